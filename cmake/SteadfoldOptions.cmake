@@ -1,0 +1,41 @@
+# The one place that owns the floating-point environment and the warnings: link steadfold_options and nothing else.
+include(CheckCXXSourceCompiles)
+
+# Reordered, contracted or flushed arithmetic breaks every promise of the library, so such a build stops here.
+string(JOIN " " all_flags "${CMAKE_CXX_FLAGS}" "${CMAKE_C_FLAGS}" "${CMAKE_EXE_LINKER_FLAGS}"
+  "${CMAKE_SHARED_LINKER_FLAGS}")
+set(CMAKE_TRY_COMPILE_CONFIGURATION ${CMAKE_BUILD_TYPE})
+unset(STEADFOLD_STRICT_ARITHMETIC CACHE)
+set(CMAKE_REQUIRED_QUIET ON)
+check_cxx_source_compiles([[
+#include <cfloat>
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error fast-math
+#elif defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error fast-math
+#endif
+static_assert(FLT_EVAL_METHOD == 0);
+int main() {}
+]] STEADFOLD_STRICT_ARITHMETIC)
+unset(CMAKE_REQUIRED_QUIET)
+if(NOT STEADFOLD_STRICT_ARITHMETIC OR all_flags MATCHES "-Ofast|-ffast-math|-funsafe-math|-ffp-contract=fast")
+  message(FATAL_ERROR "fast-math or excess precision is on (sums would change with the compiler), "
+    "remove it from CMAKE_CXX_FLAGS and the linker flags: ${all_flags}")
+endif()
+
+add_library(steadfold_options INTERFACE)
+target_compile_features(steadfold_options INTERFACE cxx_std_20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_EXTENSIONS OFF)
+target_compile_options(steadfold_options INTERFACE
+  -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>
+  -Wno-missing-field-initializers # designated initialisers leave members out on purpose
+  # GCC 12 reports vector::insert at the end and const char* + std::string; asan looks for real ones.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${STEADFOLD_WERROR}>:-Werror>)
+if(STEADFOLD_SANITIZE)
+  target_compile_options(steadfold_options INTERFACE -fsanitize=${STEADFOLD_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(steadfold_options INTERFACE -fsanitize=${STEADFOLD_SANITIZE})
+endif()

@@ -1,0 +1,79 @@
+# How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command.
+include(GoogleTest)
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+
+# Published data lie where STEADFOLD_SHARED says, or beside the checkout; tests that need them skip without.
+set(steadfold_test_environment "")
+if(NOT DEFINED ENV{STEADFOLD_SHARED} AND IS_DIRECTORY ${PROJECT_SOURCE_DIR}/../shared)
+  file(REAL_PATH ${PROJECT_SOURCE_DIR}/../shared shared)
+  list(APPEND steadfold_test_environment STEADFOLD_SHARED=${shared})
+endif()
+
+# More ranks than cores, perhaps as root, perhaps in a container.
+set(steadfold_mpi_environment
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMP_NUM_THREADS=1)
+if(STEADFOLD_SANITIZE)
+  list(APPEND steadfold_mpi_environment ASAN_OPTIONS=detect_leaks=0) # MPI libraries do not free everything
+endif()
+set(steadfold_environment_openmpi ${steadfold_mpi_environment})
+set(steadfold_environment_mpich ${steadfold_mpi_environment})
+if("mpich" IN_LIST STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
+  add_library(steadfold_yield SHARED ${PROJECT_SOURCE_DIR}/tests/support/yield.c)
+  target_link_libraries(steadfold_yield PRIVATE steadfold_options ${CMAKE_DL_LIBS})
+  set_target_properties(steadfold_yield PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  list(APPEND steadfold_environment_mpich LD_PRELOAD=$<TARGET_FILE:steadfold_yield>)
+endif()
+
+# steadfold_test(NAME SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of ctest.
+function(steadfold_test test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${test} ${arg_SOURCES})
+  set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${test} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${test} PRIVATE steadfold_options ${arg_LIBRARIES} GTest::gtest_main)
+  gtest_discover_tests(${test} TEST_PREFIX ${test}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment}")
+endfunction()
+
+# steadfold_mpi_test(NAME SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]): a program with its own
+# main, with or without GoogleTest, that every rank leaves with status 0 when all is well; run with each rank count. It
+# sees the inner rooms.
+function(steadfold_mpi_test test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;RANKS;RANKS_MPICH")
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1 2 3 4 5 7 8)
+  endif()
+  if(NOT arg_RANKS_MPICH)
+    set(arg_RANKS_MPICH 1 2 3 5)
+  endif()
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    set(target mpi_${test}_${name})
+    add_executable(${target} ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${test}
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name} steadfold_capi_headers
+      ${arg_LIBRARIES} GTest::gtest)
+    set(ranks ${arg_RANKS})
+    if(name STREQUAL mpich)
+      set(ranks ${arg_RANKS_MPICH})
+    endif()
+    foreach(p IN LISTS ranks)
+      add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
+      set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${p}
+        ENVIRONMENT "${steadfold_test_environment};${steadfold_environment_${name}}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# steadfold_script_test(NAME SCRIPT file LABEL label [ENVIRONMENT name=value...]): a Python script made of unittest cases.
+function(steadfold_script_test test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "ENVIRONMENT")
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${arg_SCRIPT})
+  set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
+    ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")
+endfunction()

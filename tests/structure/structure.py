@@ -1,0 +1,93 @@
+"""Checks the shape of the source tree: who includes whom, who calls MPI, how long a file may be."""
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Rooms and the rooms that their code may include; the edges of src/CMakeLists.txt.
+SEES = {
+    "order": set(),
+    "arithmetic": {"order"},
+    "kernels": {"arithmetic", "order"},
+    "schedule": {"order"},
+    "transport": {"order"},
+    "collective": {"arithmetic", "kernels", "schedule", "transport", "order"},
+    "capi": {"collective", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
+}
+MPI_FILES = re.compile(r"(transport|capi)/mpi[^/]*$")  # the only files of src/ that may know MPI
+MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+LONGEST = 500
+
+
+def sources(directory):
+    return sorted(p for p in (ROOT / directory).rglob("*") if p.suffix in {".cpp", ".hpp", ".h", ".c"})
+
+
+def includes(path):
+    return [name for _, name in INCLUDE.findall(path.read_text())]
+
+
+def room_of(include):
+    first = include.split("/")[0]
+    return first if first in SEES or first == "steadfold" else None
+
+
+class Structure(unittest.TestCase):
+    def expect_none(self, faults):
+        self.assertFalse(faults, "\n" + "\n".join(faults))
+
+    def test_rooms_are_known(self):
+        self.assertEqual({p.name for p in (ROOT / "src").iterdir() if p.is_dir()} - set(SEES), set())
+
+    def test_rooms_include_only_what_they_may_see(self):
+        faults = []
+        for room, seen in SEES.items():
+            for path in sources(f"src/{room}"):
+                for include in includes(path):
+                    if room_of(include) not in seen | {room, None}:
+                        faults.append(f"{path.relative_to(ROOT)} includes {include} ({room} may not see that room)")
+                    if ".." in include.split("/"):
+                        faults.append(f"{path.relative_to(ROOT)} includes {include} (leaves its room), write room/file")
+        self.expect_none(faults)
+
+    def test_only_the_mpi_files_know_mpi(self):
+        faults = []
+        for path in sources("src"):
+            name = path.relative_to(ROOT / "src").as_posix()
+            if MPI_FILES.fullmatch(name):
+                continue
+            faults += [f"src/{name} includes {i} (only mpi* files may)" for i in includes(path) if i == "mpi.h"]
+            for call in MPI_CALL.findall(COMMENT.sub("", path.read_text())):
+                faults.append(f"src/{name} calls {call} (only mpi* files may)")
+        self.expect_none(faults)
+
+    def test_public_headers_and_examples_see_the_public_api_only(self):
+        faults = []
+        for path in sources("include") + sources("examples"):
+            for include in includes(path):
+                if room_of(include) in SEES:
+                    faults.append(f"{path.relative_to(ROOT)} includes {include} (of src/)")
+        self.expect_none(faults)
+
+    def test_sum_and_verify_see_the_public_api_only(self):
+        faults = []
+        for path in sources("tools"):
+            if path.stem.startswith(("sum", "verify")):
+                faults += [f"{path.relative_to(ROOT)} includes {i} (of src/)" for i in includes(path) if room_of(i) in SEES]
+        self.expect_none(faults)
+
+    def test_files_stay_short(self):
+        faults = []
+        for path in sources("src"):
+            lines = len(path.read_text().splitlines())
+            if lines > LONGEST:
+                faults.append(f"{path.relative_to(ROOT)} has {lines} lines (most: {LONGEST}), split it by ideas")
+        self.expect_none(faults)
+
+
+if __name__ == "__main__":
+    unittest.main()
