@@ -1,0 +1,50 @@
+// The words of the house for places and sizes, and the coordinates of the reduction tree over element indices.
+// Rank order: not concerned. Cost: O(1), no allocation. Source: [S0] Stelz 2022, chapters 2 and 3.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace steadfold::order {
+
+using Index = std::uint64_t;  // global index of an element, 0..N-1
+using Count = std::uint64_t;  // a number of elements
+using Rank = std::int32_t;    // a process, 0..p-1
+using Bytes = std::size_t;    // a size in memory or on the wire
+
+/// The level of the largest full dyadic node that may start at `x`: max_y(x) of [S0], chapter 3. Index 0 fits them all.
+constexpr int max_level(Index x) noexcept { return x == 0 ? 63 : std::countr_zero(x); }
+
+/// The start of the node that takes in the largest node at `x` (x > 0) as its right child: [S0] eq. 3.1.
+constexpr Index parent(Index x) noexcept { return x & (x - 1); }
+
+/// The last index below the largest node at `x` (x > 0): [S0] eq. 3.6.
+constexpr Index largest_subtree_child(Index x) noexcept { return x | (x - 1); }
+
+/// ceil(log2(n)) for n >= 1, 0 for n = 0: the level of the root over n elements, and the fewest rounds over n ranks.
+constexpr int ceil_log2(Count n) noexcept { return n < 2 ? 0 : static_cast<int>(std::bit_width(n - 1)); }
+
+/// floor(log2(n)) for n >= 1.
+constexpr int floor_log2(Count n) noexcept { return static_cast<int>(std::bit_width(n)) - 1; }
+
+/// A full dyadic node: it covers the 2^level elements from `start`, a multiple of 2^level.
+struct Node {
+  Index start = 0;
+  int level = 0;
+
+  constexpr Count size() const noexcept { return Count{1} << level; }
+  constexpr Index end() const noexcept { return start + size(); }
+  friend constexpr bool operator==(const Node&, const Node&) = default;
+};
+
+/// Whether `left` and `right` are the two children of one node.
+constexpr bool are_siblings(Node left, Node right) noexcept {
+  return left.level == right.level && left.end() == right.start && max_level(left.start) > left.level;
+}
+
+/// The node above two siblings, named by its left child: [S0] chapter 2, (x, y + 1).
+constexpr Node above(Node left) noexcept { return {left.start, left.level + 1}; }
+
+}  // namespace steadfold::order

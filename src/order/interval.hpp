@@ -1,0 +1,69 @@
+// Half-open intervals of element indices and sorted sets of them: what a partial covers.
+// Rank order: not concerned. Cost: O(1) per interval. Source: DESIGN of the tree record; [S0] chapter 3.
+#pragma once
+
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "order/index.hpp"
+
+namespace steadfold::order {
+
+/// The indices begin, ..., end - 1.
+struct Interval {
+  Index begin = 0;
+  Index end = 0;
+
+  constexpr Count size() const noexcept { return end - begin; }
+  constexpr bool empty() const noexcept { return begin >= end; }
+  friend constexpr auto operator<=>(const Interval&, const Interval&) = default;
+};
+
+/// The leftmost maximal full dyadic node of a non-empty interval.
+constexpr Node first_node(Interval interval) noexcept {
+  const int fits = floor_log2(interval.size());
+  const int aligned = max_level(interval.begin);
+  return {interval.begin, aligned < fits ? aligned : fits};
+}
+
+/// The rightmost maximal full dyadic node of a non-empty interval.
+constexpr Node last_node(Interval interval) noexcept {
+  const int fits = floor_log2(interval.size());
+  const int aligned = max_level(interval.end);
+  const int level = aligned < fits ? aligned : fits;
+  return {interval.end - (Count{1} << level), level};
+}
+
+/// How many maximal full dyadic nodes an interval has; at most 2 floor(log2 size) + 1.
+/// Left of the highest power of two that splits the interval the node sizes are the bits of one number, right of it of
+/// another.
+constexpr Count node_count(Interval interval) noexcept {
+  if (interval.empty()) return 0;
+  const int top = floor_log2(interval.begin ^ interval.end);
+  const Index pivot = (interval.end >> top) << top;
+  return static_cast<Count>(std::popcount(pivot - interval.begin) + std::popcount(interval.end - pivot));
+}
+
+/// Disjoint non-empty intervals in ascending order, touching ones joined.
+class IntervalSet {
+ public:
+  IntervalSet() = default;
+  explicit IntervalSet(Interval interval) { add(interval); }
+
+  /// Takes in an interval; false, and the set unchanged, when it overlaps what is there. Cost: O(intervals), O(1) at
+  /// the end.
+  bool add(Interval interval);
+
+  std::span<const Interval> intervals() const noexcept { return intervals_; }
+  bool empty() const noexcept { return intervals_.empty(); }
+  Count size() const noexcept;
+  Count node_count() const noexcept;
+
+  friend bool operator==(const IntervalSet&, const IntervalSet&) = default;
+
+ private:
+  std::vector<Interval> intervals_;
+};
+
+}  // namespace steadfold::order

@@ -1,0 +1,70 @@
+#include "order/layout.hpp"
+
+#include <algorithm>
+
+namespace steadfold::order {
+
+Layout Layout::contiguous(std::span<const Count> counts) {
+  Layout layout;
+  layout.first_.reserve(counts.size() + 1);
+  for (const Count count : counts) {
+    if (count > 0) layout.intervals_.push_back({layout.element_count_, layout.element_count_ + count});
+    layout.element_count_ += count;
+    layout.first_.push_back(layout.intervals_.size());
+  }
+  return layout;
+}
+
+Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
+  Layout layout;
+  layout.first_.reserve(lists.size() + 1);
+  for (const auto& list : lists) {
+    for (const Interval interval : list) {
+      if (interval.empty()) continue;
+      layout.intervals_.push_back(interval);
+      layout.element_count_ += interval.size();
+    }
+    layout.first_.push_back(layout.intervals_.size());
+  }
+  return layout;
+}
+
+std::span<const Interval> Layout::intervals(Rank rank) const noexcept {
+  const auto i = static_cast<std::size_t>(rank);
+  return std::span(intervals_).subspan(first_[i], first_[i + 1] - first_[i]);
+}
+
+Count Layout::local_count(Rank rank) const noexcept {
+  Count count = 0;
+  for (const Interval interval : intervals(rank)) count += interval.size();
+  return count;
+}
+
+IntervalSet Layout::rows(RankRange range) const {
+  std::vector<Interval> held;
+  for (Rank i = 0; i < range.count; ++i) {
+    const auto of_rank = intervals((range.first + i) % rank_count());
+    held.insert(held.end(), of_rank.begin(), of_rank.end());
+  }
+  std::sort(held.begin(), held.end());
+  IntervalSet rows;
+  for (const Interval interval : held) rows.add(interval);
+  return rows;
+}
+
+std::optional<std::string> Layout::fault() const {
+  std::vector<Interval> sorted = intervals_;
+  std::sort(sorted.begin(), sorted.end());
+  Index covered = 0;
+  for (const Interval interval : sorted) {
+    if (interval.begin > covered)
+      return "elements " + std::to_string(covered) + " to " + std::to_string(interval.begin - 1) + " are on no rank";
+    if (interval.begin < covered)
+      return "elements " + std::to_string(interval.begin) + " to " +
+             std::to_string(std::min(covered, interval.end) - 1) + " are listed twice";
+    covered = interval.end;
+  }
+  return std::nullopt;
+}
+
+}  // namespace steadfold::order

@@ -1,0 +1,51 @@
+// Which rank holds which elements: a table of intervals by rank, each rank's in the order of its memory.
+// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes a rank, or 16 an interval.
+// Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "order/interval.hpp"
+
+namespace steadfold::order {
+
+/// A run of ranks first, first + 1, ..., taken modulo the rank count.
+struct RankRange {
+  Rank first = 0;
+  Rank count = 0;
+
+  friend constexpr bool operator==(const RankRange&, const RankRange&) = default;
+};
+
+/// The interval table of a whole job, the same on every rank.
+class Layout {
+ public:
+  /// Rank i holds counts[i] elements, in rank order.
+  static Layout contiguous(std::span<const Count> counts);
+
+  /// Rank i holds lists[i]; see `fault` for what makes such a table unusable.
+  static Layout lists(std::span<const std::vector<Interval>> lists);
+
+  Rank rank_count() const noexcept { return static_cast<Rank>(first_.size()) - 1; }
+  Count element_count() const noexcept { return element_count_; }
+
+  /// The intervals of one rank in the order of its memory; empty ones are left out.
+  std::span<const Interval> intervals(Rank rank) const noexcept;
+  Count local_count(Rank rank) const noexcept;
+
+  /// What the ranks of `range` hold together. The layout must be free of faults.
+  IntervalSet rows(RankRange range) const;
+
+  /// Why the lists do not cover 0..N-1 exactly once, with the first offending indices; nothing when they do.
+  std::optional<std::string> fault() const;
+
+ private:
+  std::vector<Interval> intervals_;
+  std::vector<std::size_t> first_ = {0};  // of each rank in intervals_, and the end
+  Count element_count_ = 0;
+};
+
+}  // namespace steadfold::order
