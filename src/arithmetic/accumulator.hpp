@@ -1,0 +1,154 @@
+// A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
+// Rank order: none, the sum of integers has no order. Cost: 2 word updates a term (4 for products of doubles).
+// Source: Kulisch's long accumulator in carry-save digits; integers only, so the control word does not matter.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "arithmetic/partial.hpp"
+
+namespace steadfold::arithmetic {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+/// What an IEEE 754 binary format is made of.
+template <class Element>
+struct Format {
+  static_assert(std::is_same_v<Element, float> || std::is_same_v<Element, double>);
+  using Bits = std::conditional_t<sizeof(Element) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr int precision = std::numeric_limits<Element>::digits;
+  static constexpr int width = 8 * static_cast<int>(sizeof(Element));
+  static constexpr Bits sign_bit = Bits{1} << (width - 1);
+  static constexpr Bits implicit_bit = Bits{1} << (precision - 1);
+  static constexpr Bits exponent_mask = (sign_bit >> (precision - 1)) - 1;  // the biased exponent of NaN, inf
+  static constexpr Bits infinity = exponent_mask << (precision - 1);
+  static constexpr Bits quiet_nan = infinity | (implicit_bit >> 1);                // canonical: positive, no payload
+  static constexpr int top_exponent = std::numeric_limits<Element>::max_exponent;  // every value is below 2^top
+  static constexpr int lowest_exponent = std::numeric_limits<Element>::min_exponent - precision;  // smallest = 2^lowest
+};
+
+/// What the digits of a sum cannot say. Flags of parts are united by `or`.
+enum Flags : std::uint8_t {
+  no_flags = 0,
+  has_nan = 1,
+  has_plus_infinity = 2,
+  has_minus_infinity = 4,
+  not_minus_zero = 8,  // a term other than -0.0: an exact zero is +0.0
+};
+
+/// The bits from the lowest of a term to the highest.
+template <class Element, int factors>
+constexpr int term_range = (Format<Element>::top_exponent - Format<Element>::lowest_exponent) * factors;
+
+/// The digits a sum needs, with 64 bits above the terms for as many as 2^63 of them, and the sign.
+template <class Element, int factors>
+constexpr int digits_needed = (term_range<Element, factors> + 64 + 1 + 31) / 32;
+
+constexpr int widest_digit_count = digits_needed<double, 2>;
+
+/// An integer as the window of its non-zero 32-bit digits, two's complement: sum of digits[i] 2^(32 (lowest + i)), less
+/// 2^(32 (lowest + count)) when negative. Canonical, one window for one integer: the first digit is not 0, the last is
+/// not what the sign continues with, zero has lowest 0. The digits are not initialised; there are two more than the
+/// widest sum has, for the carry out of it.
+struct Window {
+  int lowest = 0;
+  int count = 0;
+  bool negative = false;
+  std::array<std::uint32_t, widest_digit_count + 2> digits;
+
+  int end() const noexcept { return lowest + count; }
+  bool zero() const noexcept { return count == 0 && !negative; }
+  bool canonical() const noexcept;
+  /// The digit at a position inside or outside the window.
+  std::uint32_t digit(int position) const noexcept {
+    if (position >= end()) return negative ? ~std::uint32_t{0} : 0;
+    return position < lowest ? 0 : digits[static_cast<std::size_t>(position - lowest)];
+  }
+};
+
+/// The integer sum of words[i] 2^(32 (lowest + i)); at most `widest_digit_count` words.
+void make_window(std::span<const std::int64_t> words, int lowest, Window& window) noexcept;
+
+/// sum = a + b; both canonical and within `widest_digit_count` digits. The sum may end one digit higher.
+void add_windows(const Window& a, const Window& b, Window& sum) noexcept;
+
+/// The sum that flags, row count and window stand for (its digits counted from 2^lowest_exponent), rounded once to the
+/// nearest, ties to even. NaN is the canonical quiet NaN; no rows give +0.0, none but -0.0 give -0.0.
+template <class Result>
+Result rounded(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+
+/// Its square root, rounded once; the sum is not negative (a sum of squares). lowest_exponent is even or odd.
+template <class Result>
+Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+
+/// Terms are elements (factors = 1) or products of two (factors = 2). At most 2^63 of them. Does not allocate.
+template <class Element, int factors>
+class Accumulator {
+  using F = Format<Element>;
+  using Bits = typename F::Bits;
+
+ public:
+  static constexpr int lowest_exponent = factors * F::lowest_exponent;
+  static constexpr int digit_count = digits_needed<Element, factors>;
+
+  /// Cost: the digits touched since the last one.
+  void clear() noexcept;
+
+  void add(Element x) noexcept
+    requires(factors == 1)
+  {
+    add_rows(reinterpret_cast<const std::byte*>(&x), nullptr, 1, sizeof x);
+  }
+  void add_product(Element x, Element y) noexcept
+    requires(factors == 2)
+  {
+    add_rows(reinterpret_cast<const std::byte*>(&x), reinterpret_cast<const std::byte*>(&y), 1, sizeof x);
+  }
+  /// Adds `rows` elements that stand `stride` bytes apart (aligned or not), or their products with those of `second`,
+  /// which may be `first`.
+  void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+
+  Count rows() const noexcept { return rows_; }
+  Flags flags() const noexcept { return static_cast<Flags>(special_ | (other_ != 0 ? not_minus_zero : no_flags)); }
+  void window(Window& window) const noexcept {
+    if (low_ > high_) return make_window({}, 0, window);
+    make_window(std::span(words_).subspan(low_, high_ - low_ + 1), static_cast<int>(low_), window);
+  }
+
+  template <class Result>
+  Result rounded() const noexcept {
+    Window digits;
+    window(digits);
+    return arithmetic::rounded<Result>(flags(), rows_, digits, lowest_exponent);
+  }
+  template <class Result>
+  Result rounded_root() const noexcept {
+    Window digits;
+    window(digits);
+    return arithmetic::rounded_root<Result>(flags(), rows_, digits, lowest_exponent);
+  }
+
+ private:
+  void add_some(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+  void add_special(Bits x, Bits y) noexcept;
+  void carry() noexcept;
+
+  std::array<std::int64_t, digit_count> words_{};
+  unsigned low_ = digit_count;  // words outside low_..high_ are 0
+  unsigned high_ = 0;
+  Count pending_ = 0;  // terms since the last carry
+  Count rows_ = 0;
+  std::uint64_t other_ = 0;  // not 0: some term was not -0.0
+  std::uint8_t special_ = no_flags;
+};
+
+extern template class Accumulator<float, 1>;
+extern template class Accumulator<float, 2>;
+extern template class Accumulator<double, 1>;
+extern template class Accumulator<double, 2>;
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,383 @@
+#include "arithmetic/exact.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "arithmetic/accumulator.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+// The record: Header, number of rows, then for every column its Descriptor and digits.
+struct Descriptor {
+  std::uint8_t flags;
+  std::uint8_t lowest;
+  std::uint8_t count;
+  std::uint8_t negative;
+};
+static_assert(sizeof(Descriptor) == 4 && widest_digit_count < 256);
+
+constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
+constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
+
+Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
+
+/// Reads a record column by column. Never reads outside the bytes, whatever they are.
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, int digit_count) noexcept
+      : at_(bytes.data()), left_(bytes.size()), digit_count_(digit_count) {
+    if (left_ < fixed_bytes) {
+      left_ = 0;
+      return;
+    }
+    std::memcpy(&rows_, at_ + sizeof(Header), sizeof rows_);
+    skip(fixed_bytes);
+  }
+
+  Count rows() const noexcept { return rows_; }
+  bool at_end() const noexcept { return left_ == 0; }
+
+  /// The next column; false where there is none or it is not what a Writer writes.
+  bool next(Flags& flags, Window& window) noexcept {
+    Descriptor descriptor;
+    if (left_ < sizeof descriptor) return false;
+    std::memcpy(&descriptor, at_, sizeof descriptor);
+    skip(sizeof descriptor);
+    flags = static_cast<Flags>(descriptor.flags);
+    window.lowest = descriptor.lowest;
+    window.count = descriptor.count;
+    window.negative = descriptor.negative == 1;
+    const Bytes digits = digit_bytes(window.count);
+    if ((descriptor.flags & ~all_flags) != 0 || descriptor.negative > 1 || window.end() > digit_count_ ||
+        digits > left_) {
+      return false;
+    }
+    std::memcpy(window.digits.data(), at_, digits);
+    skip(digits);
+    return window.canonical();
+  }
+
+ private:
+  void skip(Bytes bytes) noexcept {
+    at_ += bytes;
+    left_ -= bytes;
+  }
+
+  const std::byte* at_;
+  Bytes left_;
+  int digit_count_;
+  Count rows_ = 0;
+};
+
+/// Writes a record column by column. Never writes outside `out`; what did not fit shows in `finish`.
+class Writer {
+ public:
+  Writer(std::span<std::byte> out, const Header& header, Count rows, int digit_count) noexcept
+      : out_(out), header_(header), digit_count_(digit_count), fits_(out.size() >= fixed_bytes) {
+    if (fits_) std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
+  }
+
+  void put(Flags flags, const Window& window) noexcept {
+    const Bytes digits = digit_bytes(window.count);
+    fits_ = fits_ && window.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
+    if (!fits_) return;
+    const Descriptor descriptor{flags, static_cast<std::uint8_t>(window.lowest),
+                                static_cast<std::uint8_t>(window.count), window.negative};
+    std::memcpy(out_.data() + size_, &descriptor, sizeof descriptor);
+    std::memcpy(out_.data() + size_ + sizeof descriptor, window.digits.data(), digits);
+    size_ += sizeof descriptor + digits;
+  }
+  void fail() noexcept { fits_ = false; }
+
+  /// The size of the record, or of the failure's header.
+  Bytes finish() noexcept {
+    if (out_.size() < sizeof header_) return 0;
+    if (!fits_) return write_failure(out_, header_, Status::transport_failed);
+    set_header(out_, header_);
+    return size_;
+  }
+
+ private:
+  std::span<std::byte> out_;
+  Header header_;
+  Bytes size_ = fixed_bytes;
+  int digit_count_;
+  bool fits_;
+};
+
+template <class Element, ExactOperation operation>
+class ExactBuilder final : public Builder {
+  using Column = Accumulator<Element, operation == ExactOperation::sum ? 1 : 2>;
+
+ public:
+  explicit ExactBuilder(Count columns) : columns_(columns) {}
+
+  void clear() override {
+    for (Column& column : columns_) column.clear();
+    rows_ = 0;
+    status_ = Status::ok;
+  }
+
+  void push(Index /*begin*/, const Block& block) override {
+    const std::byte* second = operation == ExactOperation::dot ? block.second : block.first;
+    if (block.rows > 0 && (block.first == nullptr || second == nullptr)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    rows_ += block.rows;
+    // Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
+    const Count tile = columns_.size() == 1 ? block.rows : 128;
+    for (Count done = 0; done < block.rows; done += tile) {
+      const Count rows = std::min(tile, block.rows - done);
+      Bytes offset = done * block.row_stride;
+      for (Column& column : columns_) {
+        column.add_rows(block.first + offset, second + offset, rows, block.row_stride);
+        offset += sizeof(Element);
+      }
+    }
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    Writer writer(out, Header{.status = status_}, rows_, Column::digit_count);
+    if (status_ != Status::ok) return out.size() < sizeof(Header) ? 0 : write_failure(out, Header{}, status_);
+    Window window;
+    for (const Column& column : columns_) {
+      column.window(window);
+      writer.put(column.flags(), window);
+    }
+    return writer.finish();
+  }
+
+ private:
+  std::vector<Column> columns_;
+  Count rows_ = 0;
+  Status status_ = Status::ok;
+};
+
+// The words of a partial, each to be added over all ranks: the number of rows; of the digest's four 16-bit pieces d the
+// sums of d and of d^2; a counter for every status but ok; for every column counters of its flags and its digits.
+//
+// The ranks' pieces d_1..d_p are equal exactly when p (d_1^2 + ... + d_p^2) = (d_1 + ... + d_p)^2: the difference is
+// the sum of (d_i - d_j)^2 over all pairs (Cauchy and Schwarz, with (1, ..., 1)). 16 bits, so that with p < 2^31 the
+// squares add up to less than 2^63. Two counters share a word, 31 bits each. Digits are below 2^32 in magnitude, or
+// -2^32 where nothing is above them: 2^31 of them fit.
+constexpr std::size_t digest_pieces = 4;
+constexpr std::size_t status_words = (static_cast<std::size_t>(Status::internal) + 1) / 2;
+constexpr std::size_t flag_words = 2;
+constexpr std::size_t rows_at = 0;
+constexpr std::size_t digest_at = 1;
+constexpr std::size_t squares_at = digest_at + digest_pieces;
+constexpr std::size_t status_at = squares_at + digest_pieces;
+constexpr std::size_t columns_at = status_at + status_words;
+
+/// Counters number 0, 1, ... from words[0] on.
+void count_one(std::int64_t* words, unsigned number) noexcept {
+  words[number / 2] += std::int64_t{1} << (31 * (number % 2));
+}
+bool counted(const std::int64_t* words, unsigned number) noexcept {
+  return ((words[number / 2] >> (31 * (number % 2))) & 0x7FFFFFFF) != 0;
+}
+
+void put_digest(std::uint64_t digest, std::int64_t* words) noexcept {
+  for (std::size_t i = 0; i < digest_pieces; ++i) {
+    const auto piece = static_cast<std::int64_t>(digest >> (16 * i) & 0xFFFF);
+    words[digest_at + i] = piece;
+    words[squares_at + i] = piece * piece;
+  }
+}
+
+bool digests_equal(const std::int64_t* sums, std::uint32_t rank_count) noexcept {
+  for (std::size_t i = 0; i < digest_pieces; ++i) {
+    const Uint128 sum = static_cast<std::uint64_t>(sums[digest_at + i]);
+    const Uint128 squares = static_cast<std::uint64_t>(sums[squares_at + i]);
+    if (sum * sum != squares * rank_count) return false;
+  }
+  return true;
+}
+
+void put_column(Flags flags, const Window& window, int digit_count, std::int64_t* words) noexcept {
+  for (unsigned i = 0; i < 4; ++i) {
+    if ((flags >> i & 1) != 0) count_one(words, i);
+  }
+  std::int64_t* digits = words + flag_words;
+  for (int i = window.lowest; i < window.end(); ++i) digits[i] = window.digit(i);
+  if (!window.negative) return;
+  if (window.end() < digit_count) {
+    digits[window.end()] = -1;
+  } else {
+    digits[digit_count - 1] -= std::int64_t{1} << 32;
+  }
+}
+
+class ExactKind final : public PartialKind {
+ public:
+  ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
+      : operation_(operation), input_(input), result_(result), columns_(columns) {
+    const bool product = operation != ExactOperation::sum;
+    if (input == ExactType::f32) {
+      product ? set_width<float, 2>() : set_width<float, 1>();
+    } else {
+      product ? set_width<double, 2>() : set_width<double, 1>();
+    }
+  }
+
+  bool exactly_associative() const noexcept override { return true; }
+  Bytes capacity(const order::IntervalSet& /*rows*/) const override {
+    return fixed_bytes + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
+  }
+  Bytes value_bytes() const noexcept override { return columns_ * value_size(); }
+
+  std::unique_ptr<Builder> builder() const override {
+    return input_ == ExactType::f32 ? builder_of<float>() : builder_of<double>();
+  }
+
+  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
+              std::span<std::byte> out) const override;
+  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                std::byte* spare) const override;
+
+  Count word_count() const noexcept override { return columns_at + columns_ * column_words(); }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override;
+  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                   std::span<std::byte> out) const override;
+
+ private:
+  template <class Element, int factors>
+  void set_width() noexcept {
+    digit_count_ = Accumulator<Element, factors>::digit_count;
+    lowest_exponent_ = Accumulator<Element, factors>::lowest_exponent;
+  }
+  template <class Element>
+  std::unique_ptr<Builder> builder_of() const {
+    switch (operation_) {
+      case ExactOperation::sum: return std::make_unique<ExactBuilder<Element, ExactOperation::sum>>(columns_);
+      case ExactOperation::dot: return std::make_unique<ExactBuilder<Element, ExactOperation::dot>>(columns_);
+      case ExactOperation::norm2: break;
+    }
+    return std::make_unique<ExactBuilder<Element, ExactOperation::norm2>>(columns_);
+  }
+
+  Bytes value_size() const noexcept { return result_ == ExactType::f32 ? sizeof(float) : sizeof(double); }
+  Count column_words() const noexcept { return flag_words + static_cast<Count>(digit_count_); }
+  bool readable(std::span<const std::byte> partial) const noexcept;
+
+  template <class Result>
+  void write_value(Flags flags, Count rows, const Window& window, std::byte* value) const noexcept {
+    const Result result = operation_ == ExactOperation::norm2
+                              ? rounded_root<Result>(flags, rows, window, lowest_exponent_)
+                              : rounded<Result>(flags, rows, window, lowest_exponent_);
+    std::memcpy(value, &result, sizeof result);
+  }
+
+  ExactOperation operation_;
+  ExactType input_;
+  ExactType result_;
+  Count columns_;
+  int digit_count_ = 0;
+  int lowest_exponent_ = 0;
+};
+
+bool ExactKind::readable(std::span<const std::byte> partial) const noexcept {
+  Reader reader(partial, digit_count_);
+  Flags flags = no_flags;
+  Window window;
+  for (Count column = 0; column < columns_; ++column) {
+    if (!reader.next(flags, window)) return false;
+  }
+  return partial.size() >= fixed_bytes && reader.at_end();
+}
+
+Bytes ExactKind::merge(std::span<const std::byte> left, std::span<const std::byte> right,
+                       std::span<std::byte> out) const {
+  const MergedHeader merged = merge_headers(left, right);
+  if (out.size() < sizeof(Header)) return 0;
+  if (!merged.ok) return write_failure(out, merged.header, merged.header.status);
+  Reader a(left, digit_count_);
+  Reader b(right, digit_count_);
+  Writer writer(out, merged.header, a.rows() + b.rows(), digit_count_);
+  Flags flags[2];
+  Window windows[3];
+  for (Count column = 0; column < columns_; ++column) {
+    if (!a.next(flags[0], windows[0]) || !b.next(flags[1], windows[1])) {
+      writer.fail();
+      break;
+    }
+    add_windows(windows[0], windows[1], windows[2]);
+    writer.put(static_cast<Flags>(flags[0] | flags[1]), windows[2]);
+  }
+  if (!a.at_end() || !b.at_end()) writer.fail();
+  return writer.finish();
+}
+
+Status ExactKind::finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                         std::byte* /*spare*/) const {
+  const Status status = header_of(partial).status;
+  if (status != Status::ok) return status;
+  if (partial.size() < fixed_bytes) return Status::transport_failed;
+  Reader reader(partial, digit_count_);
+  if (element_count != unknown_count && reader.rows() != element_count) {
+    return reader.rows() < element_count ? Status::gap : Status::overlap;
+  }
+  Flags flags = no_flags;
+  Window window;
+  for (Count column = 0; column < columns_; ++column, values += value_size()) {
+    if (!reader.next(flags, window)) return Status::transport_failed;
+    if (result_ == ExactType::f32) {
+      write_value<float>(flags, reader.rows(), window, values);
+    } else {
+      write_value<double>(flags, reader.rows(), window, values);
+    }
+  }
+  return reader.at_end() ? Status::ok : Status::transport_failed;
+}
+
+void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const {
+  std::fill(words.begin(), words.end(), 0);
+  Header header = header_of(partial);
+  if (header.status == Status::ok && !readable(partial)) header.status = Status::transport_failed;
+  put_digest(header.digest, words.data());
+  if (header.status != Status::ok) {
+    const Status known = std::min(header.status, Status::internal);
+    return count_one(&words[status_at], static_cast<unsigned>(known) - 1);
+  }
+  Reader reader(partial, digit_count_);
+  words[rows_at] = static_cast<std::int64_t>(reader.rows());
+  Flags flags = no_flags;
+  Window window;
+  for (Count column = 0; column < columns_; ++column) {
+    reader.next(flags, window);
+    put_column(flags, window, digit_count_, &words[columns_at + column * column_words()]);
+  }
+}
+
+Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                            std::span<std::byte> out) const {
+  if (out.size() < sizeof(Header)) return 0;
+  Header header{.digest = digest};
+  if (sums.size() < word_count()) return write_failure(out, header, Status::transport_failed);
+  for (unsigned number = 0; number < static_cast<unsigned>(Status::internal); ++number) {
+    if (counted(&sums[status_at], number)) header.status = static_cast<Status>(number + 1);
+  }
+  if (!digests_equal(sums.data(), rank_count)) header.status = worse(header.status, Status::mismatch);
+  if (header.status != Status::ok) return write_failure(out, header, header.status);
+  Writer writer(out, header, static_cast<Count>(sums[rows_at]), digit_count_);
+  Window window;
+  for (Count column = 0; column < columns_; ++column) {
+    const auto words = sums.subspan(columns_at + column * column_words(), column_words());
+    unsigned flags = no_flags;
+    for (unsigned i = 0; i < 4; ++i) flags |= static_cast<unsigned>(counted(words.data(), i)) << i;
+    make_window(words.subspan(flag_words), 0, window);
+    writer.put(static_cast<Flags>(flags), window);
+  }
+  return writer.finish();
+}
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns) {
+  return std::make_unique<ExactKind>(operation, input, result, columns);
+}
+
+}  // namespace steadfold::arithmetic

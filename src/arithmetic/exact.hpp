@@ -1,0 +1,22 @@
+// Correctly rounded sums, dot products and 2-norms as a partial: one long accumulator a column, packed on the wire.
+// Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes, and 4 + 4 digits a column, mostly few.
+// Source: ours; the wire form is the window of non-zero digits.
+#pragma once
+
+#include <memory>
+
+#include "arithmetic/partial.hpp"
+
+namespace steadfold::arithmetic {
+
+enum class ExactOperation { sum, dot, norm2 };
+enum class ExactType { f32, f64 };
+
+/// The partial of `columns` sums over rows, of products over rows (`Block.second` is the other factor), or of square
+/// roots of sums of squares; each result is rounded once, from the whole. The number of rows tells gaps from overlaps;
+/// which rows they were is not kept. Records are canonical: equal data give equal bytes, whatever the blocks and the
+/// merges were. Bytes that no builder and no merge wrote have status transport_failed. Words: as `word_count` says, for
+/// up to 2^31 - 1 ranks; all ranks reach the same verdict from the sums.
+std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,150 @@
+#include "arithmetic/operator.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace steadfold::arithmetic {
+namespace {
+
+/// Integers wrap around: they are combined as unsigned numbers.
+struct Sum {
+  template <class T>
+  static T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    else
+      return a + b;
+  }
+  template <class T>
+  static constexpr T nothing = T{0};
+};
+
+struct Product {
+  template <class T>
+  static T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) * static_cast<std::make_unsigned_t<T>>(b));
+    else
+      return a * b;
+  }
+  template <class T>
+  static constexpr T nothing = T{1};
+};
+
+/// IEEE 754-2019 minimum: a NaN wins, and -0 is below +0.
+struct Min {
+  template <class T>
+  static T of(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+      if (a == b) return std::signbit(a) ? a : b;
+    }
+    return a < b ? a : b;
+  }
+};
+
+struct Max {
+  template <class T>
+  static T of(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+      if (a == b) return std::signbit(a) ? b : a;
+    }
+    return a > b ? a : b;
+  }
+};
+
+template <class Op, class T>
+int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  const auto* a = static_cast<const T*>(left);
+  const auto* b = static_cast<const T*>(right);
+  auto* r = static_cast<T*>(result);
+  for (std::size_t i = 0; i < count; ++i) r[i] = Op::of(a[i], b[i]);
+  return 0;
+}
+
+/// [S0] eq. 2.3 on a full node, unrolled by the compiler.
+template <class Op, class T, int level>
+T fold(const T* x) {
+  if constexpr (level == 0)
+    return x[0];
+  else
+    return Op::of(fold<Op, T, level - 1>(x), fold<Op, T, level - 1>(x + (1 << (level - 1))));
+}
+
+template <class Op, class T>
+void fold_node(const void* elements, int level, void* result) {
+  const auto* x = static_cast<const T*>(elements);
+  auto& r = *static_cast<T*>(result);
+  switch (level) {
+    case 0: r = fold<Op, T, 0>(x); break;
+    case 1: r = fold<Op, T, 1>(x); break;
+    case 2: r = fold<Op, T, 2>(x); break;
+    case 3: r = fold<Op, T, 3>(x); break;
+    case 4: r = fold<Op, T, 4>(x); break;
+    case 5: r = fold<Op, T, 5>(x); break;
+    default: r = fold<Op, T, fold_level>(x); break;
+  }
+}
+
+template <class Op, class T>
+void fold_left(const void* elements, std::size_t count, void* result) {
+  const auto* x = static_cast<const T*>(elements);
+  T sum = x[0];
+  for (std::size_t i = 1; i < count; ++i) sum = Op::of(sum, x[i]);
+  *static_cast<T*>(result) = sum;
+}
+
+template <class T>
+void canonicalise(void* values, std::size_t count) {
+  auto* x = static_cast<T*>(values);
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::isnan(x[i])) x[i] = std::numeric_limits<T>::quiet_NaN();
+}
+
+template <class Op, class T>
+void of_nothing(void* values, std::size_t count) {
+  auto* x = static_cast<T*>(values);
+  for (std::size_t i = 0; i < count; ++i) x[i] = Op::template nothing<T>;
+}
+
+template <class Op, class T>
+Operator make() {
+  Operator op{.apply = apply<Op, T>,
+              .element_bytes = sizeof(T),
+              .commutative = true,
+              .order_free = std::is_integral_v<T> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>,
+              .fold_node = fold_node<Op, T>,
+              .fold_left = fold_left<Op, T>};
+  if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
+  if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;
+  return op;
+}
+
+template <class T>
+std::array<Operator, 4> make_all() {
+  return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
+}
+
+}  // namespace
+
+const Operator& built_in(Operation operation, Type type) noexcept {
+  static const std::array<std::array<Operator, 4>, 6> table = {make_all<double>(),       make_all<float>(),
+                                                               make_all<std::int32_t>(), make_all<std::int64_t>(),
+                                                               make_all<std::uint32_t>(), make_all<std::uint64_t>()};
+  return table[static_cast<std::size_t>(type)][static_cast<std::size_t>(operation)];
+}
+
+std::string_view name_of(Type type) noexcept {
+  static constexpr std::array<std::string_view, 7> names = {"f64", "f32", "i32", "i64", "u32", "u64", "bytes"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+std::string_view name_of(Operation operation) noexcept {
+  static constexpr std::array<std::string_view, 7> names = {"sum", "product", "min", "max", "user", "dot", "norm2"};
+  return names[static_cast<std::size_t>(operation)];
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,62 @@
+// The operators: built-in ones for each number type, and the caller's own, all batched and without types.
+// Rank order: left always stands before right. Cost: one indirect call a batch. Source: DESIGN; IEEE 754-2019 9.6 for
+// minimum and maximum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "order/index.hpp"
+
+namespace steadfold::arithmetic {
+
+enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes };
+enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2 };
+
+constexpr order::Bytes size_of(Type type) noexcept {
+  switch (type) {
+    case Type::f64:
+    case Type::i64:
+    case Type::u64: return 8;
+    case Type::f32:
+    case Type::i32:
+    case Type::u32: return 4;
+    case Type::bytes: return 0;
+  }
+  return 0;
+}
+
+std::string_view name_of(Type type) noexcept;
+std::string_view name_of(Operation operation) noexcept;
+
+/// result[i] = left[i] op right[i] for i < count; 0, or anything else for failure. `result` may be `left`, never
+/// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a copy.
+using Apply = int (*)(const void* left, const void* right, void* result, std::size_t count, void* context);
+
+/// An operator on elements of one size.
+struct Operator {
+  Apply apply = nullptr;
+  void* context = nullptr;
+  order::Bytes element_bytes = 0;
+  bool commutative = false;
+  bool order_free = false;  // no order of combining changes a bit: integers, min, max
+
+  /// Folds the 2^level contiguous elements of a full dyadic node, level <= fold_level. Null for user operators.
+  void (*fold_node)(const void* elements, int level, void* result) = nullptr;
+  /// Folds count >= 1 contiguous elements left to right. Null for user operators.
+  void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
+  /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
+  void (*canonicalise)(void* values, std::size_t count) = nullptr;
+  /// The result of no elements at all. Null where there is none.
+  void (*of_nothing)(void* values, std::size_t count) = nullptr;
+};
+
+/// The largest node that `fold_node` takes: 64 elements keep the additions of a node independent of each other and in
+/// registers and the first cache level.
+inline constexpr int fold_level = 6;
+
+/// A built-in operator; sum, product, min or max of a number type. Integers wrap around.
+const Operator& built_in(Operation operation, Type type) noexcept;
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,101 @@
+// The state of a reduction in flight, as plain bytes that travel as they are, and the table of what one can do to it.
+// Rank order: a partial knows which rows it covers. Cost: stated by each kind. Source: [S0], [S2]; see
+// docs/architecture.md.
+//
+// A partial of any kind begins with a Header. Types are erased here once: schedules and transports see bytes only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "order/interval.hpp"
+#include "order/message.hpp"
+
+namespace steadfold::arithmetic {
+
+using order::Bytes;
+using order::Count;
+using order::Index;
+
+/// Stands for an element count that only the partials know.
+inline constexpr Count unknown_count = ~Count{0};
+
+/// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
+/// `row_stride` bytes apart. `second` is the other factor of a product sum, or null. Never written.
+struct Block {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;
+  Count rows = 0;
+  Bytes row_stride = 0;
+};
+
+/// Takes in one worker's data block by block, in any order of indices, and becomes a partial. One thread at a time.
+/// Keeps its memory over `clear`, so that a second round of the same shape does not allocate.
+class Builder {
+ public:
+  virtual ~Builder() = default;
+  virtual void clear() = 0;
+  /// Takes in the rows begin, begin + 1, ... of the whole job. The block's memory must stay as it is until `write`.
+  /// Blocks must not overlap; one that does is reported by the partial's status.
+  virtual void push(Index begin, const Block& block) = 0;
+  /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows.
+  virtual Bytes write(std::span<std::byte> out) = 0;
+};
+
+/// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
+/// made, so that threads may share it. No function here throws after construction.
+class PartialKind {
+ public:
+  virtual ~PartialKind() = default;
+
+  /// Whether merging is associative in bits, so that every schedule ends in the same ones.
+  virtual bool exactly_associative() const noexcept = 0;
+
+  /// Most bytes, header included, of a partial that covers `rows`.
+  virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
+  /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.
+  virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
+  /// Bytes of one row of results, header not included.
+  virtual Bytes value_bytes() const noexcept = 0;
+
+  virtual std::unique_ptr<Builder> builder() const = 0;
+
+  /// Merges two partials into `out`, which overlaps neither; `left` stands before `right` in rank order where that
+  /// counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a header is
+  /// written. Returns the size; a result that does not fit `out` has status transport_failed.
+  virtual Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
+                      std::span<std::byte> out) const = 0;
+
+  /// Turns the partial of all `element_count` rows (unknown_count: as many as there are) into the result's values.
+  /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning.
+  virtual Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                        std::byte* spare) const = 0;
+
+  /// For schedules that leave the adding to the transport: how many 64-bit words, added over all ranks, stand for a
+  /// partial; 0 where that does not work. The words carry the header too.
+  virtual Count word_count() const noexcept { return 0; }
+  virtual void to_words(std::span<const std::byte> /*partial*/, std::span<std::int64_t> /*words*/) const {}
+  /// Writes the partial that the sums over `rank_count` ranks stand for; returns its size.
+  virtual Bytes from_words(std::span<const std::int64_t> /*sums*/, std::uint32_t /*rank_count*/,
+                           std::uint64_t /*digest*/, std::span<std::byte> /*out*/) const {
+    return 0;
+  }
+};
+
+/// The header of a slot's bytes.
+Header header_of(std::span<const std::byte> bytes) noexcept;
+void set_header(std::span<std::byte> bytes, const Header& header) noexcept;
+
+/// The header of a merged partial, and whether its content is to be merged too.
+struct MergedHeader {
+  Header header;
+  bool ok;
+};
+MergedHeader merge_headers(std::span<const std::byte> left, std::span<const std::byte> right) noexcept;
+
+/// Writes a header alone; returns its size.
+Bytes write_failure(std::span<std::byte> out, Header header, Status status) noexcept;
+
+}  // namespace steadfold::arithmetic

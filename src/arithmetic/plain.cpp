@@ -1,0 +1,139 @@
+#include "arithmetic/plain.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace steadfold::arithmetic {
+namespace {
+
+struct Prefix {
+  Header header;
+  std::uint64_t row_count = 0;
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(Prefix) == 32);
+
+/// Folds rows from left to right, block after block, as std::accumulate does.
+class PlainBuilder final : public Builder {
+ public:
+  PlainBuilder(const Operator& op, Count columns) : op_(op), columns_(columns), values_(op.element_bytes * columns) {}
+
+  void clear() override {
+    row_count_ = 0;
+    status_ = Status::ok;
+  }
+
+  void push(Index /*begin*/, const Block& block) override {
+    if (block.rows == 0) return;
+    const bool whole = row_count_ == 0 && columns_ == 1 && op_.fold_left != nullptr && block.row_stride == values_.size();
+    if (whole)
+      op_.fold_left(block.first, block.rows, values_.data());
+    else
+      push_rows(block);
+    row_count_ += block.rows;
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    const Bytes size = sizeof(Prefix) + (row_count_ == 0 ? 0 : values_.size());
+    if (size > out.size()) return write_failure(out, {}, Status::transport_failed);
+    if (status_ != Status::ok) return write_failure(out, {}, status_);
+    const Prefix prefix{.header = {}, .row_count = row_count_};
+    std::memcpy(out.data(), &prefix, sizeof prefix);
+    if (row_count_ > 0) std::memcpy(out.data() + sizeof prefix, values_.data(), values_.size());
+    return size;
+  }
+
+ private:
+  void push_rows(const Block& block) {
+    const std::byte* row = block.first;
+    Count i = 0;
+    if (row_count_ == 0) {
+      std::memcpy(values_.data(), row, values_.size());
+      row += block.row_stride;
+      i = 1;
+    }
+    for (; i < block.rows; ++i, row += block.row_stride) {
+      if (op_.apply(values_.data(), row, values_.data(), columns_, op_.context) != 0) {
+        status_ = Status::operator_failed;
+        return;
+      }
+    }
+  }
+
+  const Operator& op_;
+  Count columns_;
+  std::vector<std::byte> values_;
+  Count row_count_ = 0;
+  Status status_ = Status::ok;
+};
+
+class PlainKind final : public PartialKind {
+ public:
+  PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
+
+  bool exactly_associative() const noexcept override { return op_.order_free; }
+  Bytes capacity(const order::IntervalSet& /*rows*/) const override { return sizeof(Prefix) + stride_; }
+  Bytes value_bytes() const noexcept override { return stride_; }
+  std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
+
+  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
+              std::span<std::byte> out) const override {
+    const auto [header, ok] = merge_headers(left, right);
+    if (!ok) return write_failure(out, header, header.status);
+    if (!well_formed(left) || !well_formed(right) || out.size() < sizeof(Prefix) + stride_)
+      return write_failure(out, header, Status::transport_failed);
+    if (row_count(left) == 0 || row_count(right) == 0) {
+      const auto whole = row_count(left) == 0 ? right : left;
+      std::memcpy(out.data(), whole.data(), whole.size());
+      set_header(out, header);
+      return whole.size();
+    }
+    const Prefix prefix{.header = header, .row_count = row_count(left) + row_count(right)};
+    std::memcpy(out.data(), &prefix, sizeof prefix);
+    if (op_.apply(values_of(left), values_of(right), out.data() + sizeof prefix, columns_, op_.context) != 0)
+      return write_failure(out, header, Status::operator_failed);
+    return sizeof prefix + stride_;
+  }
+
+  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                std::byte* /*spare*/) const override {
+    const Status status = header_of(partial).status;
+    if (status != Status::ok) return status;
+    if (!well_formed(partial)) return Status::transport_failed;
+    const Count rows = row_count(partial);
+    if (element_count != unknown_count && rows != element_count)
+      return rows < element_count ? Status::gap : Status::overlap;
+    if (rows == 0) {
+      if (op_.of_nothing == nullptr) return Status::empty;
+      op_.of_nothing(values, columns_);
+      return Status::ok;
+    }
+    std::memcpy(values, values_of(partial), stride_);
+    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
+    return Status::ok;
+  }
+
+ private:
+  static Count row_count(std::span<const std::byte> partial) {
+    Prefix prefix;
+    std::memcpy(&prefix, partial.data(), sizeof prefix);
+    return prefix.row_count;
+  }
+  static const std::byte* values_of(std::span<const std::byte> partial) { return partial.data() + sizeof(Prefix); }
+  bool well_formed(std::span<const std::byte> partial) const {
+    return partial.size() >= sizeof(Prefix) &&
+           partial.size() == sizeof(Prefix) + (row_count(partial) == 0 ? 0 : stride_);
+  }
+
+  const Operator& op_;
+  Count columns_;
+  Bytes stride_;
+};
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_plain(const Operator& op, Count columns) {
+  return std::make_unique<PlainKind>(op, columns);
+}
+
+}  // namespace steadfold::arithmetic
