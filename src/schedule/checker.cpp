@@ -1,0 +1,417 @@
+// Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
+// Rank order: a symbol is a cyclic run of ranks in the order merged. Cost: O(steps of all ranks). Source: ours.
+#include "schedule/checker.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "schedule/form.hpp"
+#include "schedule/interpreter.hpp"
+#include "schedule/matching.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+// What a slot holds: whose rows, in which order merged, since which round. `tree` stands for the bracketing: equal
+// trees merge equal operands in equal order.
+struct Cell {
+  RankRange rows;
+  bool filled = false;
+  bool in_flight = false;  // a communication may still change it
+  bool unread = false;     // a message that nothing has used
+  int being_sent = 0;      // communications under way that read it
+  std::uint64_t tree = 0;
+  Count ready = 0;
+};
+
+std::uint64_t joined_tree(std::uint64_t left, std::uint64_t right) {
+  std::uint64_t mixed = (left ^ (right * 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u;
+  mixed ^= mixed >> 29;
+  return mixed * 0x94D049BB133111EBu + left;
+}
+
+// The proof of one case. As a Machine it serves all ranks in turn: `rank_` says whose it is at the moment.
+class Proof : private Machine {
+ public:
+  Proof(const Row& row, Context context) : row_(row), context_(context) {}
+
+  // What is wrong; empty when proved.
+  std::string run() {
+    compile();
+    if (failure_.empty()) {
+      Matching matching(programs_);
+      fail(matching.fault());
+      matching_ = &matching;
+      if (failure_.empty()) drive();
+      if (failure_.empty()) judge_values();
+      if (failure_.empty()) judge_cost();
+    }
+    return failure_;
+  }
+
+ private:
+  struct Started {
+    bool yes = false;
+    Count round = 0;  // in which a send starts
+  };
+  struct Addition {
+    Rank started = 0;
+    std::uint32_t segment = 0;
+  };
+  struct Ports {
+    Count send_free = 0;  // the first round in which it is
+    Count receive_free = 0;
+    std::uint32_t receives_complete = 0;
+  };
+
+  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
+  Rank rank_count() const { return context_.rank_count; }
+  const Program& program(Rank rank) const { return programs_[at(rank)]; }
+  Cell& cell(Rank rank, std::uint32_t place) { return cells_[first_cell_[at(rank)] + place]; }
+  Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
+
+  // How far `to` is from `from`, going up and round.
+  Rank distance(Rank from, Rank to) const { return to >= from ? to - from : to - from + rank_count(); }
+  bool same_rows(RankRange a, RankRange b) const {
+    return a.count == b.count && (a.first == b.first || a.count == rank_count());
+  }
+
+  // The first failure counts: what follows it may be its consequence.
+  void fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+  void fail(Rank rank, const std::string& what) { fail("rank " + std::to_string(rank) + " " + what); }
+  void fail(Rank rank, const Step& step, const std::string& what) {
+    fail(rank, "step " + std::to_string(program(rank).index_of(step)) + " (" + text_of(step.kind) + "): " + what);
+  }
+
+  void compile() {
+    programs_.reserve(at(rank_count()));
+    std::size_t cells = 0;
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+      Context own = context_;
+      own.rank = rank;
+      programs_.emplace_back(row_.steps(own), context_.segments);
+      first_cell_.push_back(cells);
+      cells += program(rank).slots().size();
+      for (const Step& step : program(rank).steps()) {
+        const std::string fault = fault_of_form(step, own);
+        if (!fault.empty()) fail(rank, step, fault);
+      }
+    }
+    cells_.resize(cells);
+  }
+
+  // Lets every rank that may be able to go on do so, until all are done or none can.
+  void drive() {
+    std::vector<Interpreter> interpreters(programs_.begin(), programs_.end());
+    started_.resize(matching_->size());
+    additions_.resize(matching_->addition_count());
+    ports_.resize(programs_.size());
+    done_.assign(programs_.size(), 0);
+    is_queued_.assign(programs_.size(), 0);
+    wake_all();
+    while (failure_.empty()) {
+      if (queue_.empty() && (all_done() || !relax_ports())) break;
+      rank_ = queue_.front();
+      queue_.pop_front();
+      is_queued_[at(rank_)] = 0;
+      moved_ = false;
+      done_[at(rank_)] = interpreters[at(rank_)].advance(*this) ? 1 : 0;
+      if (moved_) wake(rank_);
+    }
+    if (!failure_.empty()) return;
+    if (!all_done()) fail_deadlock(interpreters);
+    if (!ports_in_order_)
+      fail("rounds are undefined: a rank's receives stand in an order that its own sends contradict");
+  }
+
+  bool all_done() const { return std::find(done_.begin(), done_.end(), 0) == done_.end(); }
+  void wake(Rank rank) {
+    if (is_queued_[at(rank)] || done_[at(rank)]) return;
+    is_queued_[at(rank)] = 1;
+    queue_.push_back(rank);
+  }
+  void wake_all() {
+    for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
+  }
+
+  // When nobody moves while receive ports serve in order, that order may be the reason: goes on without, once.
+  bool relax_ports() {
+    if (!ports_in_order_) return false;
+    ports_in_order_ = false;
+    wake_all();
+    return true;
+  }
+
+  void fail_deadlock(const std::vector<Interpreter>& interpreters) {
+    std::string text = "deadlock: waiting are";
+    for (Rank rank = 0, named = 0; rank < rank_count() && named < 4; ++rank) {
+      if (done_[at(rank)]) continue;
+      const auto steps = program(rank).steps();
+      const std::uint32_t next = interpreters[at(rank)].next_step();
+      const bool ended = next == steps.size();
+      text += (named++ ? ", rank " : " rank ") + std::to_string(rank) +
+              (ended ? " at its end" : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
+    }
+    fail(text);
+  }
+
+  // The cell that a step reads, if it may.
+  Cell* read(const Step& step, std::uint32_t place) {
+    Cell& own = cell(rank_, place);
+    if (!own.filled || own.in_flight) {
+      fail(rank_, step,
+           "reads " + text_of(program(rank_).slots()[place]) +
+               (own.in_flight ? " while a communication may change it" : ", which holds nothing"));
+    }
+    own.unread = false;
+    return failure_.empty() ? &own : nullptr;
+  }
+
+  void write(const Step& step, const Cell& content) {
+    if (holds_partial(step.target) && !same_rows(content.rows, step.covers)) {
+      fail(rank_, step, "covers " + text_of(content.rows) + ", not " + text_of(step.covers) + " as it says");
+    }
+    Cell& target = target_cell(rank_, step);
+    if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
+    target = content;
+    target.being_sent = 0;
+  }
+
+  void compute(const Step& step) override {
+    moved_ = true;
+    if (!failure_.empty()) return;
+    const Program::Places& places = program(rank_).places(step);
+    if (step.kind == StepKind::lift) {
+      write(step, {.rows = {rank_, 1}, .filled = true, .tree = static_cast<std::uint64_t>(rank_) + 1});
+      return;
+    }
+    const Cell* left = read(step, places.left);
+    if (!left) return;
+    if (step.kind == StepKind::merge) {
+      if (const Cell* right = read(step, places.right)) write(step, merged(step, *left, *right));
+      return;
+    }
+    if (step.kind == StepKind::finish && left->rows.count != rank_count()) {
+      fail(rank_, step, "finishes " + text_of(left->rows) + " only");
+    }
+    write(step, *left);
+  }
+
+  Cell merged(const Step& step, const Cell& left, const Cell& right) {
+    const Rank ahead = distance(left.rows.first, right.rows.first);
+    const Rank behind = distance(right.rows.first, left.rows.first);
+    const bool follows = ahead == left.rows.count;
+    const auto fail_merge = [&](const std::string& how) {
+      fail(rank_, step, "merges " + how + " " + text_of(left.rows) + " with " + text_of(right.rows));
+    };
+    if (ahead < left.rows.count || behind < right.rows.count) fail_merge("overlapping");
+    if (!follows && behind != right.rows.count) fail_merge("what is not adjacent,");
+    if (!follows && row_.keeps_rank_order != KeepsRankOrder::never) fail_merge("out of order");
+    Cell result = left;
+    result.rows = {follows ? left.rows.first : right.rows.first, left.rows.count + right.rows.count};
+    result.tree = joined_tree(left.tree, right.tree);
+    result.ready = std::max(left.ready, right.ready);
+    return result;
+  }
+
+  void start(const Step& step, std::uint32_t ticket) override {
+    moved_ = true;
+    if (!failure_.empty()) return;
+    const std::uint32_t own = matching_->number(rank_, ticket);
+    started_[own].yes = true;
+    switch (step.kind) {
+      case StepKind::send: return start_send(step, own);
+      case StepKind::receive: return start_receive(step, own);
+      default: return start_addition(step, own);
+    }
+  }
+
+  void start_send(const Step& step, std::uint32_t own) {
+    Cell* content = read(step, program(rank_).places(step).left);
+    if (!content) return;
+    ++content->being_sent;
+    Ports& ports = ports_[at(rank_)];
+    started_[own].round = std::max(content->ready, ports.send_free);
+    ports.send_free = started_[own].round + 1;
+    if (started_[(*matching_)[own].partner].yes) deliver(own);
+  }
+
+  void start_receive(const Step& step, std::uint32_t own) {
+    Cell& target = target_cell(rank_, step);
+    if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
+    if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
+    target.in_flight = true;
+    const std::uint32_t send = (*matching_)[own].partner;
+    if (started_[send].yes) deliver(send);
+  }
+
+  // Both sides have started: the bytes move, as they are now, and both ranks may go on.
+  void deliver(std::uint32_t send) {
+    const std::uint32_t receive = (*matching_)[send].partner;
+    const Rank source = (*matching_)[send].rank;
+    const Rank target = (*matching_)[receive].rank;
+    const Step& receiving = matching_->step(receive);
+    Cell content = cell(source, program(source).places(matching_->step(send)).left);
+    if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
+      fail(target, receiving, "brings " + text_of(content.rows) + ", not " + text_of(receiving.covers) + " as it says");
+    }
+    content.in_flight = content.unread = true;
+    content.being_sent = 0;
+    target_cell(target, receiving) = content;
+    wake(source);
+    wake(target);
+  }
+
+  void start_addition(const Step& step, std::uint32_t own) {
+    Cell* content = read(step, program(rank_).places(step).left);
+    if (!content) return;
+    ++content->being_sent;
+    if (!same_rows(content->rows, {rank_, 1}))
+      fail(rank_, step, "adds " + text_of(content->rows) + ", not its own rows");
+    Addition& addition = additions_[(*matching_)[own].partner];
+    if (addition.started > 0 && addition.segment != step.target.segment) {
+      fail(rank_, step, "adds another segment than the ranks before it");
+    }
+    addition.segment = step.target.segment;
+    ++addition.started;
+    target_cell(rank_, step).in_flight = true;
+    if (addition.started == rank_count()) wake_all();
+  }
+
+  bool completed(const Step& step, std::uint32_t ticket) override {
+    const std::uint32_t own = matching_->number(rank_, ticket);
+    const Matching::Communication& communication = (*matching_)[own];
+    if (step.kind == StepKind::add_words) {
+      if (additions_[communication.partner].started < rank_count()) return false;
+      write(step, {.rows = {0, rank_count()}, .filled = true});
+    } else {
+      if (!started_[communication.partner].yes) return false;
+      if (step.kind == StepKind::receive && !receive_completed(step, communication)) return false;
+    }
+    if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(step).left).being_sent;
+    moved_ = true;
+    return true;
+  }
+
+  bool receive_completed(const Step& step, const Matching::Communication& own) {
+    Ports& ports = ports_[at(rank_)];
+    if (ports_in_order_ && ports.receives_complete != own.turn) return false;
+    ++ports.receives_complete;
+    ports.receive_free = std::max(started_[own.partner].round, ports.receive_free) + 1;
+    rounds_ = std::max(rounds_, ports.receive_free);
+    Cell& landed = target_cell(rank_, step);
+    landed.in_flight = false;
+    landed.ready = ports.receive_free;
+    return true;
+  }
+
+  void judge_values() {
+    trees_.assign(context_.segments, 0);
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+      const auto slots = program(rank).slots();
+      std::uint32_t values = 0;
+      for (std::uint32_t place = 0; place < slots.size(); ++place) {
+        const Cell& own = cell(rank, place);
+        if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
+        if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
+        ++values;
+        judge_value(rank, slots[place].segment, own);
+      }
+      const bool is_due = !context_.rooted || rank == context_.root;
+      const std::uint32_t due = is_due ? context_.segments : 0;
+      if (values != due) fail(rank, "has " + std::to_string(values) + " values, not " + std::to_string(due));
+    }
+  }
+
+  void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
+    const Rank root = context_.rooted ? context_.root : 0;
+    if (row_.keeps_order(root) && own.rows.first != 0) {
+      fail(rank, "has a value merged from rank " + std::to_string(own.rows.first) + " round, not in rank order");
+    }
+    if (context_.rooted || row_.same_on_all_ranks == SameOnAllRanks::no) return;
+    if (rank == 0) trees_[segment] = own.tree;
+    if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
+  }
+
+  void judge_cost() {
+    const auto judge = [&](std::string_view what, Count (*formula)(Context), Count found) {
+      if (!formula || formula(context_) == found) return;
+      fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula(context_)));
+    };
+    judge("messages", row_.messages, matching_->message_count());
+    judge("rounds", row_.rounds, rounds_);
+  }
+
+  const Row& row_;
+  const Context context_;
+  const Matching* matching_ = nullptr;
+  std::string failure_;
+
+  std::vector<Program> programs_;  // by rank
+  std::vector<Cell> cells_;        // those of a rank together, in the order of Program::slots
+  std::vector<std::size_t> first_cell_;
+  std::vector<Started> started_;  // by number of Matching
+  std::vector<Addition> additions_;
+  std::vector<Ports> ports_;          // by rank
+  std::vector<std::uint64_t> trees_;  // rank 0's, by segment
+
+  std::vector<std::uint8_t> done_;  // by rank
+  std::vector<std::uint8_t> is_queued_;
+  std::deque<Rank> queue_;  // ranks that may be able to go on
+  Rank rank_ = 0;
+  bool moved_ = false;  // whether anything happened in the turn of rank_
+  bool ports_in_order_ = true;
+  Count rounds_ = 0;
+};
+
+// All roots of a small job; of a larger one those next to the ends and to the middle, and one that is nothing special.
+std::vector<Rank> roots_of(Rank rank_count) {
+  std::vector<Rank> roots;
+  if (rank_count <= 32) {
+    for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
+    return roots;
+  }
+  return {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
+}
+
+void check_case(const Row& row, const Context& context, Sweep& sweep) {
+  if (std::optional<std::string> failure = check(row, context)) {
+    sweep.failures.push_back(*std::move(failure));
+  } else {
+    ++sweep.passed;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> check(const Row& row, Context context) {
+  std::string failure = Proof(row, context).run();
+  if (failure.empty()) return std::nullopt;
+  const Collective collective = context.rooted ? Collective::reduce : Collective::allreduce;
+  return std::string(row.name) + " " + std::string(name_of(collective)) +
+         " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
+         " segments=" + std::to_string(context.segments) + ": " + failure;
+}
+
+Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
+  Sweep sweep;
+  for (const Row& row : rows) {
+    for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
+      for (std::uint32_t segments = 1; segments <= 3; ++segments) {
+        Context context{.rank_count = rank_count, .segments = segments};
+        if (offers(row.collectives, Collective::allreduce)) check_case(row, context, sweep);
+        if (!offers(row.collectives, Collective::reduce)) continue;
+        context.rooted = true;
+        for (const Rank root : roots_of(rank_count)) {
+          context.root = root;
+          check_case(row, context, sweep);
+        }
+      }
+    }
+  }
+  return sweep;
+}
+
+}  // namespace steadfold::schedule

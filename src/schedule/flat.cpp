@@ -1,0 +1,82 @@
+// Flat: every rank sends to the root, which merges in rank order; for allreduce rank 0 sends the value to every rank.
+// Rank order: kept, for any root.
+// Cost: (p-1)(alpha + n beta + n gamma), all of it at the root; allreduce adds (p-1)(alpha + n beta).
+// Source: textbook.
+#include <algorithm>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// Receives that the root keeps open: as many as a node has ranks, so that within a node nobody waits for a credit.
+constexpr Rank most_open = 64;
+
+// The root's own partial. Its sum alternates between partials 0 and 1, so that no merge writes over its operands.
+constexpr int own = 2;
+
+// What the root's senders agree on: sender i, in rank order without the root, uses landing slot i % open(p).
+Rank open_receives(Rank rank_count) { return std::min(rank_count - 1, most_open); }
+
+// The root's k-th receive: all senders of segment 0, then all of segment 1, and so on.
+Step receive_number(Context c, Count k) {
+  const Rank senders = c.rank_count - 1;
+  const auto sender = static_cast<Rank>(k % static_cast<Count>(senders));
+  const auto segment = static_cast<std::uint32_t>(k / static_cast<Count>(senders));
+  const Rank source = sender < c.rank ? sender : sender + 1;
+  return make::receive(source, landing(sender % open_receives(c.rank_count), segment), {source, 1});
+}
+
+Steps at_root(Context c) {
+  const Count messages = Count{c.segments} * static_cast<Count>(c.rank_count - 1);
+  Count posted = 0;
+  for (; posted < std::min(messages, static_cast<Count>(open_receives(c.rank_count))); ++posted) {
+    co_yield receive_number(c, posted);
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(own, s), c.rank);
+    Slot sum = partial(own, s);
+    Rank sender = 0;
+    for (Rank rank = 0; rank < c.rank_count; ++rank) {
+      const bool is_own = rank == c.rank;
+      const Slot next = is_own ? partial(own, s) : landing(sender % open_receives(c.rank_count), s);
+      if (rank > 0) {
+        const Slot merged = partial(rank % 2, s);
+        co_yield make::merge(merged, sum, next, {0, rank + 1});
+        sum = merged;
+      } else if (!is_own) {
+        sum = partial(0, s);
+        co_yield make::copy(sum, next, {0, 1});
+      }
+      if (is_own) continue;
+      ++sender;
+      if (posted == messages) continue;
+      co_yield receive_number(c, posted);
+      ++posted;
+    }
+    co_yield make::finish(value(0, s), sum);
+    if (c.rooted) continue;
+    for (Rank rank = 1; rank < c.rank_count; ++rank) co_yield make::send(rank, value(0, s), landing_value(0, s));
+  }
+}
+
+Steps at_leaf(Context c, Rank root) {
+  const Rank sender = c.rank < root ? c.rank : c.rank - 1;
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    co_yield make::send(root, partial(0, s), landing(sender % open_receives(c.rank_count), s));
+  }
+  if (c.rooted) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(root, landing_value(0, s));
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+}  // namespace
+
+Steps flat(Context c) {
+  const Rank root = c.rooted ? c.root : 0;
+  return c.rank == root ? at_root(c) : at_leaf(c, root);
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,26 @@
+// What a step may look like, by the rules of step.hpp, and steps and slots in words for error messages.
+// Rank order: not concerned. Cost: O(1) a step. Source: ours.
+#pragma once
+
+#include <string>
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+constexpr bool holds_partial(Slot slot) noexcept {
+  return slot.kind == SlotKind::partial || slot.kind == SlotKind::landing;
+}
+constexpr bool holds_value(Slot slot) noexcept {
+  return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value;
+}
+
+/// What no run could put right about a step of one rank: slots of the wrong kind or of several segments, a peer that
+/// does not exist. Empty when there is nothing.
+std::string fault_of_form(const Step& step, const Context& context);
+
+std::string text_of(StepKind kind);
+std::string text_of(Slot slot);
+std::string text_of(RankRange range);
+
+}  // namespace steadfold::schedule

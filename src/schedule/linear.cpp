@@ -1,0 +1,83 @@
+// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0.
+// Rank order: kept, for any root.
+// Cost: (p-1)(alpha + n beta + n gamma) to an end rank, and S-1 more rounds of a part for S segments; allreduce twice.
+// Source: [S1] section 2.1, widened to roots inside the chain.
+#include <array>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// The ranks below the root and those above it: where their chain reaches the root, and whose rows it brings.
+struct Chain {
+  Rank neighbour;
+  int slot;  // number of the root's landing slot
+  RankRange covers;
+};
+
+Steps at_root(Context c) {
+  const Chain below = {c.rank - 1, 0, {0, c.rank}};
+  const Chain above = {c.rank + 1, 1, {c.rank + 1, c.rank_count - 1 - c.rank}};
+  // The shorter chain's messages come first: receiving them in that order keeps the port free for the longer one's.
+  const bool below_first = below.covers.count <= above.covers.count;
+  const std::array<Chain, 2> by_length = {below_first ? below : above, below_first ? above : below};
+  for (const Chain& chain : by_length) {
+    if (chain.covers.count == 0) continue;
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      co_yield make::receive(chain.neighbour, landing(chain.slot, s), chain.covers);
+    }
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    Slot sum = partial(0, s);
+    if (below.covers.count > 0) {
+      co_yield make::merge(partial(1, s), landing(below.slot, s), sum, {0, c.rank + 1});
+      sum = partial(1, s);
+    }
+    if (above.covers.count > 0) {
+      co_yield make::merge(partial(2, s), sum, landing(above.slot, s), {0, c.rank_count});
+      sum = partial(2, s);
+    }
+    co_yield make::finish(value(0, s), sum);
+    if (!c.rooted && c.rank_count > 1) co_yield make::send(1, value(0, s), landing_value(0, s));
+  }
+}
+
+// Any other rank: it takes in what comes from the end of its side and hands it on towards the root.
+Steps in_chain(Context c, Rank root) {
+  const bool below = c.rank < root;
+  const Rank towards = below ? c.rank + 1 : c.rank - 1;
+  const Rank away = below ? c.rank - 1 : c.rank + 1;
+  const bool is_end = away < 0 || away == c.rank_count;
+  const RankRange further = below ? RankRange{0, c.rank} : RankRange{c.rank + 1, c.rank_count - 1 - c.rank};
+  const RankRange merged = below ? RankRange{0, c.rank + 1} : RankRange{c.rank, c.rank_count - c.rank};
+  const int target = towards == root && !below ? 1 : 0;
+
+  for (std::uint32_t s = 0; s < c.segments && !is_end; ++s) co_yield make::receive(away, landing(0, s), further);
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (!is_end) {
+      const Slot left = below ? landing(0, s) : partial(0, s);
+      const Slot right = below ? partial(0, s) : landing(0, s);
+      co_yield make::merge(partial(1, s), left, right, merged);
+    }
+    co_yield make::send(towards, partial(is_end ? 0 : 1, s), landing(target, s));
+  }
+  if (c.rooted) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(towards, landing_value(0, s));
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    if (!is_end) co_yield make::send(away, landing_value(0, s), landing_value(0, s));
+    co_yield make::copy(value(0, s), landing_value(0, s));
+  }
+}
+
+}  // namespace
+
+Steps linear(Context c) {
+  const Rank root = c.rooted ? c.root : 0;
+  return c.rank == root ? at_root(c) : in_chain(c, root);
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,45 @@
+// Steps by name, so that an algorithm reads like its textbook: `co_yield make::send(peer, partial(), landing())`.
+// Rank order: not concerned. Cost: none. Source: ours.
+#pragma once
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule::make {
+
+/// target := partial of the rank's own rows.
+constexpr Step lift(Slot target, Rank own) {
+  return {.kind = StepKind::lift, .target = target, .left = {}, .right = {}, .peer = -1, .covers = {own, 1}};
+}
+
+/// The bytes of `from` to the peer's landing slot `to`.
+constexpr Step send(Rank peer, Slot from, Slot to) {
+  return {.kind = StepKind::send, .target = to, .left = from, .right = {}, .peer = peer, .covers = {}};
+}
+
+/// landing slot `target` := what `peer` sends there; `covers` stays empty for values.
+constexpr Step receive(Rank peer, Slot target, RankRange covers = {}) {
+  return {.kind = StepKind::receive, .target = target, .left = {}, .right = {}, .peer = peer, .covers = covers};
+}
+
+/// target := left merged with right.
+constexpr Step merge(Slot target, Slot left, Slot right, RankRange covers) {
+  return {.kind = StepKind::merge, .target = target, .left = left, .right = right, .peer = -1, .covers = covers};
+}
+
+/// target := from; `covers` stays empty for values.
+constexpr Step copy(Slot target, Slot from, RankRange covers = {}) {
+  return {.kind = StepKind::copy, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
+}
+
+/// value `target` := the values of partial `from`.
+constexpr Step finish(Slot target, Slot from) {
+  return {.kind = StepKind::finish, .target = target, .left = from, .right = {}, .peer = -1, .covers = {}};
+}
+
+/// target := the word-wise sum of all ranks' `from`.
+constexpr Step add_words(Slot target, Slot from, Rank rank_count) {
+  return {
+      .kind = StepKind::add_words, .target = target, .left = from, .right = {}, .peer = -1, .covers = {0, rank_count}};
+}
+
+}  // namespace steadfold::schedule::make

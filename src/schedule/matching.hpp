@@ -1,0 +1,52 @@
+// Which send meets which receive: the k-th from one rank to another meets the k-th receive there from it.
+// Rank order: not concerned. Cost: O(n log n) in the communications of all ranks. Source: MPI's rule of order.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/program.hpp"
+
+namespace steadfold::schedule {
+
+/// The communications of all ranks, numbered through. The programs, by rank, must outlive it.
+class Matching {
+ public:
+  struct Communication {
+    Rank rank = 0;
+    std::uint32_t partner = 0;  // the number of the other side; for add_words their place in the rank's sequence
+    std::uint32_t turn = 0;     // how many receives of the rank come before a receive
+  };
+
+  explicit Matching(std::span<const Program> programs);
+
+  /// What does not match; empty when everything does, and only then may the rest be asked for.
+  const std::string& fault() const noexcept { return fault_; }
+
+  std::uint32_t number(Rank rank, std::uint32_t ticket) const noexcept {
+    return first_[static_cast<std::size_t>(rank)] + ticket;
+  }
+  const Communication& operator[](std::uint32_t number) const noexcept { return communications_[number]; }
+  const Step& step(std::uint32_t number) const noexcept;
+
+  std::size_t size() const noexcept { return communications_.size(); }
+  std::size_t message_count() const noexcept { return message_count_; }
+  /// How many add_words every rank takes part in.
+  std::size_t addition_count() const noexcept { return addition_count_; }
+
+ private:
+  struct Ends;
+
+  void number_rank(Rank rank, Ends& ends);
+  void pair(std::uint32_t send, std::uint32_t receive);
+
+  std::span<const Program> programs_;
+  std::string fault_;
+  std::vector<Communication> communications_;
+  std::vector<std::uint32_t> first_;  // by rank
+  std::size_t message_count_ = 0;
+  std::size_t addition_count_ = 0;
+};
+
+}  // namespace steadfold::schedule

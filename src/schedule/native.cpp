@@ -1,0 +1,19 @@
+// Native: the transport adds the 64-bit words of all ranks' partials, in MPI one MPI_Allreduce, open to offload.
+// Rank order: none; adding words needs none.
+// Cost: the MPI library's allreduce of the words.
+// Source: ours.
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+
+Steps native(Context c) {
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
+  }
+  if (c.rooted && c.rank != c.root) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::finish(value(0, s), partial(1, s));
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,94 @@
+// Compiles steps: gives slots places and communications tickets, and works out which completions a step must wait for.
+// Rank order: that of the steps. Cost: O(steps). Source: ours.
+#include "schedule/program.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace steadfold::schedule {
+
+/// Follows, slot by slot, which communications still read or write it.
+class Program::Compiler {
+ public:
+  explicit Compiler(Program& program) : program_(program) {}
+
+  void add(const Step& step) {
+    const bool receives = step.kind == StepKind::receive;
+    Places places;
+    if (step.left.kind != SlotKind::none) places.left = read(step.left);
+    if (step.right.kind != SlotKind::none) places.right = read(step.right);
+    if (step.kind != StepKind::send && step.target.kind != SlotKind::none) places.target = write(step.target);
+    if (receives) {
+      program_.landing_count_ = std::max(program_.landing_count_, landing_number(step.target, program_.segments_) + 1);
+    }
+    if (communicates(step.kind)) open(places);
+    program_.steps_.push_back(step);
+    program_.places_.push_back(places);
+    program_.first_dependency_.push_back(static_cast<std::uint32_t>(program_.dependencies_.size()));
+  }
+
+ private:
+  static constexpr std::uint32_t none = no_place;
+
+  struct Traffic {
+    std::uint32_t writer = none;         // the last communication that writes the slot
+    std::vector<std::uint32_t> readers;  // communications that read it since it was last written
+  };
+
+  std::uint32_t read(Slot slot) {
+    const std::uint32_t place = place_of(slot);
+    wait_for(traffic_[place].writer);
+    return place;
+  }
+
+  std::uint32_t write(Slot slot) {
+    const std::uint32_t place = place_of(slot);
+    Traffic& traffic = traffic_[place];
+    wait_for(traffic.writer);
+    for (const std::uint32_t reader : traffic.readers) wait_for(reader);
+    traffic.writer = none;
+    traffic.readers.clear();
+    return place;
+  }
+
+  void open(const Places& places) {
+    const std::uint32_t ticket = program_.ticket_count();
+    program_.communications_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
+    waited_for_.push_back(false);
+    if (places.left != none) traffic_[places.left].readers.push_back(ticket);
+    if (places.target != none) traffic_[places.target].writer = ticket;
+  }
+
+  // Steps start in order, so what one has waited for is complete for all later ones.
+  void wait_for(std::uint32_t ticket) {
+    if (ticket == none || waited_for_[ticket]) return;
+    waited_for_[ticket] = true;
+    program_.dependencies_.push_back(ticket);
+  }
+
+  std::uint32_t place_of(Slot slot) {
+    const std::size_t key = (std::size_t{slot.number} * program_.segments_ + slot.segment) * slot_kinds +
+                            static_cast<std::size_t>(slot.kind);
+    if (key >= place_by_key_.size()) place_by_key_.resize(key + 1, none);
+    if (place_by_key_[key] == none) {
+      place_by_key_[key] = static_cast<std::uint32_t>(program_.slots_.size());
+      program_.slots_.push_back(slot);
+      traffic_.emplace_back();
+    }
+    return place_by_key_[key];
+  }
+
+  static constexpr std::size_t slot_kinds = static_cast<std::size_t>(SlotKind::landing_value) + 1;
+
+  Program& program_;
+  std::vector<std::uint32_t> place_by_key_;
+  std::vector<Traffic> traffic_;  // by place
+  std::vector<bool> waited_for_;  // by ticket
+};
+
+Program::Program(Steps steps, std::uint32_t segments) : first_dependency_{0}, segments_(segments) {
+  Compiler compiler(*this);
+  while (const Step* step = steps.next()) compiler.add(*step);
+}
+
+}  // namespace steadfold::schedule

@@ -1,0 +1,113 @@
+// Recursive doubling: in round k partners 2^k apart exchange what they hold, so that all ranks end with the value. Off
+// powers of two adjacent ranks pair up first: the even one takes part for both and sends the value back.
+// Rank order: kept; partners merge the same operands in the same order.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta off powers of two.
+// Source: [S3] section III.B; [S4] section III, butterfly with P != 2^k.
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
+
+// Units are what takes part in the rounds, a power of two of them: `pairs` pairs of ranks, then single ranks.
+struct Units {
+  int rounds;
+  Rank pairs;
+
+  explicit Units(Rank rank_count)
+      : rounds(order::floor_log2(static_cast<Count>(rank_count))), pairs(rank_count - (Rank{1} << rounds)) {}
+
+  bool in_pair(Rank rank) const { return rank < 2 * pairs; }
+  Rank unit_of(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
+  Rank first_rank(Rank unit) const { return unit < pairs ? 2 * unit : unit + pairs; }
+
+  // The ranks of the aligned block of 2^level units that `unit` is in.
+  RankRange block(Rank unit, int level) const {
+    const Rank begin = (unit >> level) << level;
+    const Rank first = first_rank(begin);
+    return {first, first_rank(begin + (Rank{1} << level)) - first};
+  }
+};
+
+// The odd rank of a pair.
+Steps outside(Context c) {
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    co_yield make::send(c.rank - 1, partial(0, s), landing(pair_slot, s));
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(c.rank - 1, landing_value(0, s));
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+// A rank that takes part in the rounds.
+class Member {
+ public:
+  explicit Member(Context c) : units_(c.rank_count), unit_(units_.unit_of(c.rank)), has_pair_(units_.in_pair(c.rank)) {}
+
+  int rounds() const { return units_.rounds; }
+  bool has_pair() const { return has_pair_; }
+
+  // What it holds before `round`. Sums alternate, so that a merge need not wait for the send before it.
+  Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
+
+  Step send(int round, std::uint32_t s) const {
+    return make::send(partner(round), sum(round, s), landing(round % 2, s));
+  }
+  Step receive(int round, std::uint32_t s) const {
+    return make::receive(partner(round), landing(round % 2, s), units_.block(partner_unit(round), round));
+  }
+  Step merge(int round, std::uint32_t s) const {
+    const bool is_left = unit_ < partner_unit(round);
+    const Slot mine = sum(round, s);
+    const Slot other = landing(round % 2, s);
+    return make::merge(sum(round + 1, s), is_left ? mine : other, is_left ? other : mine,
+                       units_.block(unit_, round + 1));
+  }
+
+ private:
+  Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
+  Rank partner(int round) const { return units_.first_rank(partner_unit(round)); }
+
+  Units units_;
+  Rank unit_;
+  bool has_pair_;
+};
+
+// Receives are open one round ahead, so that a partner that is early finds its slot free.
+Steps inside(Context c, Member member) {
+  const int rounds = member.rounds();
+  for (std::uint32_t s = 0; s < c.segments && member.has_pair(); ++s) {
+    co_yield make::receive(c.rank + 1, landing(pair_slot, s), {c.rank + 1, 1});
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (member.has_pair()) co_yield make::merge(partial(1, s), partial(0, s), landing(pair_slot, s), {c.rank, 2});
+    if (rounds == 0) continue;
+    co_yield member.send(0, s);
+    co_yield member.receive(0, s);
+  }
+  for (std::uint32_t s = 0; s < c.segments && rounds > 1; ++s) co_yield member.receive(1, s);
+  for (int round = 1; round < rounds; ++round) {
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      co_yield member.merge(round - 1, s);
+      co_yield member.send(round, s);
+      if (round + 1 < rounds) co_yield member.receive(round + 1, s);
+    }
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    if (rounds > 0) co_yield member.merge(rounds - 1, s);
+    co_yield make::finish(value(0, s), member.sum(rounds, s));
+    if (member.has_pair()) co_yield make::send(c.rank + 1, value(0, s), landing_value(0, s));
+  }
+}
+
+}  // namespace
+
+Steps recursive_doubling(Context c) {
+  const bool is_odd_of_pair = c.rank % 2 == 1 && Units(c.rank_count).in_pair(c.rank);
+  return is_odd_of_pair ? outside(c) : inside(c, Member(c));
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,184 @@
+// The rows, and what is read off them: finding one and refusing what it cannot serve.
+// Rank order: stated by each row. Cost: the formulas stand here, with no loop over ranks or steps.
+// Source: stated by each row.
+#include "schedule/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "schedule/algorithms.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+using order::ceil_log2;
+using order::floor_log2;
+
+constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
+constexpr std::array<std::string_view, 1> exact_only = {"exact"};
+constexpr Collective both = Collective::reduce | Collective::allreduce;
+
+Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
+Count levels(Context c) { return static_cast<Count>(ceil_log2(ranks(c))); }
+
+// One message an edge of a tree over the ranks, and one back where all ranks get the value.
+Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted ? 1 : 2); }
+
+// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile.
+Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted ? 0u : 1u)); }
+
+// Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
+// Allreduce: between the ends partials and values share a rank's ports, so that each segment more takes two rounds, but
+// for one round in which they still miss each other.
+Count linear_rounds(Context c) {
+  if (c.rank_count == 1) return 0;
+  const Count more = c.segments - 1;
+  if (!c.rooted) return 2 * (ranks(c) - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
+  const auto below = static_cast<Count>(c.root);
+  const Count above = ranks(c) - 1 - below;
+  const Count shorter = std::min(below, above);
+  const Count longer = std::max(below, above);
+  return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
+}
+
+// The root has a child at every level and takes in all segments of one before the next. On the way back the values of
+// segment 0 leave after the last level's first message, and again every level gets all segments.
+Count binomial_rounds(Context c) {
+  if (c.rank_count == 1) return 0;
+  return c.rooted ? levels(c) * c.segments : (2 * levels(c) - 1) * c.segments + 1;
+}
+
+Count recursive_doubling_messages(Context c) {
+  const int rounds = floor_log2(ranks(c));
+  const Count units = Count{1} << rounds;
+  const Count pairs = ranks(c) - units;
+  return (units * static_cast<Count>(rounds) + 2 * pairs) * c.segments;
+}
+
+// Off powers of two one round more for a pair's partial and one for each segment of its value.
+Count recursive_doubling_rounds(Context c) {
+  const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
+  const bool pairs = ranks(c) > Count{1} << rounds;
+  return rounds * c.segments + (pairs ? 1 + c.segments : 0);
+}
+
+constexpr std::array<Row, 5> all_rows = {{
+    {.name = "flat",
+     .sentence = "every rank sends to the root, which merges in rank order",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = {},
+     .source = "textbook",
+     .steps = algorithm::flat,
+     .messages = tree_messages,
+     .rounds = flat_rounds},
+    {.name = "linear",
+     .sentence = "partials run along a chain of ranks, from both ends towards the root",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = {},
+     .source = "S1",
+     .steps = algorithm::linear,
+     .messages = tree_messages,
+     .rounds = linear_rounds},
+    {.name = "binomial",
+     .sentence = "partials climb a binomial tree of ranks; for allreduce the values descend it",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::root_zero,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+     .methods = any_method,
+     .parameters = {},
+     .source = "S3",
+     .steps = algorithm::binomial,
+     .messages = tree_messages,
+     .rounds = binomial_rounds},
+    {.name = "recursive_doubling",
+     .sentence = "partners twice as far apart in each round exchange what they hold",
+     .collectives = Collective::allreduce,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "allreduce only",
+     .methods = any_method,
+     .parameters = {},
+     .source = "S3",
+     .steps = algorithm::recursive_doubling,
+     .messages = recursive_doubling_messages,
+     .rounds = recursive_doubling_rounds},
+    {.name = "native",
+     .sentence = "the MPI library adds the words of all partials in one allreduce",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::never,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "exact only",
+     .methods = exact_only,
+     .parameters = {},
+     .source = "ours",
+     .steps = algorithm::native,
+     .messages = nullptr,
+     .rounds = nullptr},
+}};
+
+std::string joined(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Why plain, whose bits follow the schedule, cannot be served.
+std::optional<std::string> plain_refusal(const Row& row, Collective collective, Rank root, Operator kind) {
+  if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no) {
+    return "schedule " + quoted(row.name) +
+           " cannot serve method 'plain' in allreduce (it would give ranks different bits), "
+           "ask for tree, exact or binned";
+  }
+  const Rank end = collective == Collective::allreduce ? 0 : root;
+  if (kind == Operator::ordered && !row.keeps_order(end)) {
+    return "schedule " + quoted(row.name) + " cannot serve method 'plain' at root " + std::to_string(end) +
+           " (it does not keep rank order there and the operator does not commute), "
+           "take root 0, a schedule that keeps rank order, or method tree";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(Collective collective) noexcept {
+  return collective == Collective::reduce ? "reduce" : "allreduce";
+}
+
+std::span<const Row> registry() noexcept { return all_rows; }
+
+const Row* find(std::string_view name, std::span<const Row> rows) noexcept {
+  const std::string_view own_name = name == "binomial_spanning_tree" ? "binomial" : name;
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.name == own_name; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
+                                   Operator kind) {
+  if (!offers(row.collectives, collective)) {
+    return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
+           std::string(name_of(row.collectives)) + " only), take another schedule";
+  }
+  if (!contains(row.methods, method)) {
+    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(method) + " (it serves " +
+           joined(row.methods) + "), take another schedule or method";
+  }
+  if (method == "plain") return plain_refusal(row, collective, root, kind);
+  return std::nullopt;
+}
+
+}  // namespace steadfold::schedule

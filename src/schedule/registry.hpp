@@ -1,0 +1,90 @@
+// The catalogue of algorithms: one row each, from which command line, selection, tests and documentation are made.
+// Rank order: stated by each row. Cost: stated by each row as formulas. Source: stated by each row.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+/// What a call asks for. The values are flags, so that a row can list several.
+enum class Collective : std::uint8_t { reduce = 1, allreduce = 2 };
+
+constexpr Collective operator|(Collective a, Collective b) noexcept {
+  return static_cast<Collective>(static_cast<int>(a) | static_cast<int>(b));
+}
+constexpr bool offers(Collective offered, Collective asked) noexcept {
+  return (static_cast<int>(offered) & static_cast<int>(asked)) != 0;
+}
+std::string_view name_of(Collective collective) noexcept;
+
+/// When every merge has its left operand before its right one in rank order, 0 first. Otherwise the order is cyclic.
+enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
+
+/// Whether an allreduce brings the same bits to all ranks even if merging is not associative in bits (`plain`).
+enum class SameOnAllRanks : std::uint8_t { no, yes };
+
+/// An algorithm. `messages` (of the whole job) and `rounds` (on the longest chain; see checker.hpp) take a context of
+/// which the rank does not count; null where only the transport could know.
+struct Row {
+  std::string_view name;
+  std::string_view sentence;
+  Collective collectives;
+  KeepsRankOrder keeps_rank_order;
+  SameOnAllRanks same_on_all_ranks;
+  std::string_view restrictions;                 // for people; empty when there are none
+  std::span<const std::string_view> methods;     // served, by name
+  std::span<const std::string_view> parameters;  // accepted, by name
+  std::string_view source;
+  Steps (*steps)(Context);
+  Count (*messages)(Context);
+  Count (*rounds)(Context);
+
+  bool keeps_order(Rank root) const noexcept {
+    return keeps_rank_order == KeepsRankOrder::always || (keeps_rank_order == KeepsRankOrder::root_zero && root == 0);
+  }
+};
+
+/// All rows, in the order in which they are shown.
+std::span<const Row> registry() noexcept;
+
+/// The row of that name, parameters excluded, or null. `binomial_spanning_tree` is `binomial`.
+const Row* find(std::string_view name, std::span<const Row> rows = registry()) noexcept;
+
+/// A schedule as asked for by name: `name:key=value:key=[nested]`.
+struct Spec {
+  struct Parameter;
+
+  const Row* row = nullptr;
+  std::string name;  // as written
+  std::vector<Parameter> parameters;
+
+  /// The parameter of that name, or null.
+  const Parameter* parameter(std::string_view key) const noexcept;
+};
+
+/// `value` is the text after `=`, without the brackets; what stood in brackets is also parsed: `nested` has one Spec.
+struct Spec::Parameter {
+  std::string name;
+  std::string value;
+  std::vector<Spec> nested;
+};
+
+/// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
+/// is not of that form, no row has the name, or the row does not accept a parameter.
+Spec parse(std::string_view text, std::span<const Row> rows = registry());
+
+enum class Operator : std::uint8_t { commutative, ordered };
+
+/// Why the row cannot serve the call, as "problem (why), suggestion"; nothing when it can. `root` counts for reduce
+/// only.
+std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
+                                   Operator kind);
+
+}  // namespace steadfold::schedule

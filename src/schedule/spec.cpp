@@ -1,0 +1,107 @@
+// Reads schedules as asked for by name: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
+// Rank order: not concerned. Cost: O(length x depth of brackets). Source: ours.
+#include <algorithm>
+#include <stdexcept>
+
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+[[noreturn]] void fail(const std::string& problem, const std::string& why, const std::string& suggestion) {
+  throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
+}
+
+std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
+
+std::string known_names(std::span<const Row> rows) {
+  std::string text;
+  for (const Row& row : rows) text.append(text.empty() ? "" : ", ").append(row.name);
+  return text;
+}
+
+// Cuts `text` at the first `mark`: returns what stands before it and leaves what follows, mark excluded.
+std::string_view cut(std::string_view& text, char mark) {
+  const std::size_t at = std::min(text.find(mark), text.size());
+  const std::string_view before = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return before;
+}
+
+// `text` begins with '['. Returns what stands before the matching ']' and leaves what follows it.
+std::string_view cut_brackets(std::string_view& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (depth > 0) continue;
+    const std::string_view inside = text.substr(1, i - 1);
+    text.remove_prefix(i + 1);
+    return inside;
+  }
+  fail("bracket without an end in " + quoted(text), "every '[' needs its ']'", "close it");
+}
+
+const Row& row_named(std::string_view name, std::span<const Row> rows) {
+  if (name.empty())
+    fail("no schedule name", "the text is empty or begins with ':'", "take one of " + known_names(rows));
+  const Row* row = find(name, rows);
+  if (!row) fail("unknown schedule " + quoted(name), "no such row in the registry", "take one of " + known_names(rows));
+  return *row;
+}
+
+void require_accepted(const Spec& spec, std::string_view key) {
+  const auto accepted = spec.row->parameters;
+  if (spec.parameter(key)) fail("parameter " + quoted(key) + " twice", "its value is not clear", "give it once");
+  if (std::find(accepted.begin(), accepted.end(), key) != accepted.end()) return;
+  std::string names;
+  for (const std::string_view name : accepted) names.append(names.empty() ? "" : ", ").append(name);
+  fail("schedule " + quoted(spec.name) + " has no parameter " + quoted(key),
+       accepted.empty() ? "it accepts none" : "it accepts " + names, "leave it out");
+}
+
+// Takes the next `key=value` off `text`, and the ':' after it.
+Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::span<const Row> rows) {
+  const std::string_view whole = text;
+  const std::size_t equals = text.find('=');
+  const std::string_view key = text.substr(0, std::min(equals, text.find(':')));
+  if (key.empty()) fail("no parameter name in " + quoted(whole), "parameters are key=value", "write a name before it");
+  require_accepted(spec, key);
+  if (equals != key.size()) fail("parameter " + quoted(key) + " has no value", "parameters are key=value", "give one");
+  text.remove_prefix(equals + 1);
+
+  Spec::Parameter parameter{std::string(key), {}, {}};
+  if (text.starts_with('[')) {
+    parameter.value = cut_brackets(text);
+    parameter.nested.push_back(parse(parameter.value, rows));
+    if (!text.empty() && text.front() != ':') {
+      fail("unexpected " + quoted(text) + " after a bracket", "parameters are separated by ':'", "write ':' before it");
+    }
+    cut(text, ':');
+  } else {
+    parameter.value = cut(text, ':');
+  }
+  if (parameter.value.empty()) {
+    fail("parameter " + quoted(key) + " has no value", "nothing stands after '='", "give one");
+  }
+  return parameter;
+}
+
+}  // namespace
+
+const Spec::Parameter* Spec::parameter(std::string_view key) const noexcept {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& each) { return each.name == key; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+Spec parse(std::string_view text, std::span<const Row> rows) {
+  const bool ends_early = text.ends_with(':');
+  Spec spec;
+  spec.name = cut(text, ':');
+  spec.row = &row_named(spec.name, rows);
+  if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
+  while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows));
+  return spec;
+}
+
+}  // namespace steadfold::schedule

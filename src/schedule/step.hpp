@@ -1,0 +1,80 @@
+// The language of schedules: what one rank does, step by step, with slots that hold partials or values.
+// Rank order: each algorithm states it in its registry row. Cost: a step is 40 bytes. Source: ours; see
+// docs/architecture.md.
+//
+// Steps start in the order given. Sends and receives complete later, in any order; a step waits only for those that
+// touch a slot it names. Nothing else orders two steps, so an exchange is `send` then `receive`, and a pipeline names
+// two landing slots in turn. Messages between two ranks arrive in the order sent.
+#pragma once
+
+#include <cstdint>
+
+#include "order/layout.hpp"
+#include "schedule/generator.hpp"
+
+namespace steadfold::schedule {
+
+using order::Bytes;
+using order::Count;
+using order::Rank;
+using order::RankRange;
+
+/// What a slot holds. `landing` slots are written by `receive` only, the others never by it: a transport may bind their
+/// memory once.
+enum class SlotKind : std::uint8_t { none, partial, landing, value, landing_value };
+
+/// Names a slot of a rank: kind, number, and the segment (range of columns) it belongs to.
+struct Slot {
+  SlotKind kind = SlotKind::none;
+  std::uint16_t number = 0;
+  std::uint32_t segment = 0;
+
+  friend constexpr bool operator==(const Slot&, const Slot&) = default;
+};
+
+constexpr Slot partial(int number = 0, std::uint32_t segment = 0) {
+  return {SlotKind::partial, static_cast<std::uint16_t>(number), segment};
+}
+constexpr Slot landing(int number = 0, std::uint32_t segment = 0) {
+  return {SlotKind::landing, static_cast<std::uint16_t>(number), segment};
+}
+constexpr Slot value(int number = 0, std::uint32_t segment = 0) {
+  return {SlotKind::value, static_cast<std::uint16_t>(number), segment};
+}
+constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
+  return {SlotKind::landing_value, static_cast<std::uint16_t>(number), segment};
+}
+
+enum class StepKind : std::uint8_t {
+  lift,       // target := partial of this rank's own rows
+  send,       // the bytes of `left` to slot `target` of `peer`
+  receive,    // target := what `peer` sends there; `covers` says whose rows it will hold (partials)
+  merge,      // target := left merged with right, left before right in rank order; target may be left or right
+  copy,       // target := left (a partial to a partial, or a value to a value)
+  finish,     // target (value) := the values of left (partial), which covers all ranks
+  add_words,  // target := left with the transport adding the 64-bit words of all ranks' partials
+};
+
+/// One step of one rank. Trivially copyable; unused fields keep their defaults.
+struct Step {
+  StepKind kind = StepKind::lift;
+  Slot target;
+  Slot left;
+  Slot right;
+  Rank peer = -1;
+  RankRange covers;  // whose rows a partial slot holds after lift, receive, merge, copy or add_words
+};
+
+/// What an algorithm may look at: a pure function of this gives every rank's steps. Same on all ranks but for `rank`.
+struct Context {
+  Rank rank = 0;
+  Rank rank_count = 1;
+  Rank root = 0;        // of rooted collectives
+  bool rooted = false;  // reduce to `root`; otherwise every rank gets the value
+  std::uint32_t segments = 1;
+};
+
+/// An algorithm's steps for one rank, made one at a time. The final result stands in `value(0, segment)`.
+using Steps = Generator<Step>;
+
+}  // namespace steadfold::schedule

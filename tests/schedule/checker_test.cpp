@@ -1,0 +1,263 @@
+// The checker proves every registered schedule, and reports each fault of schedules broken on purpose.
+#include "schedule/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+TEST(Checker, ProvesEveryScheduleForEveryRankCount) {
+  const Sweep sweep = check_all(std::getenv("STEADFOLD_FULL") ? 256 : 64);
+  EXPECT_EQ(joined(sweep.failures), "");
+  EXPECT_GT(sweep.passed, 9000u);
+}
+
+TEST(Checker, ProvesFormulasForMoreSegments) {
+  for (const Row& row : registry()) {
+    for (Rank rank_count = 1; rank_count <= 17; ++rank_count) {
+      for (const std::uint32_t segments : {4u, 5u, 8u, 33u}) {
+        Context context{.rank_count = rank_count, .segments = segments};
+        EXPECT_EQ(check(row, context).value_or(""), "");
+        if (!offers(row.collectives, Collective::reduce)) continue;
+        context.rooted = true;
+        for (context.root = 0; context.root < rank_count; ++context.root) {
+          EXPECT_EQ(check(row, context).value_or(""), "");
+        }
+      }
+    }
+  }
+}
+
+// Every rank sends to rank 0, which merges in rank order: right as it stands, and wrong in one way at a time.
+enum class Fault {
+  none,
+  dropped_message,
+  second_message,
+  swapped_merge,
+  wrong_covers_of_message,
+  wrong_covers_of_merge,
+  left_out,
+  duplicate,
+  overwritten_landing,
+  other_slot,
+  other_segment,
+  no_such_segment,
+  no_such_peer,
+  merge_into_landing,
+  empty_slot,
+  no_value,
+};
+
+template <Fault fault>
+Steps star(Context c) {
+  const Rank last = c.rank_count - 1;
+  co_yield make::lift(partial(0), c.rank);
+  if (c.rank > 0) {
+    const Slot target = landing(fault == Fault::overwritten_landing ? 0 : c.rank);
+    const bool is_odd_one = c.rank == last;
+    if (fault != Fault::dropped_message || !is_odd_one) co_yield make::send(0, partial(0), target);
+    if (fault == Fault::second_message && is_odd_one) co_yield make::send(0, partial(0), target);
+    co_return;
+  }
+  for (Rank rank = 1; rank <= last; ++rank) {
+    const bool is_odd_one = rank == last;
+    Slot target = landing(fault == Fault::overwritten_landing ? 0 : rank);
+    if (fault == Fault::other_slot && is_odd_one) target = landing(0);
+    const Rank peer = fault == Fault::no_such_peer && is_odd_one ? c.rank_count : rank;
+    const Rank count = fault == Fault::wrong_covers_of_message && is_odd_one ? 2 : 1;
+    co_yield make::receive(peer, target, {rank, count});
+  }
+  for (Rank rank = 1; rank <= last; ++rank) {
+    if (fault == Fault::left_out && rank == last) break;
+    Slot left = partial(0);
+    Slot right = landing(fault == Fault::overwritten_landing ? 0 : rank);
+    if (fault == Fault::duplicate && rank == last) right = landing(rank - 1);
+    if (fault == Fault::empty_slot) right = partial(7);
+    if (fault == Fault::swapped_merge) std::swap(left, right);
+    if (fault == Fault::other_segment) right.segment = 1;
+    if (fault == Fault::no_such_segment) left.segment = right.segment = c.segments;
+    Slot target = fault == Fault::merge_into_landing ? landing(rank) : partial(0);
+    if (fault == Fault::no_such_segment) target.segment = c.segments;
+    const Rank first = fault == Fault::wrong_covers_of_merge ? 1 : 0;
+    co_yield make::merge(target, left, right, {first, rank + 1});
+  }
+  if (fault != Fault::no_value) co_yield make::finish(value(0), partial(0));
+}
+
+Count star_messages(Context c) { return static_cast<Count>(c.rank_count) - 1; }
+
+Row row_of(Steps (*steps)(Context)) {
+  Row row = *find("flat");
+  row.name = "broken";
+  row.steps = steps;
+  row.messages = nullptr;
+  row.rounds = nullptr;
+  return row;
+}
+
+constexpr Context reduce_of_four{.rank_count = 4, .rooted = true};
+
+template <Fault fault>
+std::string report() {
+  return check(row_of(star<fault>), reduce_of_four).value_or("nothing");
+}
+
+#define EXPECT_REPORTS(report, part) EXPECT_NE((report).find(part), std::string::npos) << (report)
+
+TEST(Checker, AcceptsTheStarWithoutFault) { EXPECT_EQ(report<Fault::none>(), "nothing"); }
+
+TEST(Checker, ReportsMessagesThatDoNotMatch) {
+  EXPECT_REPORTS(report<Fault::dropped_message>(), "from rank 3 to rank 0 waits for a message that is never sent");
+  EXPECT_REPORTS(report<Fault::second_message>(), "a message from rank 3 to rank 0 is never received");
+  EXPECT_REPORTS(report<Fault::other_slot>(), "goes to landing(3, segment 0), its receive names landing(0, segment 0)");
+  EXPECT_REPORTS(report<Fault::no_such_peer>(), "no peer 4");
+}
+
+TEST(Checker, ReportsWrongOrderAndCovers) {
+  EXPECT_REPORTS(report<Fault::swapped_merge>(), "merges out of order rank 1 with rank 0");
+  EXPECT_REPORTS(report<Fault::wrong_covers_of_message>(), "brings rank 3, not 2 ranks from 3");
+  EXPECT_REPORTS(report<Fault::wrong_covers_of_merge>(), "covers 2 ranks from 0, not 2 ranks from 1");
+}
+
+TEST(Checker, ReportsContributionsMissingOrTwice) {
+  EXPECT_REPORTS(report<Fault::left_out>(), "finishes 3 ranks from 0 only");
+  EXPECT_REPORTS(report<Fault::duplicate>(), "merges overlapping 3 ranks from 0 with rank 2");
+  EXPECT_REPORTS(report<Fault::empty_slot>(), "reads partial(7, segment 0), which holds nothing");
+  EXPECT_REPORTS(report<Fault::no_value>(), "rank 0 has 0 values, not 1");
+}
+
+TEST(Checker, ReportsMisusedSlots) {
+  EXPECT_REPORTS(report<Fault::overwritten_landing>(), "overwrites landing(0, segment 0), which nothing has read");
+  EXPECT_REPORTS(report<Fault::merge_into_landing>(), "slots of a kind that such a step may not have");
+  EXPECT_REPORTS(report<Fault::other_segment>(), "slots of several segments");
+  EXPECT_REPORTS(report<Fault::no_such_segment>(), "one that is not there");
+}
+
+TEST(Checker, NamesTheCase) {
+  EXPECT_REPORTS(report<Fault::swapped_merge>(), "broken reduce ranks=4 root=0 segments=1: rank 0 step 4 (merge): ");
+}
+
+TEST(Checker, ReportsWrongFormulas) {
+  Row row = row_of(star<Fault::none>);
+  row.messages = star_messages;
+  row.rounds = star_messages;
+  EXPECT_EQ(check(row, reduce_of_four).value_or(""), "");
+  row.messages = [](Context) { return Count{4}; };
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "messages: 3, by the formula 4");
+  row.messages = nullptr;
+  row.rounds = [](Context) { return Count{2}; };
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rounds: 3, by the formula 2");
+}
+
+TEST(Checker, ReportsAValueWhereNoneIsDue) {
+  const Row row = row_of([](Context c) {
+    c.rooted = false;  // brings all ranks the value although only the root asked
+    return find("flat")->steps(c);
+  });
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has 1 values, not 0");
+}
+
+TEST(Checker, ReportsARowThatClaimsRankOrderWrongly) {
+  Row row = *find("binomial");
+  row.keeps_rank_order = KeepsRankOrder::always;
+  EXPECT_EQ(check(row, {.rank_count = 4, .root = 0, .rooted = true}).value_or(""), "");
+  EXPECT_REPORTS(check(row, {.rank_count = 4, .root = 1, .rooted = true}).value_or(""), "not in rank order");
+}
+
+// Two ranks swap their partials; `reuses` has each write the slot that it sent before it takes the other's message.
+template <bool reuses>
+Steps swap_partials(Context c) {
+  const Rank peer = 1 - c.rank;
+  co_yield make::lift(partial(0), c.rank);
+  co_yield make::lift(partial(1), c.rank);
+  co_yield make::send(peer, partial(0), landing(0));
+  if (reuses) co_yield make::lift(partial(0), c.rank);
+  co_yield make::receive(peer, landing(0), {peer, 1});
+  co_yield make::merge(partial(2), c.rank == 0 ? partial(1) : landing(0), c.rank == 0 ? landing(0) : partial(1),
+                       {0, 2});
+  co_yield make::finish(value(0), partial(2));
+}
+
+TEST(Checker, ReportsDeadlockUnderSynchronousSends) {
+  EXPECT_EQ(check(row_of(swap_partials<false>), {.rank_count = 2}).value_or(""), "");
+  EXPECT_REPORTS(check(row_of(swap_partials<true>), {.rank_count = 2}).value_or(""),
+                 "deadlock: waiting are rank 0 before step 3 (lift), rank 1 before step 3 (lift)");
+}
+
+// Rank 0 hands its value from rank 1 back: legal to run, but its receives do not stand in an order it can serve.
+Steps early_receive(Context c) {
+  co_yield make::lift(partial(0), c.rank);
+  if (c.rank == 0) {
+    co_yield make::receive(1, landing_value(0));
+    co_yield make::receive(2, landing(0), {2, 1});
+    co_yield make::send(1, partial(0), landing(0));
+    co_yield make::send(1, landing(0), landing(1));
+    co_yield make::copy(value(0), landing_value(0));
+  } else if (c.rank == 2) {
+    co_yield make::send(0, partial(0), landing(0));
+  } else {
+    co_yield make::receive(0, landing(0), {0, 1});
+    co_yield make::receive(0, landing(1), {2, 1});
+    co_yield make::merge(partial(1), landing(0), partial(0), {0, 2});
+    co_yield make::merge(partial(2), partial(1), landing(1), {0, 3});
+    co_yield make::finish(value(1), partial(2));
+    co_yield make::send(0, value(1), landing_value(0));
+  }
+}
+
+TEST(Checker, TellsAnUnservableOrderOfReceivesFromADeadlock) {
+  EXPECT_REPORTS(check(row_of(early_receive), {.rank_count = 3, .rooted = true}).value_or(""), "rounds are undefined");
+}
+
+// Three ranks send each other everything; rank 2 merges from the right where `differs`.
+template <bool differs>
+Steps everyone(Context c) {
+  co_yield make::lift(partial(0), c.rank);
+  for (Rank peer = 0; peer < 3; ++peer) {
+    if (peer != c.rank) co_yield make::send(peer, partial(0), landing(c.rank));
+  }
+  for (Rank peer = 0; peer < 3; ++peer) {
+    if (peer != c.rank) co_yield make::receive(peer, landing(peer), {peer, 1});
+  }
+  const auto of = [&](Rank rank) { return rank == c.rank ? partial(0) : landing(rank); };
+  if (differs && c.rank == 2) {
+    co_yield make::merge(partial(1), of(1), of(2), {1, 2});
+    co_yield make::merge(partial(2), of(0), partial(1), {0, 3});
+  } else {
+    co_yield make::merge(partial(1), of(0), of(1), {0, 2});
+    co_yield make::merge(partial(2), partial(1), of(2), {0, 3});
+  }
+  co_yield make::finish(value(0), partial(2));
+}
+
+TEST(Checker, ReportsRanksThatMergeAlongDifferentTrees) {
+  EXPECT_EQ(check(row_of(everyone<false>), {.rank_count = 3}).value_or(""), "");
+  Row row = row_of(everyone<true>);
+  EXPECT_REPORTS(check(row, {.rank_count = 3}).value_or(""), "rank 2 has a value merged along another tree");
+  row.same_on_all_ranks = SameOnAllRanks::no;
+  EXPECT_EQ(check(row, {.rank_count = 3}).value_or(""), "");
+}
+
+// Words are added by all ranks but the last.
+Steps native_without_last(Context c) {
+  co_yield make::lift(partial(0), c.rank);
+  if (c.rank < c.rank_count - 1) co_yield make::add_words(partial(1), partial(0), c.rank_count);
+}
+
+TEST(Checker, ReportsARankThatLeavesAnAdditionOut) {
+  EXPECT_REPORTS(check(row_of(native_without_last), {.rank_count = 3}).value_or(""), "takes part in 0 add_words");
+}
+
+}  // namespace
+}  // namespace steadfold::schedule

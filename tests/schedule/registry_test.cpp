@@ -1,0 +1,227 @@
+// Rows, formulas at points worked out by hand, refusals, and the names that people write.
+#include "schedule/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <ostream>
+#include <stdexcept>
+
+namespace steadfold::schedule {
+namespace {
+
+struct Cost {
+  Count messages;
+  Count rounds;
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+void PrintTo(const Cost& cost, std::ostream* out) {
+  *out << cost.messages << " messages in " << cost.rounds << " rounds";
+}
+
+Cost cost(std::string_view name, Context context) {
+  const Row& row = *find(name);
+  return {row.messages(context), row.rounds(context)};
+}
+
+Context reduce(Rank rank_count, Rank root = 0, std::uint32_t segments = 1) {
+  return {.rank_count = rank_count, .root = root, .rooted = true, .segments = segments};
+}
+Context allreduce(Rank rank_count, std::uint32_t segments = 1) {
+  return {.rank_count = rank_count, .segments = segments};
+}
+
+TEST(Formulas, Flat) {
+  EXPECT_EQ(cost("flat", reduce(1)), (Cost{0, 0}));
+  EXPECT_EQ(cost("flat", reduce(5, 3)), (Cost{4, 4}));
+  EXPECT_EQ(cost("flat", allreduce(5)), (Cost{8, 8}));
+  EXPECT_EQ(cost("flat", reduce(5, 0, 2)), (Cost{8, 8}));
+  EXPECT_EQ(cost("flat", allreduce(2, 3)), (Cost{6, 4}));
+}
+
+TEST(Formulas, Linear) {
+  EXPECT_EQ(cost("linear", reduce(1)), (Cost{0, 0}));
+  EXPECT_EQ(cost("linear", reduce(5, 0)), (Cost{4, 4}));
+  EXPECT_EQ(cost("linear", reduce(5, 4)), (Cost{4, 4}));
+  EXPECT_EQ(cost("linear", reduce(5, 2)), (Cost{4, 3}));  // both chains arrive in round 2; the port takes one a round
+  EXPECT_EQ(cost("linear", reduce(5, 1)), (Cost{4, 3}));
+  EXPECT_EQ(cost("linear", reduce(5, 0, 3)), (Cost{12, 6}));
+  EXPECT_EQ(cost("linear", allreduce(5)), (Cost{8, 8}));
+  EXPECT_EQ(cost("linear", allreduce(2, 3)), (Cost{6, 4}));
+}
+
+TEST(Formulas, Binomial) {
+  EXPECT_EQ(cost("binomial", reduce(1)), (Cost{0, 0}));
+  EXPECT_EQ(cost("binomial", reduce(5, 2)), (Cost{4, 3}));
+  EXPECT_EQ(cost("binomial", reduce(8)), (Cost{7, 3}));
+  EXPECT_EQ(cost("binomial", allreduce(8)), (Cost{14, 6}));
+  EXPECT_EQ(cost("binomial", allreduce(9)), (Cost{16, 8}));
+  EXPECT_EQ(cost("binomial", reduce(4, 0, 3)), (Cost{9, 6}));
+  EXPECT_EQ(cost("binomial", allreduce(2, 3)), (Cost{6, 4}));
+}
+
+TEST(Formulas, RecursiveDoubling) {
+  EXPECT_EQ(cost("recursive_doubling", allreduce(1)), (Cost{0, 0}));
+  EXPECT_EQ(cost("recursive_doubling", allreduce(2)), (Cost{2, 1}));
+  EXPECT_EQ(cost("recursive_doubling", allreduce(8)), (Cost{24, 3}));
+  EXPECT_EQ(cost("recursive_doubling", allreduce(3)), (Cost{4, 3}));   // ceil(log2 3) + 1 rounds
+  EXPECT_EQ(cost("recursive_doubling", allreduce(7)), (Cost{14, 4}));  // 3 + 4 x 2 + 3 messages
+  EXPECT_EQ(cost("recursive_doubling", allreduce(8, 2)), (Cost{48, 6}));
+}
+
+TEST(Formulas, HoldForRankCountsThatNobodyCanRun) {
+  EXPECT_EQ(cost("recursive_doubling", allreduce(1 << 30)), (Cost{Count{30} << 30, 30}));
+  EXPECT_EQ(cost("binomial", reduce(2'000'000'000, 7)), (Cost{1'999'999'999, 31}));
+}
+
+TEST(Registry, FindsRowsByNameAndAlias) {
+  EXPECT_EQ(find("flat")->name, "flat");
+  EXPECT_EQ(find("binomial_spanning_tree"), find("binomial"));
+  EXPECT_EQ(find("no_such"), nullptr);
+  EXPECT_EQ(find(""), nullptr);
+}
+
+TEST(Registry, RowsAreComplete) {
+  for (const Row& row : registry()) {
+    EXPECT_EQ(find(row.name), &row);
+    EXPECT_FALSE(row.sentence.empty());
+    EXPECT_FALSE(row.source.empty());
+    EXPECT_FALSE(row.methods.empty());
+    EXPECT_NE(row.steps, nullptr);
+    EXPECT_EQ(row.messages == nullptr, row.name == "native");
+    EXPECT_EQ(row.rounds == nullptr, row.name == "native");
+  }
+}
+
+std::string why_not(std::string_view name, Collective collective, Rank root, std::string_view method,
+                    Operator kind = Operator::commutative) {
+  return refusal(*find(name), collective, root, method, kind).value_or("");
+}
+
+TEST(Refusal, OfACollectiveThatIsNotOffered) {
+  EXPECT_EQ(why_not("recursive_doubling", Collective::reduce, 0, "exact"),
+            "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce only), take another schedule");
+  EXPECT_EQ(why_not("recursive_doubling", Collective::allreduce, 0, "exact"), "");
+}
+
+TEST(Refusal, OfAMethodThatIsNotServed) {
+  EXPECT_EQ(why_not("native", Collective::allreduce, 0, "tree"),
+            "schedule 'native' cannot serve method 'tree' (it serves exact), take another schedule or method");
+  EXPECT_EQ(why_not("native", Collective::reduce, 3, "exact"), "");
+  EXPECT_NE(why_not("flat", Collective::reduce, 0, "kahan"), "");
+}
+
+TEST(Refusal, OfPlainWhereRankOrderIsNotKept) {
+  const auto asked = [](Rank root, std::string_view method, Operator kind) {
+    return why_not("binomial", Collective::reduce, root, method, kind);
+  };
+  EXPECT_EQ(asked(2, "plain", Operator::ordered),
+            "schedule 'binomial' cannot serve method 'plain' at root 2 (it does not keep rank order there and the "
+            "operator does not commute), take root 0, a schedule that keeps rank order, or method tree");
+  EXPECT_EQ(asked(0, "plain", Operator::ordered), "");
+  EXPECT_EQ(asked(2, "plain", Operator::commutative), "");
+  EXPECT_EQ(asked(2, "tree", Operator::ordered), "");
+  EXPECT_EQ(why_not("binomial", Collective::allreduce, 2, "plain", Operator::ordered), "");
+  EXPECT_EQ(why_not("linear", Collective::reduce, 2, "plain", Operator::ordered), "");
+}
+
+TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
+  Row row = *find("flat");
+  row.same_on_all_ranks = SameOnAllRanks::no;
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, "plain", Operator::commutative));
+  EXPECT_FALSE(refusal(row, Collective::reduce, 0, "plain", Operator::commutative));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, "tree", Operator::ordered));
+}
+
+std::string error_of(std::string_view text, std::span<const Row> rows = registry()) {
+  try {
+    parse(text, rows);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Parse, NamesWithoutParameters) {
+  EXPECT_EQ(parse("linear").row, find("linear"));
+  EXPECT_TRUE(parse("linear").parameters.empty());
+  EXPECT_EQ(parse("binomial_spanning_tree").row, find("binomial"));
+  EXPECT_EQ(parse("binomial_spanning_tree").name, "binomial_spanning_tree");
+}
+
+TEST(Parse, UnknownNamesListTheKnownOnes) {
+  EXPECT_EQ(error_of("linaer"),
+            "unknown schedule 'linaer' (no such row in the registry), "
+            "take one of flat, linear, binomial, recursive_doubling, native");
+  EXPECT_NE(error_of("").find("no schedule name"), std::string::npos);
+  EXPECT_NE(error_of(":n=2").find("no schedule name"), std::string::npos);
+  EXPECT_NE(error_of("flat "), "");
+}
+
+TEST(Parse, CoreRowsAcceptNoParameters) {
+  for (const Row& row : registry()) {
+    EXPECT_EQ(error_of(std::string(row.name) + ":block=3"),
+              "schedule '" + std::string(row.name) + "' has no parameter 'block' (it accepts none), leave it out");
+  }
+}
+
+constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
+constexpr std::array<std::string_view, 1> ring_parameters = {"block"};
+
+std::vector<Row> rows_with_parameters() {
+  std::vector<Row> rows(registry().begin(), registry().end());
+  rows.push_back(*find("flat"));
+  rows.back().name = "two_level";
+  rows.back().parameters = two_level_parameters;
+  rows.push_back(*find("flat"));
+  rows.back().name = "ring";
+  rows.back().parameters = ring_parameters;
+  return rows;
+}
+
+TEST(Parse, ParametersAndNestedNames) {
+  const std::vector<Row> rows = rows_with_parameters();
+  const Spec spec = parse("two_level:inner=[flat]:outer=[ring:block=64]:size=4", rows);
+  EXPECT_EQ(spec.row->name, "two_level");
+  ASSERT_EQ(spec.parameters.size(), 3u);
+  EXPECT_EQ(spec.parameter("inner")->nested.at(0).row->name, "flat");
+  EXPECT_EQ(spec.parameter("size")->value, "4");
+  EXPECT_TRUE(spec.parameter("size")->nested.empty());
+  EXPECT_EQ(spec.parameter("block"), nullptr);
+  EXPECT_EQ(spec.parameter("outer")->value, "ring:block=64");
+  EXPECT_EQ(spec.parameter("outer")->nested.at(0).parameter("block")->value, "64");
+
+  const Spec deep = parse("two_level:outer=[two_level:inner=[ring:block=2]:size=3]", rows);
+  const Spec& middle = deep.parameter("outer")->nested.at(0);
+  EXPECT_EQ(middle.parameter("inner")->nested.at(0).parameter("block")->value, "2");
+  EXPECT_EQ(middle.parameter("size")->value, "3");
+}
+
+TEST(Parse, ReportsFormsThatAreNotOnes) {
+  const std::vector<Row> rows = rows_with_parameters();
+  const auto expect = [&](std::string_view text, std::string_view part) {
+    const std::string error = error_of(text, rows);
+    EXPECT_NE(error.find(part), std::string::npos) << text << ": " << error;
+    EXPECT_NE(error.find(" ("), std::string::npos) << error;
+    EXPECT_NE(error.find("), "), std::string::npos) << error;
+  };
+  expect("ring:block", "parameter 'block' has no value");
+  expect("ring:block=", "parameter 'block' has no value");
+  expect("ring:block:n=2", "parameter 'block' has no value");
+  expect("ring:block=[]", "no schedule name");
+  expect("ring:=3", "no parameter name in '=3'");
+  expect("ring::block=3", "no parameter name");
+  expect("ring:", "nothing after the last ':'");
+  expect("ring:block=3:", "nothing after the last ':'");
+  expect("ring:block=3:block=4", "parameter 'block' twice");
+  expect("ring:size=3", "no parameter 'size' (it accepts block)");
+  expect("two_level:inner=[flat", "bracket without an end in '[flat'");
+  expect("two_level:inner=[flat]x", "unexpected 'x' after a bracket");
+  expect("two_level:inner=[flat]]", "unexpected ']' after a bracket");
+  expect("two_level:inner=[flta]", "unknown schedule 'flta'");
+  expect("two_level:inner=[ring:size=1]", "schedule 'ring' has no parameter 'size'");
+}
+
+}  // namespace
+}  // namespace steadfold::schedule
