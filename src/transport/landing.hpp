@@ -1,0 +1,61 @@
+// The memory of an endpoint's landing slots: one block, every slot on a cache line of its own.
+// Rank order: not concerned. Cost: capacities rounded up to 64 bytes, more by one at least; one allocation; pages are
+// touched when first used. Source: ours.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+class LandingSlots {
+ public:
+  /// Throws std::runtime_error when memory runs out.
+  explicit LandingSlots(std::span<const Bytes> capacities) try {
+    Bytes total = 0;
+    slots_.reserve(capacities.size());
+    for (const Bytes capacity : capacities) {
+      if (capacity > most - total) throw std::bad_alloc();
+      slots_.push_back({total, capacity});
+      total += room_for(capacity);
+    }
+    if (total > 0) block_.reset(static_cast<std::byte*>(::operator new (total, std::align_val_t{alignment})));
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error("no landing slots (memory ran out over " + std::to_string(capacities.size()) +
+                             " slots), use fewer segments or a schedule with smaller messages");
+  }
+
+  std::span<std::byte> operator[](SlotNumber slot) noexcept {
+    return {block_.get() + slots_[slot].first, slots_[slot].capacity};
+  }
+  /// The slot and what follows up to the next one, a byte at least: a message that reaches it did not fit.
+  std::span<std::byte> with_margin(SlotNumber slot) noexcept {
+    return {block_.get() + slots_[slot].first, room_for(slots_[slot].capacity)};
+  }
+
+ private:
+  static constexpr Bytes alignment = 64;
+  static constexpr Bytes room_for(Bytes capacity) noexcept {
+    return capacity == 0 ? 0 : (capacity / alignment + 1) * alignment;
+  }
+  static constexpr Bytes most = Bytes{1} << 62;  // no sum of capacities wraps around below it
+  struct Release {
+    void operator()(std::byte* block) const noexcept { ::operator delete (block, std::align_val_t{alignment}); }
+  };
+  struct Place {
+    Bytes first = 0;
+    Bytes capacity = 0;
+  };
+
+  std::vector<Place> slots_;
+  std::unique_ptr<std::byte, Release> block_;
+};
+
+}  // namespace steadfold::transport

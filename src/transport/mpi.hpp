@@ -1,0 +1,60 @@
+// The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
+// Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: one Isend, one Irecv and their
+// tests a message; a few nanoseconds of our own.
+// Source: ours. Calls PMPI_ names only: the interposed MPI_ names lead back to this library.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+/// A group over a private communicator. Destroy its endpoints before it.
+/// Asking a completed ticket again gives the same answer. An endpoint that goes while receives are pending withdraws
+/// them; it waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type; `add_words`
+/// takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket, but MPICH 4
+/// asks the error handler of MPI_COMM_WORLD first, whatever the communicator: unless set to return, it aborts.
+class MpiTransport final : public Transport {
+ public:
+  /// Duplicates `user`: collective. Throws std::runtime_error where `user` cannot be used, and says why.
+  explicit MpiTransport(MPI_Comm user);
+  ~MpiTransport() override;
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  Rank rank() const noexcept override { return rank_; }
+  Rank rank_count() const noexcept override { return rank_count_; }
+
+  /// Local. Tags end at the library's MPI_TAG_UB.
+  std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  /// All ranks' bytes together must stay below 2 GiB.
+  Gathered gather_all(std::span<const std::byte> bytes) override;
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  Rank rank_ = 0;
+  Rank rank_count_ = 0;
+};
+
+/// What the library keeps on a communicator: plans, and the transport they run over.
+class Attached {
+ public:
+  virtual ~Attached() = default;
+};
+
+using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> transport);
+
+/// What is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result stays until
+/// `comm` is freed or MPI finalised, and is destroyed then, while MPI can still be called. Duplicates of `comm` start
+/// without. Later uses are local and do not allocate. Throws std::runtime_error where `comm` cannot be used.
+Attached& attach(MPI_Comm comm, MakeAttached make);
+
+/// Name and version of the MPI library, on one line. May be called before MPI_Init.
+std::string mpi_library();
+
+}  // namespace steadfold::transport

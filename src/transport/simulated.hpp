@@ -1,0 +1,57 @@
+// All ranks in one process: the caller drives each rank's end in turn, and messages land when their tickets are tested.
+// Rank order: matched as in MPI, in the order put per (source, target, tag); which of several matched messages lands
+// first is free, as in MPI. Cost: O(1) a message, memory for what is under way only: fit for 2^17 ranks.
+// Source: ours. Free of MPI and of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+enum class Delivery : std::uint8_t {
+  prompt,    // a ticket completes at the first test at which it can
+  shuffled,  // after a random number of such tests, below SimulatedNetwork::max_tests
+};
+
+enum class Sends : std::uint8_t {
+  buffered,     // a put completes whether or not its message was released
+  synchronous,  // a put completes only once the target has released the slot
+};
+
+struct SimulatedOptions {
+  std::uint64_t seed = 1;
+  Delivery delivery = Delivery::shuffled;
+  Sends sends = Sends::buffered;
+};
+
+/// The network and every rank's transport. It is hostile within the contract: a put's bytes are read as late as its
+/// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
+/// for it fails at the receiver, as one that does not fit does. Asking a completed ticket again gives the same answer.
+class SimulatedNetwork {
+ public:
+  /// A ticket that can complete does so at the latest at this many tests from then on: when no ticket completed while
+  /// every rank tested all of its own this often, the job is stuck.
+  static constexpr int max_tests = 8;
+
+  explicit SimulatedNetwork(Rank rank_count, SimulatedOptions options = {});
+  ~SimulatedNetwork();
+  SimulatedNetwork(const SimulatedNetwork&) = delete;
+  SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
+
+  /// The transport of one rank; valid as long as the network, which must outlive its endpoints. `gather_all` throws
+  /// std::logic_error: one process cannot block for the others, so set-up is done for all ranks at once elsewhere.
+  Transport& rank(Rank rank) noexcept;
+
+  /// All messages put so far, on all endpoints of all ranks.
+  Traffic traffic() const noexcept;
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace steadfold::transport

@@ -1,0 +1,77 @@
+// How bytes move: one interface, one-sided in spirit, that MPI messages, windows, shared cache lines and a simulator
+// can all be.
+// Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: the transport's own.
+// Source: [S2] (flags beside data), [S4] (one-sided, notified), MPI.
+//
+// A plan binds an Endpoint once. The endpoint owns the landing slots, so that a window or a mailbox can hold them.
+// `release` tells a peer that it may write a slot (a credit, MPI: a receive posted); `put` writes into the peer's slot
+// as soon as it may (MPI: a send started). Both return at once with a ticket that `test` asks for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "order/index.hpp"
+
+namespace steadfold::transport {
+
+using order::Bytes;
+using order::Rank;
+
+using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the bound ticket count
+using SlotNumber = std::uint32_t;  // a landing slot of an endpoint
+
+/// What `test` answers. `failed` completes the ticket too: the message is lost or did not fit.
+enum class Progress : std::uint8_t { pending, complete, failed };
+
+/// Messages started by this rank on one endpoint, and their payload, since it was bound.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One rank's end of a bound plan. One thread at a time. Nothing here throws or allocates once bound.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  /// The memory of a landing slot; valid as long as the endpoint.
+  virtual std::span<std::byte> landing(SlotNumber slot) noexcept = 0;
+
+  /// Starts moving `bytes` (which must stay as they are until complete) to landing slot `slot` of `target`.
+  virtual void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes) noexcept = 0;
+  /// Lets the next message of `source` land in `slot`.
+  virtual void release(Ticket ticket, Rank source, SlotNumber slot) noexcept = 0;
+  /// Starts adding `words` over all ranks, in place, wrap-around. Every rank of the endpoint takes part.
+  virtual void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept = 0;
+
+  /// Moves things on and says how the ticket stands. `arrived` is the size of a landed message.
+  virtual Progress test(Ticket ticket, Bytes& arrived) noexcept = 0;
+
+  virtual Traffic traffic() const noexcept = 0;
+};
+
+/// A group of ranks that can bind endpoints. Calls are made in the same order on every rank.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual Rank rank() const noexcept = 0;
+  virtual Rank rank_count() const noexcept = 0;
+
+  /// Binds an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
+  /// endpoints of one group apart and is equal on all ranks. Throws std::runtime_error when memory or tags run out.
+  virtual std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
+
+  /// Every rank's bytes, one after the other by rank, and how many each brought. Collective, blocks, allocates: for
+  /// set-up only. Throws std::runtime_error on a transport error.
+  struct Gathered {
+    std::vector<std::byte> bytes;
+    std::vector<Bytes> first;  // rank i's begin in `bytes`; one more for the end
+  };
+  virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
+};
+
+}  // namespace steadfold::transport
