@@ -1,0 +1,207 @@
+#include "collective/call.hpp"
+
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "arithmetic/exact.hpp"
+#include "arithmetic/plain.hpp"
+#include "arithmetic/tree.hpp"
+#include "collective/failure.hpp"
+
+namespace steadfold::collective {
+namespace {
+
+using arithmetic::Operation;
+using arithmetic::Type;
+
+bool is_floating(Type type) { return type == Type::f64 || type == Type::f32; }
+
+/// One round of a multiply-xor-shift mix: every bit of the input reaches every bit of the result.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+/// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
+Method resolved_method(const Call& call) {
+  if (call.method != Method::automatic) return call.method;
+  if (call.operation == Operation::user) return Method::tree;
+  if (call.operation == Operation::dot || call.operation == Operation::norm2) return Method::exact;
+  if (arithmetic::built_in(call.operation, call.type).order_free) return Method::plain;
+  if (call.operation == Operation::sum && call.layout != LayoutKind::row_a_rank) return Method::exact;
+  return Method::tree;
+}
+
+std::string_view layout_name(LayoutKind kind) {
+  static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "a row a rank"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string text_of_count(std::uint64_t count) {
+  return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
+}
+
+std::string text_of_root(Rank rank) {
+  return rank == all_ranks ? "none" : std::to_string(rank);
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
+
+}  // namespace
+
+std::string_view name_of(Method method) noexcept {
+  static constexpr std::array<std::string_view, 4> names = {"automatic", "tree", "exact", "plain"};
+  return names[static_cast<std::size_t>(method)];
+}
+
+Description describe(const Call& call) noexcept {
+  const bool is_user = call.operation == Operation::user;
+  Description d;
+  d.operation = static_cast<std::uint64_t>(call.operation);
+  d.type = static_cast<std::uint64_t>(call.type);
+  d.result_type = static_cast<std::uint64_t>(call.result_type);
+  d.method = static_cast<std::uint64_t>(resolved_method(call));
+  d.layout = static_cast<std::uint64_t>(call.layout);
+  d.root = static_cast<std::uint32_t>(call.root);
+  d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  d.columns = call.columns;
+  d.element_count = call.element_count;
+  d.operator_name = is_user ? hash_of(call.operator_name) : 0;
+  d.schedule = hash_of(call.schedule);
+  d.commutes = !is_user || call.user.commutative ? 1 : 0;
+  d.may_fail = is_user && call.user_may_fail ? 1 : 0;
+  return d;
+}
+
+std::uint64_t digest_of(const Description& description) noexcept {
+  std::array<std::uint64_t, sizeof(Description) / 8> words;
+  std::memcpy(words.data(), &description, sizeof description);
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : words) hash = mix(hash, word);
+  return hash;
+}
+
+std::string difference(const Description& mine, const Description& other) {
+  const auto differ = [](std::string_view what, std::string_view a, std::string_view b) {
+    return std::string(what) + " " + std::string(a) + " against " + std::string(b);
+  };
+  using arithmetic::name_of;
+  if (mine.operation != other.operation)
+    return differ("operator", name_of(static_cast<Operation>(mine.operation)),
+                  name_of(static_cast<Operation>(other.operation)));
+  if (mine.type != other.type)
+    return differ("type", name_of(static_cast<Type>(mine.type)), name_of(static_cast<Type>(other.type)));
+  if (mine.result_type != other.result_type)
+    return differ("result type", name_of(static_cast<Type>(mine.result_type)),
+                  name_of(static_cast<Type>(other.result_type)));
+  if (mine.method != other.method)
+    return differ("method", collective::name_of(static_cast<Method>(mine.method)),
+                  collective::name_of(static_cast<Method>(other.method)));
+  if (mine.layout != other.layout)
+    return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
+                  layout_name(static_cast<LayoutKind>(other.layout)));
+  if (mine.root != other.root) return differ("root", text_of_root(root_of(mine)), text_of_root(root_of(other)));
+  if (mine.columns != other.columns)
+    return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
+  if (mine.element_bytes != other.element_bytes)
+    return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
+  if (mine.element_count != other.element_count)
+    return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
+  if (mine.schedule != other.schedule) return "different schedules";
+  if (mine.operator_name != other.operator_name) return "different operator names";
+  if (mine.commutes != other.commutes) return "one operator commutative, the other not";
+  if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
+  return "no difference";
+}
+
+void validate(const Call& call, Rank rank_count) {
+  const bool is_user = call.operation == Operation::user;
+  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::norm2))
+    refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
+           " is unknown (it is no sf_operation), give one of those");
+  if (call.columns == 0) refuse("0 columns (a row has at least one element), give the length of a row");
+  if (is_user != (call.type == Type::bytes))
+    refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
+           std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
+  if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
+  if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
+  const Bytes element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / call.columns)
+    refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
+           " bytes (that is no memory's size), check columns and element_bytes");
+  if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
+    refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of them, or -1 for all");
+  if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
+    refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.layout != LayoutKind::intervals) return;
+  Count listed = 0;
+  for (const auto interval : call.intervals) {
+    if (interval.begin > interval.end)
+      refuse("interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) +
+             ") ends before it begins (they are half-open), give begin <= end");
+    listed += interval.size();
+  }
+  if (listed != call.rows)
+    refuse(std::to_string(call.rows) + " rows for intervals of " + std::to_string(listed) +
+           " (this rank's layout and data differ in size), make them equal");
+}
+
+const arithmetic::Operator& operator_of(const Call& call) noexcept {
+  if (call.operation == Operation::user) return call.user;
+  const bool sums = call.operation == Operation::dot || call.operation == Operation::norm2;
+  return arithmetic::built_in(sums ? Operation::sum : call.operation, call.type);
+}
+
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns) {
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto type = static_cast<Type>(description.type);
+  const auto result = static_cast<Type>(description.result_type);
+  const auto method = static_cast<Method>(description.method);
+  const bool product_sum = operation == Operation::dot || operation == Operation::norm2;
+  const auto unsupported = [&](const std::string& why) {
+    throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
+                                           std::string(arithmetic::name_of(type)) + " by method " +
+                                           std::string(name_of(method)) + " is not offered (" + why);
+  };
+  if (method == Method::exact) {
+    using arithmetic::ExactOperation;
+    using arithmetic::ExactType;
+    if (operation != Operation::sum && !product_sum) unsupported("only sum, dot and norm2 are), use tree");
+    if (!is_floating(type) || !is_floating(result)) unsupported("it rounds floating-point sums), use plain or tree");
+    const auto exact_operation = operation == Operation::sum   ? ExactOperation::sum
+                                 : operation == Operation::dot ? ExactOperation::dot
+                                                               : ExactOperation::norm2;
+    return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
+                                  result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
+  }
+  if (product_sum) unsupported("products need more bits than the elements have), use exact");
+  if (result != type) unsupported("its result has the elements' type), use exact or the same type");
+  return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
+}
+
+Rank root_of(const Description& description) noexcept {
+  return static_cast<Rank>(static_cast<std::uint32_t>(description.root));
+}
+
+bool gets_result(const Description& description, Rank rank) noexcept {
+  return root_of(description) == all_ranks || root_of(description) == rank;
+}
+
+schedule::Collective collective_of(const Description& description) noexcept {
+  return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+}
+
+schedule::Operator operator_kind(const Description& description) noexcept {
+  return description.commutes != 0 ? schedule::Operator::commutative : schedule::Operator::ordered;
+}
+
+}  // namespace steadfold::collective

@@ -1,0 +1,96 @@
+// One reduction as every rank asks for it: what is the same on all ranks, and what this rank brings.
+// Rank order: not concerned. Cost: describing a call is some 20 ns. Source: ours.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "arithmetic/operator.hpp"
+#include "arithmetic/partial.hpp"
+#include "order/interval.hpp"
+#include "order/layout.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::collective {
+
+using order::Bytes;
+using order::Count;
+using order::Index;
+using order::Rank;
+
+/// The numbers are those of sf_method and sf_layout in steadfold.h.
+enum class Method : std::uint32_t { automatic, tree, exact, plain };
+enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
+
+inline constexpr Rank all_ranks = -1;
+
+std::string_view name_of(Method method) noexcept;
+
+struct Call {
+  arithmetic::Operation operation = arithmetic::Operation::sum;
+  Method method = Method::automatic;
+  arithmetic::Type type = arithmetic::Type::f64;
+  arithmetic::Type result_type = arithmetic::Type::f64;
+  Count columns = 1;
+  Rank root = all_ranks;
+  std::string_view schedule;  // empty: the library chooses
+  Count element_count = arithmetic::unknown_count;
+
+  arithmetic::Operator user;  // Operation::user
+  std::string_view operator_name;
+  bool user_may_fail = true;
+
+  LayoutKind layout = LayoutKind::anywhere;
+  Count rows = 0;  // of this rank
+  std::span<const order::Interval> intervals;
+};
+
+/// What must be equal on all ranks, as plain words to be compared, hashed and sent.
+struct Description {
+  std::uint64_t operation = 0;
+  std::uint64_t method = 0;  // resolved: never automatic
+  std::uint64_t type = 0;
+  std::uint64_t result_type = 0;
+  std::uint64_t layout = 0;
+  std::uint64_t root = 0;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t element_count = 0;
+  std::uint64_t operator_name = 0;  // a hash
+  std::uint64_t schedule = 0;       // a hash
+  std::uint64_t commutes = 0;
+  std::uint64_t may_fail = 0;
+
+  friend bool operator==(const Description&, const Description&) = default;
+};
+static_assert(sizeof(Description) == 13 * 8, "no padding: it is hashed and sent as bytes");
+
+/// Resolves what is automatic. The call need not be valid.
+Description describe(const Call& call) noexcept;
+std::uint64_t digest_of(const Description& description) noexcept;
+
+/// The first field in which two calls differ, for people: "type f64 against f32".
+std::string difference(const Description& mine, const Description& other);
+
+/// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
+void validate(const Call& call, Rank rank_count);
+
+/// The operator a call combines with.
+const arithmetic::Operator& operator_of(const Call& call) noexcept;
+
+/// How a call's rows are combined, `columns` of them. The operator must outlive the kind. Throws Failure where the
+/// method does not serve the operation or the type.
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns);
+
+/// The collective and the kind of operator, in the registry's words.
+schedule::Collective collective_of(const Description& description) noexcept;
+/// The root, or all_ranks.
+Rank root_of(const Description& description) noexcept;
+/// Whether this rank gets the result.
+bool gets_result(const Description& description, Rank rank) noexcept;
+schedule::Operator operator_kind(const Description& description) noexcept;
+
+}  // namespace steadfold::collective

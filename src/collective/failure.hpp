@@ -1,0 +1,25 @@
+// What a collective call throws inside the library; the C boundary turns it into a status and a text.
+// Rank order: not concerned. Cost: failing paths only. Source: ours.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "order/message.hpp"
+
+namespace steadfold::collective {
+
+/// `what()` reads "problem (why), suggestion".
+class Failure : public std::runtime_error {
+ public:
+  Failure(Status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  Status status() const noexcept { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// A sentence for a status that nobody said more about.
+std::string text_of(Status status);
+
+}  // namespace steadfold::collective

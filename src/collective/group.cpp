@@ -1,0 +1,263 @@
+#include "collective/group.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "collective/failure.hpp"
+
+namespace steadfold::collective {
+namespace {
+
+constexpr std::size_t most_shapes = 64;  // kept a group; the oldest goes first
+constexpr std::size_t most_plans = 16;
+constexpr std::uint32_t opening_tag = 0;
+constexpr std::uint32_t verdict_tag = 1;
+constexpr std::uint32_t first_plan_tag = 2;
+
+schedule::Steps recursive_doubling(const transport::Transport& transport) {
+  return schedule::find("recursive_doubling")
+      ->steps({.rank = transport.rank(), .rank_count = transport.rank_count()});
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::string forced_on_rank_0(transport::Transport& transport) {
+  const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
+  const auto all = transport.gather_all(bytes_of(mine == nullptr ? "" : mine));
+  return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
+}
+
+/// Whether the call can go without agreeing on a layout: its partials say which rows they cover, or need not.
+bool knows_its_rows(const Call& call, const Description& description) {
+  return static_cast<Method>(description.method) != Method::tree || call.layout == LayoutKind::intervals ||
+         call.layout == LayoutKind::row_a_rank;
+}
+
+}  // namespace
+
+Group::Group(std::shared_ptr<transport::Transport> transport)
+    : transport_(std::move(transport)),
+      forced_schedule_(forced_on_rank_0(*transport_)),
+      opening_stage_(recursive_doubling(*transport_), 1, opening_, *transport_, opening_tag),
+      verdict_stage_(recursive_doubling(*transport_), 1, verdict_, *transport_, verdict_tag) {}
+
+/// MPI's shape spelt out, and a single interval where no index matters.
+Call Group::placed(const Call& given, order::Interval& mine) const {
+  Call call = given;
+  if (call.layout == LayoutKind::row_a_rank) {
+    mine = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
+    call.element_count = static_cast<Count>(rank_count());
+    call.intervals = {&mine, 1};
+  } else if (call.layout != LayoutKind::intervals) {
+    mine = {0, call.rows};
+    call.intervals = {&mine, 1};
+  }
+  return call;
+}
+
+void Group::require_usable(const Call& call, const std::byte* first, const std::byte* second,
+                           const std::byte* result) const {
+  validate(call, rank_count());
+  const bool is_dot = call.operation == arithmetic::Operation::dot;
+  if (call.rows > 0 && first == nullptr)
+    throw Failure(Status::invalid_argument, "null data for " + std::to_string(call.rows) +
+                                                " rows (they are to be read), give their address");
+  if (call.rows > 0 && is_dot && second == nullptr)
+    throw Failure(Status::invalid_argument,
+                  "the second factor of a dot product is null (it is missing or of another size), give two vectors of "
+                  "the same size");
+  if (result == nullptr && (call.root == all_ranks || call.root == rank()))
+    throw Failure(Status::invalid_argument,
+                  "nowhere to put the result (its address is null on a rank that gets it), give an address");
+}
+
+Group::Shape::Shape(const Description& given, const Call& call)
+    : description(given),
+      digest(digest_of(given)),
+      op(operator_of(call)),
+      kind(make_kind(given, op, call.columns)),
+      builder(kind->builder()),
+      bytes_of_none(kind->capacity({})),
+      bytes_of_a_node(kind->capacity(order::IntervalSet({0, 1})) - bytes_of_none) {}
+
+Group::Shape& Group::shape_of(const Call& call) {
+  const Description description = describe(call);
+  const auto found = std::find_if(shapes_.begin(), shapes_.end(),
+                                  [&](const auto& shape) { return shape->description == description; });
+  if (found != shapes_.end()) {
+    if (found != shapes_.begin()) std::iter_swap(found, shapes_.begin());
+    if (call.operation == arithmetic::Operation::user) shapes_.front()->op = call.user;
+    return *shapes_.front();
+  }
+  auto shape = std::make_unique<Shape>(description, call);
+  if (shapes_.size() == most_shapes) shapes_.pop_back();
+  shapes_.insert(shapes_.begin(), std::move(shape));
+  return *shapes_.front();
+}
+
+/// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
+bool Group::fits_opening(const Shape& shape, const Call& call) const {
+  if (!forced_schedule_.empty() || !call.schedule.empty() || !knows_its_rows(call, shape.description)) return false;
+  Bytes bytes = shape.bytes_of_none;
+  for (const auto interval : call.intervals) {
+    if (interval.empty()) continue;
+    bytes += shape.bytes_of_a_node *
+             std::min<Count>(interval.size(), 2 * static_cast<Count>(order::floor_log2(interval.size())) + 1);
+    if (bytes > Opening::capacity - Opening::prefix) return false;
+  }
+  return bytes <= Opening::capacity - Opening::prefix;
+}
+
+const Group::CachedPlan* Group::cached_plan(const Shape& shape, const Call& call) const noexcept {
+  for (const CachedPlan& cached : plans_) {
+    if (cached.plan->agreed().description != shape.description || cached.rows != call.rows) continue;
+    if (call.layout != LayoutKind::intervals ||
+        std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end()))
+      return &cached;
+  }
+  return nullptr;
+}
+
+Bytes Group::build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second) {
+  const Bytes row_bytes = shape.description.columns * shape.description.element_bytes;
+  Bytes offset = 0;
+  shape.builder->clear();
+  for (const auto interval : call.intervals) {
+    shape.builder->push(interval.begin, {.first = first + offset,
+                                         .second = second == nullptr ? nullptr : second + offset,
+                                         .rows = interval.size(),
+                                         .row_stride = row_bytes});
+    offset += interval.size() * row_bytes;
+  }
+  return shape.builder->write(opening_.partial());
+}
+
+std::span<const std::byte> Group::open(const Header& mine, Route route, const Shape* shape, Bytes partial_bytes) {
+  opening_.take(mine, route, shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
+  opening_stage_.run();
+  return opening_stage_.machine().bytes_of(schedule::value());
+}
+
+/// Every rank finishes, so that every rank reaches the same verdict; an operator that may fail on one of them is asked
+/// about once more.
+Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial, std::byte* result) {
+  const Bytes value_bytes = shape.kind->value_bytes();
+  shape.values.resize(2 * value_bytes);
+  std::byte* const values = shape.values.data();
+  Status status = shape.kind->finish(partial, call.element_count, values, values + value_bytes);
+  if (shape.description.may_fail != 0) {
+    verdict_.take({.status = status});
+    verdict_stage_.run();
+    status = verdict_stage_.machine().status();
+  }
+  if (status == Status::ok && gets_result(shape.description, rank())) std::memcpy(result, values, value_bytes);
+  return status;
+}
+
+void Group::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result,
+                   std::optional<Failure> failure) {
+  order::Interval mine;
+  const Call call = placed(given, mine);
+  Header header;
+  Route route = Route::bind;
+  Shape* shape = nullptr;
+  Bytes partial_bytes = 0;
+  try {
+    if (failure) throw Failure(*failure);
+    require_usable(call, first, second, result);
+    shape = &shape_of(call);
+    header.digest = shape->digest;
+    if (const CachedPlan* cached = cached_plan(*shape, call)) {
+      route = static_cast<Route>(static_cast<std::uint64_t>(Route::plans) + cached->number);
+    } else if (fits_opening(*shape, call)) {
+      route = Route::here;
+      partial_bytes = build(*shape, call, first, second);
+      const Status status = arithmetic::header_of(opening_.partial()).status;
+      if (status != Status::ok) failure.emplace(status, text_of(status));
+    }
+  } catch (const Failure& wrong) {
+    failure = wrong;
+  } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
+    failure.emplace(Status::internal, wrong.what());
+  }
+  if (failure) {
+    header = {.status = failure->status(), .digest = digest_of(describe(call))};
+    route = Route::bind;
+  }
+
+  const auto outcome = open(header, route, shape, partial_bytes);
+  Status status = worse(opening_stage_.machine().status(), arithmetic::header_of(outcome).status);
+  route = Opening::route_of(outcome);
+  if (status == Status::ok && route == Route::here)
+    status = finish_here(*shape, call, Opening::partial_of(outcome), result);
+  if (status != Status::ok) diagnose(call, status, failure);
+  if (route != Route::here) run_plan(call, route, first, second, result);
+}
+
+void Group::run_plan(const Call& call, Route route, const std::byte* first, const std::byte* second,
+                     std::byte* result) {
+  const std::uint64_t number = static_cast<std::uint64_t>(route) - static_cast<std::uint64_t>(Route::plans);
+  const auto cached = std::find_if(plans_.begin(), plans_.end(),
+                                   [number](const CachedPlan& candidate) { return candidate.number == number; });
+  Plan& plan = route == Route::bind || cached == plans_.end() ? new_cached_plan(call) : *cached->plan;
+  if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
+  plan.run(first, second, result);
+  if (plan.status() != Status::ok) throw Failure(plan.status(), text_of(plan.status()));
+}
+
+/// Every rank makes and drops the same plans in the same order, so that a number names the same plan everywhere.
+Plan& Group::new_cached_plan(const Call& call) {
+  Agreement agreed = agree(call, nullptr);
+  if (plans_.size() == most_plans) plans_.pop_front();
+  const std::uint32_t tag = next_tag();
+  plans_.push_back({.number = tag,
+                    .rows = call.rows,
+                    .intervals = {call.intervals.begin(), call.intervals.end()},
+                    .plan = std::make_unique<Plan>(std::move(agreed), call, transport_, tag)});
+  return *plans_.back().plan;
+}
+
+std::uint32_t Group::next_tag() noexcept { return first_plan_tag + 2 * plans_made_++; }
+
+Agreement Group::agree(const Call& call, const Failure* mine) {
+  const auto gathered = transport_->gather_all(propose(call, mine));
+  std::vector<std::span<const std::byte>> proposals;
+  for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
+    proposals.push_back(std::span(gathered.bytes).subspan(gathered.first[i], gathered.first[i + 1] - gathered.first[i]));
+  return conclude(proposals, forced_schedule_);
+}
+
+/// All ranks know that something failed; together they find out what to say.
+void Group::diagnose(const Call& call, Status status, const std::optional<Failure>& mine) {
+  agree(call, mine ? &*mine : nullptr);
+  throw Failure(status, text_of(status));
+}
+
+std::unique_ptr<Plan> Group::bind(const Call& given, std::optional<Failure> failure) {
+  order::Interval mine;
+  const Call call = placed(given, mine);
+  try {
+    if (failure) throw Failure(*failure);
+    validate(call, rank_count());
+    make_kind(describe(call), operator_of(call), call.columns);
+  } catch (const Failure& wrong) {
+    failure = wrong;
+  }
+  Agreement agreed = agree(call, failure ? &*failure : nullptr);
+  return std::make_unique<Plan>(std::move(agreed), call, transport_, next_tag());
+}
+
+Group::RankOrder Group::rank_order(Count rows) {
+  const auto gathered = transport_->gather_all(std::as_bytes(std::span(&rows, 1)));
+  RankOrder found{};
+  for (Rank i = 0; i < rank_count(); ++i) {
+    Count count = 0;
+    std::memcpy(&count, gathered.bytes.data() + gathered.first[static_cast<std::size_t>(i)], sizeof count);
+    if (i == rank()) found.mine = {found.element_count, found.element_count + count};
+    found.element_count += count;
+  }
+  return found;
+}
+
+}  // namespace steadfold::collective

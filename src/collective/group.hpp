@@ -1,0 +1,91 @@
+// What the library keeps for a group of ranks: the opening exchange, shapes of calls made before, cached plans.
+// Rank order: not concerned. Cost: a one-shot call is one opening exchange, and a plan's run where it does not fit in
+// there. Source: ours.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collective/failure.hpp"
+#include "collective/opening.hpp"
+#include "collective/plan.hpp"
+
+namespace steadfold::collective {
+
+/// One thread at a time; calls in the same order on every rank. Every failure is thrown as a Failure: the same on every
+/// rank, but for an operator that failed on the root of a rooted call alone.
+class Group {
+ public:
+  /// Collective: rank 0's environment counts for all.
+  explicit Group(std::shared_ptr<transport::Transport> transport);
+
+  Rank rank() const noexcept { return transport_->rank(); }
+  Rank rank_count() const noexcept { return transport_->rank_count(); }
+
+  /// One-shot. `result` is written where the call wants it. A call of a shape made before allocates nothing. `failure`
+  /// is what this rank knows to be wrong already: it takes part all the same, so that the others do not wait.
+  void reduce(const Call& call, const std::byte* first, const std::byte* second, std::byte* result,
+              std::optional<Failure> failure = std::nullopt);
+
+  /// Agrees on a plan. The plan may outlive the group.
+  std::unique_ptr<Plan> bind(const Call& call, std::optional<Failure> failure = std::nullopt);
+
+  /// Where this rank's rows begin when all stand in rank order, and the total.
+  struct RankOrder {
+    order::Interval mine;
+    Count element_count;
+  };
+  RankOrder rank_order(Count rows);
+
+ private:
+  /// What a call of this description needs, made once. Its kind refers to its operator, so it never moves.
+  struct Shape {
+    Shape(const Description& description, const Call& call);
+
+    Description description;
+    std::uint64_t digest;
+    arithmetic::Operator op;
+    std::unique_ptr<arithmetic::PartialKind> kind;
+    std::unique_ptr<arithmetic::Builder> builder;
+    Bytes bytes_of_none;            // a partial of no rows, and
+    Bytes bytes_of_a_node;          // what every node may add: says whether the opening can hold a partial
+    std::vector<std::byte> values;  // a result, and as much again to finish in
+  };
+  /// A plan that one-shot calls of the same shape and layout share.
+  struct CachedPlan {
+    std::uint64_t number;
+    Count rows;
+    std::vector<order::Interval> intervals;
+    std::unique_ptr<Plan> plan;
+  };
+
+  Call placed(const Call& call, order::Interval& mine) const;
+  void require_usable(const Call& call, const std::byte* first, const std::byte* second,
+                      const std::byte* result) const;
+  Shape& shape_of(const Call& call);
+  bool fits_opening(const Shape& shape, const Call& call) const;
+  const CachedPlan* cached_plan(const Shape& shape, const Call& call) const noexcept;
+  Bytes build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second);
+  std::span<const std::byte> open(const Header& mine, Route route, const Shape* shape, Bytes partial_bytes);
+  Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial, std::byte* result);
+  void run_plan(const Call& call, Route route, const std::byte* first, const std::byte* second, std::byte* result);
+  Plan& new_cached_plan(const Call& call);
+  [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
+  Agreement agree(const Call& call, const Failure* mine);
+  std::uint32_t next_tag() noexcept;
+
+  std::shared_ptr<transport::Transport> transport_;
+  std::string forced_schedule_;
+  Opening opening_;
+  Stage opening_stage_;
+  Verdict verdict_;
+  Stage verdict_stage_;
+  std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
+  std::deque<CachedPlan> plans_;
+  std::uint32_t plans_made_ = 0;
+};
+
+}  // namespace steadfold::collective

@@ -1,0 +1,177 @@
+#include "collective/machine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace steadfold::collective {
+
+using schedule::Slot;
+using schedule::SlotKind;
+using schedule::Step;
+using schedule::StepKind;
+
+SlotMachine::SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport,
+                         std::uint32_t tag)
+    : program_(&program), content_(&content), rank_count_(transport.rank_count()), places_(program.slots().size()) {
+  std::vector<Bytes> landing(program.landing_count(), 0);
+  for (const Step& step : program.steps()) {
+    if (step.kind != StepKind::receive) continue;
+    const bool is_value = step.target.kind == SlotKind::landing_value;
+    const Bytes needed = is_value ? content.value_capacity(step.target.segment)
+                                  : content.partial_capacity(step.covers, step.target.segment);
+    Bytes& capacity = landing[schedule::landing_number(step.target, program.segments())];
+    capacity = std::max(capacity, needed);
+  }
+  endpoint_ = transport.bind(tag, landing, program.ticket_count());
+  words_.resize(program.ticket_count());
+  staged_.resize(program.ticket_count());
+  make_slots(content);
+}
+
+/// All partials are as large as the largest: a merge into one of its operands goes to the scratch memory, and the two
+/// change places.
+void SlotMachine::make_slots(const Content& content) {
+  Bytes largest = sizeof(Header);
+  for (const Step& step : program_->steps()) {
+    if (step.target.kind == SlotKind::partial)
+      largest = std::max(largest, content.working_capacity(step.covers, step.target.segment));
+  }
+  const auto make = [this](Bytes bytes) {
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+    return memory_.back().get();
+  };
+  scratch_ = make(largest);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Slot slot = program_->slots()[i];
+    if (schedule::is_landing(slot)) {
+      const auto bytes = endpoint_->landing(schedule::landing_number(slot, program_->segments()));
+      places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
+    } else {
+      const Bytes bytes = slot.kind == SlotKind::value ? content.value_capacity(slot.segment) : largest;
+      places_[i] = {.data = make(bytes), .capacity = bytes};
+    }
+  }
+  for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
+    const Step& step = program_->communication(ticket);
+    if (step.kind == StepKind::add_words) words_[ticket].resize(content.word_count(step.left.segment));
+  }
+}
+
+void SlotMachine::begin() noexcept {
+  status_ = Status::ok;
+  send_port_free_ = receive_port_free_ = rounds_ = 0;
+}
+
+void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcept {
+  place.size = size;
+  place.ready = ready;
+  place.landed = false;
+  rounds_ = std::max(rounds_, ready);
+  status_ = worse(status_, arithmetic::header_of({place.data, size}).status);
+}
+
+/// When a slot's content can be read. Messages pass the receive port one a round, in the order in which the steps ask
+/// for them, so that the count does not depend on which came first.
+std::uint32_t SlotMachine::ready_at(Place& place) noexcept {
+  if (place.landed) {
+    place.landed = false;
+    place.ready = receive_port_free_ = std::max(place.ready, receive_port_free_) + 1;
+    rounds_ = std::max(rounds_, place.ready);
+  }
+  return place.ready;
+}
+
+void SlotMachine::compute(const Step& step) {
+  Place& to = target(step);
+  const std::uint32_t segment = step.target.segment;
+  if (step.kind == StepKind::lift) {
+    written(to, content_->lift(segment, {to.data, to.capacity}), 0);
+  } else if (step.kind == StepKind::merge) {
+    compute_merge(step);
+  } else if (step.kind == StepKind::copy) {
+    Place& from = left(step);
+    const bool fits = from.size <= to.capacity;
+    if (fits) std::memcpy(to.data, from.data, from.size);
+    written(to, fits ? from.size : 0, ready_at(from));
+  } else if (step.kind == StepKind::finish) {
+    Place& from = left(step);
+    const Bytes size = content_->finish(segment, {from.data, from.size}, {to.data, to.capacity});
+    written(to, size, ready_at(from));
+  }
+}
+
+void SlotMachine::compute_merge(const Step& step) {
+  Place& to = target(step);
+  Place& a = left(step);
+  Place& b = right(step);
+  const std::uint32_t ready = std::max(ready_at(a), ready_at(b));
+  const bool in_place = &to == &a || &to == &b;
+  std::byte* const out = in_place ? scratch_ : to.data;
+  const Bytes size =
+      content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
+  if (in_place) std::swap(to.data, scratch_);
+  written(to, size, ready);
+}
+
+/// A message starts when its data are ready and the send port is free, and keeps the port for one round.
+std::span<const std::byte> SlotMachine::stamped(Place& place, std::uint32_t ticket) {
+  auto& copy = staged_[ticket];
+  copy.assign(place.data, place.data + place.size);
+  Header header = arithmetic::header_of(copy);
+  header.round = std::max(ready_at(place), send_port_free_);
+  send_port_free_ = header.round + 1;
+  arithmetic::set_header(copy, header);
+  return copy;
+}
+
+void SlotMachine::start(const Step& step, std::uint32_t ticket) {
+  const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
+  switch (step.kind) {
+    case StepKind::send: {
+      Place& from = left(step);
+      const auto bytes = tracing_ ? stamped(from, ticket) : std::span<const std::byte>(from.data, from.size);
+      endpoint_->put(ticket, step.peer, number, bytes);
+      break;
+    }
+    case StepKind::receive: endpoint_->release(ticket, step.peer, number); break;
+    case StepKind::add_words: {
+      const Place& from = left(step);
+      content_->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
+      endpoint_->add_words(ticket, words_[ticket]);
+      break;
+    }
+    default: break;
+  }
+}
+
+bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
+  Bytes arrived = 0;
+  const transport::Progress progress = endpoint_->test(ticket, arrived);
+  if (progress == transport::Progress::pending) return false;
+  const bool failed = progress == transport::Progress::failed;
+  if (step.kind == StepKind::receive) {
+    Place& to = target(step);
+    written(to, failed ? 0 : arrived, 0);
+    to.ready = arithmetic::header_of({to.data, to.size}).round;
+    to.landed = tracing_;
+  } else if (step.kind == StepKind::add_words) {
+    Place& to = target(step);
+    const Bytes size = failed ? 0 : content_->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
+    written(to, size, 0);
+  } else if (failed) {
+    status_ = worse(status_, Status::transport_failed);
+  }
+  return true;
+}
+
+std::span<const std::byte> SlotMachine::bytes_of(Slot slot) const noexcept {
+  const auto slots = program_->slots();
+  const auto found = std::find(slots.begin(), slots.end(), slot);
+  if (found == slots.end()) return {};
+  const Place& place = places_[static_cast<std::size_t>(found - slots.begin())];
+  return {place.data, place.size};
+}
+
+void SlotMachine::trace(bool on) { tracing_ = on; }
+
+}  // namespace steadfold::collective

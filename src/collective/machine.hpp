@@ -1,0 +1,102 @@
+// Carries out a schedule's steps on real bytes: slots, what they hold, and an endpoint to move them.
+// Rank order: that of the steps. Cost: a virtual call a step; nothing is allocated once made. Source: ours.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "arithmetic/partial.hpp"
+#include "schedule/interpreter.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::collective {
+
+using order::Bytes;
+using order::Rank;
+using order::RankRange;
+
+/// What the slots of a machine hold, as bytes that begin with a Header. Segments are ranges of columns.
+class Content {
+ public:
+  virtual ~Content() = default;
+
+  /// Most bytes of a message with the rows of `covers`, and the room that computing it takes.
+  virtual Bytes partial_capacity(RankRange covers, std::uint32_t segment) const = 0;
+  virtual Bytes working_capacity(RankRange covers, std::uint32_t segment) const = 0;
+  virtual Bytes value_capacity(std::uint32_t segment) const = 0;
+
+  /// Each writes `out` and returns the size.
+  virtual Bytes lift(std::uint32_t segment, std::span<std::byte> out) = 0;
+  virtual Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
+                      std::span<std::byte> out) = 0;
+  virtual Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) = 0;
+
+  /// See PartialKind; 0 where the transport cannot do the adding.
+  virtual std::size_t word_count(std::uint32_t /*segment*/) const { return 0; }
+  virtual void to_words(std::uint32_t /*segment*/, std::span<const std::byte> /*partial*/,
+                        std::span<std::int64_t> /*words*/) {}
+  virtual Bytes from_words(std::uint32_t /*segment*/, std::span<const std::int64_t> /*sums*/,
+                           std::span<std::byte> /*out*/) {
+    return 0;
+  }
+};
+
+/// One rank's slots, bound to an endpoint of `transport` under `tag`. Content and program must outlive it.
+class SlotMachine final : public schedule::Machine {
+ public:
+  SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport, std::uint32_t tag);
+
+  /// Before each run.
+  void begin() noexcept;
+
+  void compute(const schedule::Step& step) override;
+  void start(const schedule::Step& step, std::uint32_t ticket) override;
+  bool completed(const schedule::Step& step, std::uint32_t ticket) override;
+
+  /// What a slot holds; nothing where the program has no such slot.
+  std::span<const std::byte> bytes_of(schedule::Slot slot) const noexcept;
+  /// The worst status that this rank saw in the run.
+  Status status() const noexcept { return status_; }
+
+  /// While on, every message is stamped with its logical time, for which it is copied.
+  void trace(bool on);
+  std::uint32_t rounds() const noexcept { return rounds_; }
+  transport::Traffic traffic() const noexcept { return endpoint_->traffic(); }
+
+ private:
+  struct Place {
+    std::byte* data = nullptr;
+    Bytes capacity = 0;
+    Bytes size = 0;
+    std::uint32_t ready = 0;  // logical time, while tracing
+    bool landed = false;      // `ready` is when the message started: it has yet to pass the receive port
+  };
+
+  void make_slots(const Content& content);
+  void compute_merge(const schedule::Step& step);
+  Place& target(const schedule::Step& step) { return places_[program_->places(step).target]; }
+  Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
+  Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
+  std::uint32_t ready_at(Place& place) noexcept;
+  std::span<const std::byte> stamped(Place& place, std::uint32_t ticket);
+  void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
+
+  const schedule::Program* program_;
+  Content* content_;
+  Rank rank_count_;
+  std::unique_ptr<transport::Endpoint> endpoint_;
+  std::vector<Place> places_;  // by the program's places
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::byte* scratch_ = nullptr;
+  std::vector<std::vector<std::int64_t>> words_;       // by ticket, of add_words
+  std::vector<std::vector<std::byte>> staged_;         // by ticket, of sends while tracing
+  Status status_ = Status::ok;
+  bool tracing_ = false;
+  std::uint32_t send_port_free_ = 0;  // logical times
+  std::uint32_t receive_port_free_ = 0;
+  std::uint32_t rounds_ = 0;
+};
+
+}  // namespace steadfold::collective

@@ -1,0 +1,95 @@
+#include "collective/rows.hpp"
+
+#include <cstring>
+
+namespace steadfold::collective {
+
+using arithmetic::Block;
+
+Rows::Rows(const Agreement& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments)
+    : agreed_(&agreed), rank_(rank), rank_count_(rank_count) {
+  const Description& d = agreed.description;
+  row_bytes_ = d.columns * d.element_bytes;
+  Bytes result_byte = 0;
+  for (std::uint32_t s = 0; s < segments; ++s) {
+    const Count first_column = d.columns * s / segments;
+    const Count end_column = d.columns * (s + 1) / segments;
+    Segment segment{.first_byte = first_column * d.element_bytes,
+                    .kind = make_kind(d, op, end_column - first_column),
+                    .first_result_byte = result_byte};
+    segment.builder = segment.kind->builder();
+    segment.spare.resize(segment.kind->value_bytes());
+    result_byte += segment.kind->value_bytes();
+    segments_.push_back(std::move(segment));
+  }
+}
+
+void Rows::take(const std::byte* first, const std::byte* second, Status status) noexcept {
+  first_ = first;
+  second_ = second;
+  status_ = status;
+}
+
+void Rows::deliver(std::uint32_t segment, std::span<const std::byte> value, std::byte* result) const {
+  std::memcpy(result + segments_[segment].first_result_byte, value.data() + sizeof(Header),
+              segments_[segment].kind->value_bytes());
+}
+
+Bytes Rows::value_bytes() const noexcept {
+  return segments_.back().first_result_byte + segments_.back().kind->value_bytes();
+}
+
+Bytes Rows::partial_capacity(RankRange covers, std::uint32_t segment) const {
+  return segments_[segment].kind->capacity(agreed_->layout.rows(covers));
+}
+
+Bytes Rows::working_capacity(RankRange covers, std::uint32_t segment) const {
+  return segments_[segment].kind->working_capacity(agreed_->layout.rows(covers));
+}
+
+Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].kind->value_bytes(); }
+
+Bytes Rows::lift(std::uint32_t segment, std::span<std::byte> out) {
+  Segment& s = segments_[segment];
+  if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
+  s.builder->clear();
+  Count row = 0;
+  for (const order::Interval interval : agreed_->layout.intervals(rank_)) {
+    const Bytes offset = row * row_bytes_ + s.first_byte;
+    s.builder->push(interval.begin, Block{.first = first_ + offset,
+                                          .second = second_ == nullptr ? nullptr : second_ + offset,
+                                          .rows = interval.size(),
+                                          .row_stride = row_bytes_});
+    row += interval.size();
+  }
+  const Bytes size = s.builder->write(out);
+  Header header = arithmetic::header_of(out);
+  header.digest = agreed_->digest;
+  arithmetic::set_header(out, header);
+  return size;
+}
+
+Bytes Rows::merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
+                  std::span<std::byte> out) {
+  return segments_[segment].kind->merge(left, right, out);
+}
+
+Bytes Rows::finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) {
+  Segment& s = segments_[segment];
+  Header header{.digest = agreed_->digest};
+  header.status = s.kind->finish(partial, agreed_->element_count, out.data() + sizeof header, s.spare.data());
+  arithmetic::set_header(out, header);
+  return header.status == Status::ok ? value_capacity(segment) : sizeof header;
+}
+
+std::size_t Rows::word_count(std::uint32_t segment) const { return segments_[segment].kind->word_count(); }
+
+void Rows::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
+  segments_[segment].kind->to_words(partial, words);
+}
+
+Bytes Rows::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
+  return segments_[segment].kind->from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
+}
+
+}  // namespace steadfold::collective

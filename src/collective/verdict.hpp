@@ -1,0 +1,34 @@
+// An exchange of nothing but statuses: whether any rank's operator failed after its last message was sent.
+// Rank order: irrelevant. Cost: one message of 16 bytes a round. Source: ours.
+#pragma once
+
+#include "collective/machine.hpp"
+
+namespace steadfold::collective {
+
+/// Partials and values that are a header alone.
+class Verdict final : public Content {
+ public:
+  void take(Header mine) noexcept { mine_ = mine; }
+
+  Bytes partial_capacity(RankRange, std::uint32_t) const override { return sizeof(Header); }
+  Bytes working_capacity(RankRange, std::uint32_t) const override { return sizeof(Header); }
+  Bytes value_capacity(std::uint32_t) const override { return sizeof(Header); }
+  Bytes lift(std::uint32_t, std::span<std::byte> out) override { return write(out, mine_); }
+  Bytes merge(std::uint32_t, std::span<const std::byte> left, std::span<const std::byte> right,
+              std::span<std::byte> out) override {
+    return write(out, arithmetic::merge_headers(left, right).header);
+  }
+  Bytes finish(std::uint32_t, std::span<const std::byte> partial, std::span<std::byte> out) override {
+    return write(out, arithmetic::header_of(partial));
+  }
+
+ private:
+  static Bytes write(std::span<std::byte> out, const Header& header) {
+    arithmetic::set_header(out, header);
+    return sizeof header;
+  }
+  Header mine_;
+};
+
+}  // namespace steadfold::collective
