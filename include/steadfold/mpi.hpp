@@ -1,0 +1,198 @@
+// Steadfold for C++20 over MPI.
+//
+// Distributed elements: every rank holds some of N elements, and the bits do not depend on how many ranks there are.
+//   double s = sf::sum(x, comm);                                            // correctly rounded
+//   double t = sf::sum(x, comm, {.method = sf::tree(), .layout = sf::Layout::contiguous(x.size(), comm)});
+//   Matrix m = sf::reduce(matrices, multiply, comm, {.layout = layout});    // any operator, in the fixed tree
+//
+// MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number, on nothing else.
+//   sf::allreduce(std::span{buffer}, sf::plus, comm);
+//
+// All calls are collective: every rank makes them, in the same order. What fails on one rank is an Error on all.
+// Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "steadfold/steadfold.hpp"
+#include "steadfold/steadfold_mpi.h"
+
+namespace steadfold {
+
+/// How a call is to be made. All fields but the layout's content are the same on all ranks.
+struct Options {
+  Method method = {};
+  Layout layout = {};
+  std::optional<int> root = std::nullopt;  ///< who gets the result; nothing: everybody
+  std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
+};
+
+namespace detail {
+
+/// What Layout::contiguous asks of a communicator.
+inline void find_rank_order(std::uint64_t rows, MPI_Comm comm, RankOrder& found) {
+  check(sf_rank_order(rows, comm, &found.mine, &found.element_count));
+}
+
+/// A call as the C interface takes it; it points into `held` and `options`.
+template <class T, class Op>
+sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& options) {
+  sf_call call = sf_call_default();
+  held.describe(call);
+  options.layout.describe(call);
+  call.method = options.method.id;
+  call.root = options.root.value_or(SF_ALL_RANKS);
+  call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+  call.rows = rows;
+  return call;
+}
+
+/// MPI's shape: one row of `columns` elements a rank.
+template <class T, class Op>
+sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const Options& options) {
+  sf_call call = call_of(held, 1, options);
+  call.layout = SF_ROW_A_RANK;
+  call.columns = columns;
+  return call;
+}
+
+template <class T, class Op>
+T reduce_over(std::span<const T> first, const T* second, const Op& op, MPI_Comm comm, const Options& options) {
+  HeldOperator<T, std::decay_t<Op>> held(op);
+  const sf_call call = call_of(held, first.size(), options);
+  T result = no_result<T>();
+  check(sf_reduce(&call, first.data(), second, &result, comm), &held);
+  return result;
+}
+
+template <class T, class Op>
+void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options) {
+  HeldOperator<T, std::decay_t<Op>> held(op);
+  const sf_call call = call_of_vectors(held, buffer.size(), options);
+  check(sf_reduce(&call, buffer.data(), nullptr, buffer.data(), comm), &held);
+}
+
+}  // namespace detail
+
+/// The sum of all elements of all ranks; no elements: +0.0. With a root, other ranks get a NaN (integers: 0).
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> sum(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), plus, comm, options);
+}
+
+/// The sum of x[i] * y[i] over all elements of all ranks, correctly rounded.
+template <Vector R, Vector S>
+  requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::element_t<R> dot(const R& x, const S& y, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  // Different sizes are reported by the collective call itself, so that no rank waits for one that threw.
+  const T* const second = std::ranges::size(x) == std::ranges::size(y) ? std::ranges::data(y) : nullptr;
+  return detail::reduce_over(std::span<const T>(x), second, BuiltIn<SF_DOT>{}, comm, options);
+}
+
+/// The Euclidean norm of the whole vector, correctly rounded.
+template <Vector R>
+  requires std::floating_point<detail::element_t<R>>
+detail::element_t<R> norm2(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, comm, options);
+}
+
+/// All elements of all ranks combined by `op` in the binary tree over their indices. Without a layout: in rank order.
+template <Vector R, class Op>
+detail::element_t<R> reduce(const R& x, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), op, comm, options);
+}
+
+/// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The same bits whatever
+/// the algorithm, topology and MPI library; not whatever the number of ranks. Options: method and schedule.
+template <class T, class Op>
+void allreduce(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_vectors(buffer, op, comm, options);
+}
+
+/// The same, for `root` only: the buffers of other ranks stay as they are.
+template <class T, class Op>
+void reduce_to(int root, std::span<T> buffer, const Op& op, MPI_Comm comm, Options options = {}) {
+  options.root = root;
+  detail::reduce_vectors(buffer, op, comm, options);
+}
+
+/// A reduction agreed on once and run often: a run sends nothing but the reduction itself and allocates nothing.
+/// Move-only; one thread at a time; must be gone before MPI_Finalize. Collective.
+template <class T>
+class Plan {
+ public:
+  /// `rows` elements on this rank, combined by `op` (BuiltIn<SF_DOT>{} and BuiltIn<SF_NORM2>{} too).
+  template <class Op>
+  Plan(const Op& op, std::uint64_t rows, MPI_Comm comm, const Options& options = {}) {
+    bind(op, comm, [&](auto& held) { return detail::call_of(held, rows, options); });
+  }
+
+  /// MPI's shape: one vector of `count` elements a rank.
+  template <class Op>
+  static Plan of_vectors(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    Plan plan;
+    plan.bind(op, comm, [&](auto& held) { return detail::call_of_vectors(held, count, options); });
+    return plan;
+  }
+
+  /// One number out of distributed elements.
+  T run(std::span<const T> first, const T* second = nullptr) {
+    T result = detail::no_result<T>();
+    check(sf_plan_run(plan_.get(), first.data(), second, &result));
+    return result;
+  }
+  /// A vector out of vectors: `result` may be `first`.
+  void run(std::span<const T> first, std::span<T> result) {
+    check(sf_plan_run(plan_.get(), first.data(), nullptr, result.data()));
+  }
+
+  /// In two phases; the memory stays the plan's until it is done.
+  void start(std::span<const T> first, std::span<T> result) {
+    check(sf_plan_start(plan_.get(), first.data(), nullptr, result.data()));
+  }
+  bool test() {
+    int done = 0;
+    check(sf_plan_test(plan_.get(), &done));
+    return done != 0;
+  }
+  void wait() { check(sf_plan_wait(plan_.get())); }
+
+  std::string describe() const { return sf_plan_describe(plan_.get()); }
+  std::string schedule() const { return sf_plan_schedule(plan_.get()); }
+  sf_figures figures() const {
+    sf_figures figures{};
+    sf_plan_figures(plan_.get(), &figures);
+    return figures;
+  }
+  void trace(bool on) { check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
+
+ private:
+  struct Free {
+    void operator()(sf_plan* plan) const { sf_plan_free(plan); }
+  };
+
+  Plan() = default;
+
+  template <class Op, class MakeCall>
+  void bind(const Op& op, MPI_Comm comm, MakeCall make_call) {
+    auto held = std::make_unique<detail::HeldOperator<T, std::decay_t<Op>>>(op);
+    const sf_call call = make_call(*held);
+    sf_plan* plan = nullptr;
+    detail::check(sf_plan_bind(&call, comm, &plan), held.get());
+    plan_.reset(plan);
+    holder_ = std::move(held);
+  }
+  void check(sf_status status) { detail::check(status, holder_.get()); }
+
+  std::unique_ptr<detail::OperatorHolder> holder_;  // outlives the plan
+  std::unique_ptr<sf_plan, Free> plan_;
+};
+
+}  // namespace steadfold

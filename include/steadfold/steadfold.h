@@ -1,0 +1,103 @@
+/* Steadfold: reductions that give the same bits every time. The C interface without MPI.
+ *
+ * Every function returns an sf_status; sf_error_text() says the rest. No function prints, aborts or throws.
+ * The ABI is not frozen yet. */
+#ifndef STEADFOLD_STEADFOLD_H
+#define STEADFOLD_STEADFOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sf_status {
+  SF_OK = 0,
+  SF_EMPTY = 1,            /* nothing to reduce, and the operator has no neutral element */
+  SF_GAP = 2,              /* elements of 0..N-1 that no rank brought */
+  SF_OVERLAP = 3,          /* an element that was brought twice */
+  SF_OPERATOR_FAILED = 4,  /* a user operator reported failure */
+  SF_MISMATCH = 5,         /* the ranks made different calls */
+  SF_INVALID_ARGUMENT = 6, /* an argument that no call can use */
+  SF_UNSUPPORTED = 7,      /* a combination that cannot be kept or is not built */
+  SF_TRANSPORT_FAILED = 8, /* the MPI library reported an error, or a message did not fit */
+  SF_INTERNAL = 9          /* out of memory, or a fault of Steadfold */
+} sf_status;
+
+typedef enum sf_type { SF_F64, SF_F32, SF_I32, SF_I64, SF_U32, SF_U64, SF_BYTES /* with element_bytes and SF_USER */ } sf_type;
+
+/* What the elements are combined with. SF_DOT sums products of two vectors; SF_NORM2 is the root of the sum of squares. */
+typedef enum sf_operation { SF_SUM, SF_PRODUCT, SF_MIN, SF_MAX, SF_USER, SF_DOT, SF_NORM2 } sf_operation;
+
+/* What fixes the bits. */
+typedef enum sf_method {
+  SF_AUTOMATIC, /* plain where no order can change a bit (min, max, integers); exact for dot, norm2, and for the sum of
+                   distributed floating-point rows; else tree */
+  SF_TREE,  /* the binary tree over element indices: any operator */
+  SF_EXACT, /* the correctly rounded value: sum, dot, norm2 */
+  SF_PLAIN  /* nothing: whatever order the schedule brings, as in MPI */
+} sf_method;
+
+/* Which rows of the whole job a rank brings. */
+typedef enum sf_layout {
+  SF_ANYWHERE,   /* the indices do not matter: exact and plain. Tree takes it as SF_RANK_ORDER */
+  SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; where they begin is found out together */
+  SF_INTERVALS,  /* the rows of `intervals`, in the order of memory */
+  SF_ROW_A_RANK  /* MPI's shape: rank r brings row r of as many rows as there are ranks */
+} sf_layout;
+
+typedef struct sf_interval {
+  uint64_t begin, end; /* indices begin .. end-1 */
+} sf_interval;
+
+/* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or anything else for failure.
+ * result may be the same memory as left, never as right: an operator that reads left after it wrote result (a matrix
+ * product, say) works on a copy. Elements are aligned to the largest power of two, at most 16, that divides their size. */
+typedef int (*sf_operator)(const void* left, const void* right, void* result, size_t count, void* context);
+
+#define SF_UNKNOWN UINT64_MAX
+#define SF_ALL_RANKS (-1)
+
+/* One reduction: what is the same on all ranks, and what this rank brings. Start from sf_call_default(). */
+typedef struct sf_call {
+  sf_operation operation;
+  sf_method method;
+  sf_type type;
+  sf_type result_type;    /* SF_F32 or SF_F64 for exact; else the type itself */
+  uint64_t columns;       /* elements in a row, at least 1: every column is reduced for itself */
+  int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
+  const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
+  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number is SF_GAP or SF_OVERLAP */
+
+  size_t element_bytes;      /* SF_BYTES: size of an element */
+  sf_operator user;          /* SF_USER */
+  void* context;             /* handed to `user` */
+  const char* operator_name; /* SF_USER: tells operators apart between ranks; may be NULL */
+  int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
+  int never_fails;           /* SF_USER: it always returns 0, so the ranks need not ask each other whether it did */
+
+  sf_layout layout; /* the same kind on all ranks */
+  uint64_t rows;    /* of this rank, row-major, `columns` elements each; SF_INTERVALS: their total */
+  const sf_interval* intervals;
+  size_t interval_count;
+} sf_call;
+
+/* A sum of no doubles: every field has its default. */
+sf_call sf_call_default(void);
+
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT (else NULL); both
+ * are only read. `result` receives `columns` results. root and schedule are ignored. */
+sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
+
+/* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */
+const char* sf_error_text(void);
+
+/* Major.minor.patch. */
+const char* sf_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,269 @@
+// Steadfold for C++20: reductions that give the same bits every time, within one process. `mpi.hpp` adds communicators.
+//
+//   double s = sf::sum(x);                    // the correctly rounded sum, whatever the order of x
+//   double t = sf::sum(x, sf::tree());        // the sum in the fixed binary tree over the indices of x
+//   Matrix m = sf::reduce(matrices, multiply) // any operator, in the fixed tree
+//
+// Header-only over the C functions of steadfold.h; no floating-point arithmetic happens here. Errors are thrown as
+// sf::Error. Arguments are only read. Functions may be called by any number of threads at once.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "steadfold/steadfold.h"
+
+namespace steadfold {
+
+/// Any failure: `what()` reads "problem (why), suggestion".
+class Error : public std::runtime_error {
+ public:
+  Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  sf_status status() const noexcept { return status_; }
+
+ private:
+  sf_status status_;
+};
+
+/// What fixes the bits; see docs/guarantees.md. Default-constructed: the default of the call it is given to.
+struct Method {
+  sf_method id = SF_AUTOMATIC;
+};
+constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: sum, dot, norm2
+constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
+
+/// Indices begin, ..., end - 1 of the whole job.
+using Interval = sf_interval;
+
+namespace detail {
+/// Where a rank's elements stand when all stand in rank order; mpi.hpp finds it out.
+struct RankOrder {
+  Interval mine{};
+  std::uint64_t element_count = 0;
+};
+}  // namespace detail
+
+/// Which elements of the whole job this rank holds. `exact` does not need one.
+class Layout {
+ public:
+  /// It does not matter; `tree` takes it as rank order, found out anew in each call.
+  Layout() = default;
+
+  /// `rows` elements here, after those of the lower ranks. Collective over `communicator` (mpi.hpp).
+  template <class Communicator>
+  static Layout contiguous(std::uint64_t rows, Communicator communicator) {
+    detail::RankOrder found;
+    find_rank_order(rows, communicator, found);
+    return intervals({found.mine}, found.element_count);
+  }
+
+  /// The elements of `mine`, in the order of this rank's memory. All ranks together must cover 0..N-1 exactly once.
+  static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
+    Layout layout;
+    layout.kind_ = SF_INTERVALS;
+    layout.intervals_ = std::move(mine);
+    layout.element_count_ = element_count;
+    return layout;
+  }
+
+  void describe(sf_call& call) const noexcept {
+    call.layout = kind_;
+    call.element_count = element_count_;
+    call.intervals = intervals_.data();
+    call.interval_count = intervals_.size();
+  }
+
+ private:
+  sf_layout kind_ = SF_ANYWHERE;
+  std::vector<Interval> intervals_;
+  std::uint64_t element_count_ = SF_UNKNOWN;
+};
+
+/// The number types that built-in operators take.
+template <class T>
+concept Number = std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, std::int32_t> ||
+                 std::same_as<T, std::int64_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>;
+
+/// A contiguous range: vector, array, span.
+template <class R>
+concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+template <sf_operation id>
+struct BuiltIn {
+  static constexpr sf_operation operation = id;
+};
+inline constexpr BuiltIn<SF_SUM> plus;
+inline constexpr BuiltIn<SF_PRODUCT> times;
+inline constexpr BuiltIn<SF_MIN> minimum;  ///< IEEE 754-2019: a NaN wins, -0 is below +0
+inline constexpr BuiltIn<SF_MAX> maximum;  ///< IEEE 754-2019: a NaN wins, +0 is above -0
+
+/// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
+/// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is noexcept
+/// saves the ranks from asking each other.
+template <class Op, class T>
+concept UserOperator = std::is_invocable_r_v<T, Op&, const T&, const T&> ||
+                       std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+
+namespace detail {
+
+template <class T>
+constexpr sf_type type_of() {
+  if constexpr (std::same_as<T, double>) return SF_F64;
+  if constexpr (std::same_as<T, float>) return SF_F32;
+  if constexpr (std::same_as<T, std::int32_t>) return SF_I32;
+  if constexpr (std::same_as<T, std::int64_t>) return SF_I64;
+  if constexpr (std::same_as<T, std::uint32_t>) return SF_U32;
+  if constexpr (std::same_as<T, std::uint64_t>) return SF_U64;
+  return SF_BYTES;
+}
+
+/// What stands behind a call's operator: what it threw, if it did.
+class OperatorHolder {
+ public:
+  virtual ~OperatorHolder() = default;
+  std::exception_ptr failure;
+};
+
+/// A built-in operator: nothing to hold.
+template <class T, class Op>
+class HeldOperator final : public OperatorHolder {
+  static_assert(Number<T>, "built-in operators take numbers; give an operator of your own");
+
+ public:
+  explicit HeldOperator(const Op& /*op*/) {}
+  void describe(sf_call& call) {
+    call.operation = Op::operation;
+    call.type = call.result_type = type_of<T>();
+  }
+};
+
+/// The caller's own operator; it must stay where it is while a call or a plan uses it.
+template <class T, class Op>
+  requires(!requires { Op::operation; })
+class HeldOperator<T, Op> final : public OperatorHolder {
+  static_assert(UserOperator<Op, T>, "an operator is called as op(left, right) or op(left, right, result, count)");
+  static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes: they must be trivially copyable");
+  static_assert(alignof(T) <= 16, "elements stand on 16-byte boundaries at most");
+  static constexpr bool on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+  static constexpr bool never_fails = std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t> ||
+                                      std::is_nothrow_invocable_v<Op&, const T&, const T&>;
+
+ public:
+  explicit HeldOperator(const Op& op) : op_(op) {}
+  void describe(sf_call& call) {
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = sizeof(T);
+    call.user = &apply;
+    call.context = this;
+    call.never_fails = never_fails ? 1 : 0;
+  }
+
+ private:
+  static int apply(const void* left, const void* right, void* result, std::size_t count, void* context) noexcept {
+    auto& self = *static_cast<HeldOperator*>(context);
+    try {
+      const auto* a = static_cast<const T*>(left);
+      const auto* b = static_cast<const T*>(right);
+      auto* r = static_cast<T*>(result);
+      if constexpr (on_arrays) {
+        self.op_(a, b, r, count);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
+      }
+      return 0;
+    } catch (...) {
+      self.failure = std::current_exception();
+      return 1;
+    }
+  }
+
+  Op op_;
+};
+
+/// Throws what the operator threw, or what the library has to say.
+inline void check(sf_status status, OperatorHolder* op = nullptr) {
+  if (status == SF_OK) return;
+  if (op != nullptr && op->failure) std::rethrow_exception(std::exchange(op->failure, nullptr));
+  throw Error(status, sf_error_text());
+}
+
+/// What a rank that gets no result returns: a quiet NaN where there is one.
+template <class T>
+T no_result() {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+    return std::numeric_limits<T>::quiet_NaN();
+  else
+    return T{};
+}
+
+template <class R>
+using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;
+
+template <class T, class Op>
+T reduce_local(std::span<const T> first, const T* second, const Op& op, Method method) {
+  sf_call call = sf_call_default();
+  HeldOperator<T, std::decay_t<Op>> held(op);
+  held.describe(call);
+  call.method = method.id;
+  call.rows = first.size();
+  T result = no_result<T>();
+  check(sf_reduce_local(&call, first.data(), second, &result), &held);
+  return result;
+}
+
+inline void check_same_size(std::size_t first, std::size_t second) {
+  if (first != second)
+    throw Error(SF_INVALID_ARGUMENT, "the factors of a dot product differ in size (" + std::to_string(first) + " and " +
+                                         std::to_string(second) + " elements), give two vectors of the same size");
+}
+
+}  // namespace detail
+
+/// The sum of all elements; no elements: +0.0.
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> sum(const R& x, Method method = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), plus, method);
+}
+
+/// The sum of x[i] * y[i], correctly rounded. Throws when the sizes differ.
+template <Vector R, Vector S>
+  requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::element_t<R> dot(const R& x, const S& y) {
+  using T = detail::element_t<R>;
+  detail::check_same_size(std::ranges::size(x), std::ranges::size(y));
+  return detail::reduce_local(std::span<const T>(x), std::ranges::data(y), BuiltIn<SF_DOT>{}, Method{});
+}
+
+/// The Euclidean norm, correctly rounded, without overflow or underflow on the way.
+template <Vector R>
+  requires std::floating_point<detail::element_t<R>>
+detail::element_t<R> norm2(const R& x) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, Method{});
+}
+
+/// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) when there are none and
+/// the operator has no neutral element.
+template <Vector R, class Op>
+detail::element_t<R> reduce(const R& x, const Op& op, Method method = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), op, method);
+}
+
+}  // namespace steadfold
+
+namespace sf = steadfold;

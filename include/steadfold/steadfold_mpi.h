@@ -1,0 +1,65 @@
+/* Steadfold over MPI: the C interface. One library per MPI implementation.
+ *
+ * All functions with a communicator or a plan are collective: every rank calls them, in the same order. When a call
+ * fails on one rank or ranks disagree, every rank returns an error (of a rooted call: the root, and who caused it). */
+#ifndef STEADFOLD_STEADFOLD_MPI_H
+#define STEADFOLD_STEADFOLD_MPI_H
+
+#include <mpi.h>
+
+#include "steadfold/steadfold.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reduces the rows of all ranks at once. `result` (columns results; may be `first`) is written on the root, or on all
+ * ranks with SF_ALL_RANKS; on other ranks it may be NULL. The first call on a communicator duplicates it; later calls of
+ * the same shape allocate nothing. */
+sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);
+
+/* The rows [mine->begin, mine->end) of this rank when rank 0 brings its `rows` rows first, then rank 1, and so on; and
+ * the total. Collective. */
+sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_t* element_count);
+
+/* A reduction agreed on once and run often. */
+typedef struct sf_plan sf_plan;
+
+/* Agrees layout, schedule and validity between all ranks. The call's intervals and texts are copied; user operator
+ * context must live as long as the plan. Free it with sf_plan_free. */
+sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan);
+
+/* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Not by two threads at once. */
+sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result);
+
+/* The same in two phases: the memory given to start must stay until the plan is done. test sets *done; wait blocks. */
+sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result);
+sf_status sf_plan_test(sf_plan* plan, int* done);
+sf_status sf_plan_wait(sf_plan* plan);
+
+/* What the last run of this rank came to. */
+typedef struct sf_figures {
+  uint64_t messages; /* sent by this rank */
+  uint64_t bytes;    /* payload of these, headers included */
+  uint32_t rounds;   /* messages on the longest chain before this rank was done; 0 unless traced */
+} sf_figures;
+
+/* Stamps every message with its logical time, so that rounds are counted; costs a copy of every message. */
+sf_status sf_plan_trace(sf_plan* plan, int on);
+sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures);
+
+/* What was agreed, for people: a few lines of text, valid as long as the plan. */
+const char* sf_plan_describe(const sf_plan* plan);
+/* The name of the schedule in force. */
+const char* sf_plan_schedule(const sf_plan* plan);
+
+void sf_plan_free(sf_plan* plan);
+
+/* The MPI library's own name and version. */
+const char* sf_mpi_library(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

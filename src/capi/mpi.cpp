@@ -1,0 +1,141 @@
+// The C functions over MPI.
+// Rank order: that of the call. Cost: that of the call. Source: ours.
+#include "transport/mpi.hpp"
+
+#include "capi/boundary.hpp"
+#include "collective/group.hpp"
+#include "steadfold/steadfold_mpi.h"
+
+namespace steadfold::capi {
+namespace {
+
+using collective::Failure;
+using collective::Group;
+using collective::Plan;
+
+struct AttachedGroup final : transport::Attached {
+  explicit AttachedGroup(std::unique_ptr<transport::Transport> transport) : group(std::move(transport)) {}
+  Group group;
+};
+
+Group& group_of(MPI_Comm comm) {
+  auto& attached = transport::attach(comm, [](std::unique_ptr<transport::Transport> transport) {
+    return std::unique_ptr<transport::Attached>(std::make_unique<AttachedGroup>(std::move(transport)));
+  });
+  return static_cast<AttachedGroup&>(attached).group;
+}
+
+}  // namespace
+}  // namespace steadfold::capi
+
+using steadfold::Status;
+using steadfold::capi::bytes;
+using steadfold::capi::guarded;
+using steadfold::collective::Failure;
+
+struct sf_plan {
+  std::unique_ptr<steadfold::collective::Plan> plan;
+  std::string schedule;
+};
+
+namespace {
+
+steadfold::collective::Plan& require(const sf_plan* plan) {
+  if (plan == nullptr)
+    throw Failure(Status::invalid_argument, "no plan (the pointer is null), bind one with sf_plan_bind");
+  return *plan->plan;
+}
+
+void require_success(const steadfold::collective::Plan& plan) {
+  if (plan.status() != Status::ok) throw Failure(plan.status(), steadfold::collective::text_of(plan.status()));
+}
+
+Failure nowhere(const char* what) {
+  return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
+}
+
+void require_place(const void* place, const char* what) {
+  if (place == nullptr) throw nowhere(what);
+}
+
+}  // namespace
+
+extern "C" {
+
+sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
+  return guarded([&] {
+    const auto [translated, failure] = steadfold::capi::translated(call);
+    steadfold::capi::group_of(comm).reduce(translated, bytes(first), bytes(second), bytes(result), failure);
+  });
+}
+
+sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_t* element_count) {
+  return guarded([&] {
+    const auto found = steadfold::capi::group_of(comm).rank_order(rows);
+    require_place(mine, "the interval");
+    require_place(element_count, "the element count");
+    *mine = {found.mine.begin, found.mine.end};
+    *element_count = found.element_count;
+  });
+}
+
+sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan) {
+  return guarded([&] {
+    auto [translated, failure] = steadfold::capi::translated(call);
+    if (!failure && plan == nullptr) failure = nowhere("the plan");
+    auto bound = steadfold::capi::group_of(comm).bind(translated, failure);
+    std::string schedule = bound->agreed().schedule_text;
+    *plan = new sf_plan{std::move(bound), std::move(schedule)};
+  });
+}
+
+sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result) {
+  return guarded([&] { require(plan).start(bytes(first), bytes(second), bytes(result)); });
+}
+
+sf_status sf_plan_test(sf_plan* plan, int* done) {
+  return guarded([&] {
+    require_place(done, "the answer");
+    *done = require(plan).test() ? 1 : 0;
+    if (*done != 0) require_success(*plan->plan);
+  });
+}
+
+sf_status sf_plan_wait(sf_plan* plan) {
+  return guarded([&] {
+    require(plan).wait();
+    require_success(*plan->plan);
+  });
+}
+
+sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result) {
+  return guarded([&] {
+    require(plan).run(bytes(first), bytes(second), bytes(result));
+    require_success(*plan->plan);
+  });
+}
+
+sf_status sf_plan_trace(sf_plan* plan, int on) {
+  return guarded([&] { require(plan).trace(on != 0); });
+}
+
+sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
+  return guarded([&] {
+    const auto& bound = require(plan);
+    require_place(figures, "the figures");
+    const auto traffic = bound.traffic_of_last_run();
+    *figures = {traffic.messages, traffic.bytes, bound.rounds()};
+  });
+}
+
+const char* sf_plan_describe(const sf_plan* plan) { return plan == nullptr ? "" : plan->plan->description().c_str(); }
+
+const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" : plan->schedule.c_str(); }
+
+void sf_plan_free(sf_plan* plan) { delete plan; }
+
+const char* sf_mpi_library(void) {
+  static const std::string text = steadfold::transport::mpi_library();
+  return text.c_str();
+}
+}
