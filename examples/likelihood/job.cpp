@@ -1,0 +1,113 @@
+// One job's work and measurements; see job.hpp.
+#include "job.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "search.hpp"
+
+namespace likelihood {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t repetitions = 5;
+
+struct Ranks {
+  MPI_Comm comm;
+  std::uint64_t rank, count;
+
+  explicit Ranks(MPI_Comm communicator) : comm(communicator) {
+    int my_rank = 0, size = 1;
+    MPI_Comm_rank(comm, &my_rank);
+    MPI_Comm_size(comm, &size);
+    rank = static_cast<std::uint64_t>(my_rank);
+    count = static_cast<std::uint64_t>(size);
+  }
+
+  /// This rank's part of 0..total-1: equal shares in rank order, the last ranks take the remainder.
+  sf::Interval share(std::uint64_t total) const {
+    const std::uint64_t each = total / count, longer = total % count, shorter = count - longer;
+    const std::uint64_t begin = rank * each + (rank > shorter ? rank - shorter : 0);
+    return {begin, begin + each + (rank >= shorter ? 1 : 0)};
+  }
+};
+
+/// One way to add up, and what it gave.
+struct Way {
+  const char* name;
+  std::function<double()> sum;
+  double value = 0;
+  std::vector<double> seconds = {};
+};
+
+/// The ways take turns, so that a disturbance hits all of them; the slowest rank counts.
+void measure(std::span<Way> ways, MPI_Comm comm) {
+  for (std::size_t repetition = 0; repetition <= repetitions; ++repetition) {
+    for (Way& way : ways) {
+      MPI_Barrier(comm);
+      const double start = MPI_Wtime();
+      way.value = way.sum();
+      if (repetition > 0) way.seconds.push_back(MPI_Wtime() - start);  // the first call sets things up
+    }
+  }
+  for (Way& way : ways) {
+    MPI_Allreduce(MPI_IN_PLACE, way.seconds.data(), static_cast<int>(repetitions), MPI_DOUBLE, MPI_MAX, comm);
+    std::sort(way.seconds.begin(), way.seconds.end());
+  }
+}
+
+Json to_json(const Way& way) {
+  return {{"value", way.value}, {"bits", to_bits(way.value)}, {"seconds", way.seconds[repetitions / 2]}};
+}
+
+Json to_json(const Found& found) {
+  return {{"steps", found.steps},
+          {"moves", found.moves},
+          {"value", found.log_likelihood},
+          {"bits", to_bits(found.log_likelihood)}};
+}
+
+/// The sites of the whole alignment and their sum in three ways.
+void sum_likelihoods(const Size& size, const Ranks& ranks, Fingerprint& plain, Fingerprint& steadfold, Json& record) {
+  const sf::Interval mine = ranks.share(size.sites);
+  const double start = MPI_Wtime();
+  const std::vector<Site> sites = simulate(mine.begin, mine.end);
+  const std::vector<double> values = log_likelihoods(Tree(true_branches()), sites);
+  record["seconds_likelihood"] = MPI_Wtime() - start;
+
+  PlainReduction control(ranks.comm, plain);
+  SteadfoldReduction ours(values.size(), ranks.comm, steadfold);
+  Way ways[] = {{"plain", [&] { return control.sum(values); }},
+                {"tree", [&] { return ours.sum(values); }},
+                {"exact", [&] { return ours.exact_sum(values); }}};
+  measure(ways, ranks.comm);
+  for (const Way& way : ways) record[way.name] = to_json(way);
+}
+
+/// The same search twice: each sees the sums of one kind only.
+void search_twice(const Size& size, const Ranks& ranks, Fingerprint& plain, Fingerprint& steadfold, Json& record) {
+  const std::uint64_t count = std::min(size.search_sites, size.sites);
+  const sf::Interval mine = ranks.share(count);
+  const std::vector<Site> sites = simulate(mine.begin, mine.end);
+  PlainReduction control(ranks.comm, plain);
+  SteadfoldReduction ours(sites.size(), ranks.comm, steadfold);
+  record["search"] = {
+      {"sites", count}, {"plain", to_json(search(sites, control))}, {"steadfold", to_json(search(sites, ours))}};
+}
+
+}  // namespace
+
+Json run_job(const Size& size, MPI_Comm comm) {
+  const Ranks ranks(comm);
+  Json record = {{"application", "likelihood"}, {"ranks", ranks.count}, {"threads", 1},
+                 {"sites", size.sites},         {"taxa", taxon_count},  {"mpi", sf_mpi_library()}};
+  Fingerprint plain, steadfold;
+  sum_likelihoods(size, ranks, plain, steadfold, record);
+  search_twice(size, ranks, plain, steadfold, record);
+  record["fingerprint_plain"] = plain.text();
+  record["fingerprint_steadfold"] = steadfold.text();
+  return record;
+}
+
+}  // namespace likelihood

@@ -1,0 +1,25 @@
+// The records of jobs for people: a row per rank count, a pair of columns per way to add up.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace likelihood {
+
+using Record = nlohmann::ordered_json;
+
+std::string table_head(const Record& record);
+
+/// One row; bits that differ from those in `first` are marked, on a terminal by colour too.
+std::string table_row(const Record& record, const Record& first);
+
+std::string describe_search(const Record& record);
+
+/// Whether all that Steadfold added up has the same bits in all records.
+bool same_by_steadfold(const std::vector<Record>& records);
+
+/// How many different results the rank counts gave, with and without Steadfold.
+std::string conclude(const std::vector<Record>& records);
+
+}  // namespace likelihood
