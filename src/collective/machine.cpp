@@ -25,6 +25,7 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
   endpoint_ = transport.bind(tag, landing, program.ticket_count());
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());
+  arrivals_.resize(program.ticket_count());
   make_slots(content);
 }
 
@@ -59,26 +60,15 @@ void SlotMachine::make_slots(const Content& content) {
 
 void SlotMachine::begin() noexcept {
   status_ = Status::ok;
-  send_port_free_ = receive_port_free_ = rounds_ = 0;
+  send_port_free_ = receive_port_free_ = rounds_ = next_receive_ = 0;
+  if (tracing_) std::fill(arrivals_.begin(), arrivals_.end(), Arrival{});
 }
 
 void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcept {
   place.size = size;
   place.ready = ready;
-  place.landed = false;
   rounds_ = std::max(rounds_, ready);
   status_ = worse(status_, arithmetic::header_of({place.data, size}).status);
-}
-
-/// When a slot's content can be read. Messages pass the receive port one a round, in the order in which the steps ask
-/// for them, so that the count does not depend on which came first.
-std::uint32_t SlotMachine::ready_at(Place& place) noexcept {
-  if (place.landed) {
-    place.landed = false;
-    place.ready = receive_port_free_ = std::max(place.ready, receive_port_free_) + 1;
-    rounds_ = std::max(rounds_, place.ready);
-  }
-  return place.ready;
 }
 
 void SlotMachine::compute(const Step& step) {
@@ -89,22 +79,22 @@ void SlotMachine::compute(const Step& step) {
   } else if (step.kind == StepKind::merge) {
     compute_merge(step);
   } else if (step.kind == StepKind::copy) {
-    Place& from = left(step);
+    const Place& from = left(step);
     const bool fits = from.size <= to.capacity;
     if (fits) std::memcpy(to.data, from.data, from.size);
-    written(to, fits ? from.size : 0, ready_at(from));
+    written(to, fits ? from.size : 0, from.ready);
   } else if (step.kind == StepKind::finish) {
-    Place& from = left(step);
+    const Place& from = left(step);
     const Bytes size = content_->finish(segment, {from.data, from.size}, {to.data, to.capacity});
-    written(to, size, ready_at(from));
+    written(to, size, from.ready);
   }
 }
 
 void SlotMachine::compute_merge(const Step& step) {
   Place& to = target(step);
-  Place& a = left(step);
-  Place& b = right(step);
-  const std::uint32_t ready = std::max(ready_at(a), ready_at(b));
+  const Place& a = left(step);
+  const Place& b = right(step);
+  const std::uint32_t ready = std::max(a.ready, b.ready);
   const bool in_place = &to == &a || &to == &b;
   std::byte* const out = in_place ? scratch_ : to.data;
   const Bytes size =
@@ -114,11 +104,11 @@ void SlotMachine::compute_merge(const Step& step) {
 }
 
 /// A message starts when its data are ready and the send port is free, and keeps the port for one round.
-std::span<const std::byte> SlotMachine::stamped(Place& place, std::uint32_t ticket) {
+std::span<const std::byte> SlotMachine::stamped(const Place& place, std::uint32_t ticket) {
   auto& copy = staged_[ticket];
   copy.assign(place.data, place.data + place.size);
   Header header = arithmetic::header_of(copy);
-  header.round = std::max(ready_at(place), send_port_free_);
+  header.round = std::max(place.ready, send_port_free_);
   send_port_free_ = header.round + 1;
   arithmetic::set_header(copy, header);
   return copy;
@@ -128,7 +118,7 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
   switch (step.kind) {
     case StepKind::send: {
-      Place& from = left(step);
+      const Place& from = left(step);
       const auto bytes = tracing_ ? stamped(from, ticket) : std::span<const std::byte>(from.data, from.size);
       endpoint_->put(ticket, step.peer, number, bytes);
       break;
@@ -146,21 +136,41 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
 
 bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
   Bytes arrived = 0;
-  const transport::Progress progress = endpoint_->test(ticket, arrived);
+  transport::Progress progress = transport::Progress::pending;
+  if (!tracing_ || arrivals_[ticket].progress == transport::Progress::pending)
+    progress = endpoint_->test(ticket, arrived);
+  if (tracing_ && step.kind == StepKind::receive) return has_turn(ticket, progress, arrived);
   if (progress == transport::Progress::pending) return false;
-  const bool failed = progress == transport::Progress::failed;
   if (step.kind == StepKind::receive) {
-    Place& to = target(step);
-    written(to, failed ? 0 : arrived, 0);
-    to.ready = arithmetic::header_of({to.data, to.size}).round;
-    to.landed = tracing_;
+    land(step, progress, arrived);
   } else if (step.kind == StepKind::add_words) {
     Place& to = target(step);
+    const bool failed = progress == transport::Progress::failed;
     const Bytes size = failed ? 0 : content_->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
     written(to, size, 0);
-  } else if (failed) {
+  } else if (progress == transport::Progress::failed) {
     status_ = worse(status_, Status::transport_failed);
   }
+  return true;
+}
+
+void SlotMachine::land(const Step& step, transport::Progress progress, Bytes arrived) noexcept {
+  written(target(step), progress == transport::Progress::failed ? 0 : arrived, 0);
+}
+
+/// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
+/// depend on which came first; the checker has proved that order possible.
+bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
+  if (progress != transport::Progress::pending) arrivals_[ticket] = {progress, arrived};
+  while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;
+  if (next_receive_ != ticket || arrivals_[ticket].progress == transport::Progress::pending) return false;
+  ++next_receive_;
+  const Step& step = program_->communication(ticket);
+  land(step, arrivals_[ticket].progress, arrivals_[ticket].bytes);
+  Place& to = target(step);
+  to.ready = receive_port_free_ =
+      std::max(arithmetic::header_of({to.data, to.size}).round, receive_port_free_) + 1;
+  rounds_ = std::max(rounds_, to.ready);
   return true;
 }
 

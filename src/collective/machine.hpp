@@ -71,7 +71,6 @@ class SlotMachine final : public schedule::Machine {
     Bytes capacity = 0;
     Bytes size = 0;
     std::uint32_t ready = 0;  // logical time, while tracing
-    bool landed = false;      // `ready` is when the message started: it has yet to pass the receive port
   };
 
   void make_slots(const Content& content);
@@ -79,8 +78,9 @@ class SlotMachine final : public schedule::Machine {
   Place& target(const schedule::Step& step) { return places_[program_->places(step).target]; }
   Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
   Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
-  std::uint32_t ready_at(Place& place) noexcept;
-  std::span<const std::byte> stamped(Place& place, std::uint32_t ticket);
+  bool has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived);
+  void land(const schedule::Step& step, transport::Progress progress, Bytes arrived) noexcept;
+  std::span<const std::byte> stamped(const Place& place, std::uint32_t ticket);
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
 
   const schedule::Program* program_;
@@ -91,10 +91,18 @@ class SlotMachine final : public schedule::Machine {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::byte* scratch_ = nullptr;
   std::vector<std::vector<std::int64_t>> words_;       // by ticket, of add_words
-  std::vector<std::vector<std::byte>> staged_;         // by ticket, of sends while tracing
   Status status_ = Status::ok;
+
+  /// While tracing: logical times, and what is kept by ticket for them.
+  struct Arrival {
+    transport::Progress progress = transport::Progress::pending;
+    Bytes bytes = 0;
+  };
   bool tracing_ = false;
-  std::uint32_t send_port_free_ = 0;  // logical times
+  std::vector<std::vector<std::byte>> staged_;  // messages sent, stamped
+  std::vector<Arrival> arrivals_;               // messages received, some before their turn
+  std::uint32_t next_receive_ = 0;              // all receives below this ticket had their turn
+  std::uint32_t send_port_free_ = 0;
   std::uint32_t receive_port_free_ = 0;
   std::uint32_t rounds_ = 0;
 };
