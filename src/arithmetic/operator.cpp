@@ -131,8 +131,8 @@ std::array<Operator, 4> make_all() {
 }  // namespace
 
 const Operator& built_in(Operation operation, Type type) noexcept {
-  static const std::array<std::array<Operator, 4>, 6> table = {make_all<double>(),       make_all<float>(),
-                                                               make_all<std::int32_t>(), make_all<std::int64_t>(),
+  static const std::array<std::array<Operator, 4>, 6> table = {make_all<double>(),        make_all<float>(),
+                                                               make_all<std::int32_t>(),  make_all<std::int64_t>(),
                                                                make_all<std::uint32_t>(), make_all<std::uint64_t>()};
   return table[static_cast<std::size_t>(type)][static_cast<std::size_t>(operation)];
 }

@@ -31,7 +31,8 @@ std::string_view name_of(Type type) noexcept;
 std::string_view name_of(Operation operation) noexcept;
 
 /// result[i] = left[i] op right[i] for i < count; 0, or anything else for failure. `result` may be `left`, never
-/// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a copy.
+/// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a
+/// copy.
 using Apply = int (*)(const void* left, const void* right, void* result, std::size_t count, void* context);
 
 /// An operator on elements of one size.

@@ -25,7 +25,8 @@ class PlainBuilder final : public Builder {
 
   void push(Index /*begin*/, const Block& block) override {
     if (block.rows == 0) return;
-    const bool whole = row_count_ == 0 && columns_ == 1 && op_.fold_left != nullptr && block.row_stride == values_.size();
+    const bool whole =
+        row_count_ == 0 && columns_ == 1 && op_.fold_left != nullptr && block.row_stride == values_.size();
     if (whole)
       op_.fold_left(block.first, block.rows, values_.data());
     else

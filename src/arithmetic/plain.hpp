@@ -1,6 +1,6 @@
 // The plain partial: one vector of values, combined in whatever order the schedule brings; the control, as MPI does it.
-// Rank order: kept only where the schedule keeps it. Cost: a merge is one pass over the columns; bytes: 32 + the values.
-// Source: MPI 4.0, 6.9. Nothing is promised of its bits, unless no order can change the operator's.
+// Rank order: kept only where the schedule keeps it. Cost: a merge is one pass over the columns; bytes: 32 + the
+// values. Source: MPI 4.0, 6.9. Nothing is promised of its bits, unless no order can change the operator's.
 #pragma once
 
 #include <memory>

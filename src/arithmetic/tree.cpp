@@ -71,8 +71,7 @@ void visit_both(const Record& left, const Record& right, Bytes stride, Visit vis
   const std::byte* a_values = left.values;
   const std::byte* b_values = right.values;
   while (a != left.intervals.end() || b != right.intervals.end()) {
-    const bool from_left =
-        b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
+    const bool from_left = b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
     auto& interval = from_left ? a : b;
     const std::byte*& values = from_left ? a_values : b_values;
     visit(*interval, values);
@@ -133,7 +132,9 @@ Bytes assemble(const Operator& op, Count columns, const Header& header, const So
   if (!ok) return write_failure(out, header, Status::operator_failed);
   stack.settle();
 
-  auto* const table = reinterpret_cast<Interval*>(values + padded(survey.node_count * stride));
+  const Bytes value_bytes = survey.node_count * stride;
+  std::memset(values + value_bytes, 0, padded(value_bytes) - value_bytes);  // equal data, equal bytes
+  auto* const table = reinterpret_cast<Interval*>(values + padded(value_bytes));
   Interval* last = table - 1;
   sources([&](Interval interval, const std::byte*) {
     if (last >= table && last->end == interval.begin)
