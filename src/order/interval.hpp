@@ -45,6 +45,33 @@ constexpr Count node_count(Interval interval) noexcept {
   return static_cast<Count>(std::popcount(pivot - interval.begin) + std::popcount(interval.end - pivot));
 }
 
+/// A fingerprint of intervals: whether those of all ranks together are 0..N-1 exactly once, without a list of them.
+/// An index is covered once where one interval more began than ended before it; that holds everywhere when all begins
+/// and N are the same numbers as all ends and 0, and two words tell that but for one case in 2^64.
+struct Coverage {
+  Count rows = 0;
+  std::uint64_t boundaries = 0;  // hashes of ends less hashes of begins, modulo 2^64
+
+  constexpr void add(Interval interval) noexcept {
+    if (interval.empty()) return;
+    rows += interval.size();
+    boundaries += hash(interval.end) - hash(interval.begin);
+  }
+  constexpr void add(const Coverage& other) noexcept {
+    rows += other.rows;
+    boundaries += other.boundaries;
+  }
+  constexpr bool whole() const noexcept { return boundaries == hash(rows) - hash(0); }
+
+ private:
+  /// The finaliser of SplitMix64.
+  static constexpr std::uint64_t hash(std::uint64_t x) noexcept {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+  }
+};
+
 /// Disjoint non-empty intervals in ascending order, touching ones joined.
 class IntervalSet {
  public:

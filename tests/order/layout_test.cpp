@@ -1,0 +1,171 @@
+// Layouts against counts by index: who holds what, what ranges of ranks hold together, what a fault says.
+#include "order/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+namespace steadfold::order {
+namespace {
+
+using Lists = std::vector<std::vector<Interval>>;
+
+std::vector<Interval> held(const Layout& layout, Rank rank) {
+  const auto intervals = layout.intervals(rank);
+  return {intervals.begin(), intervals.end()};
+}
+
+TEST(Layout, ContiguousFollowsRankOrder) {
+  const std::vector<Count> counts = {0, 3, 0, 0, 5, 1, 0};
+  const Layout layout = Layout::contiguous(counts);
+  EXPECT_EQ(layout.rank_count(), 7);
+  EXPECT_EQ(layout.element_count(), 9u);
+  const Lists expected = {{}, {{0, 3}}, {}, {}, {{3, 8}}, {{8, 9}}, {}};
+  for (Rank rank = 0; rank < 7; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    EXPECT_EQ(held(layout, rank), expected[i]) << rank;
+    EXPECT_EQ(layout.local_count(rank), counts[i]) << rank;
+  }
+  EXPECT_EQ(layout.fault(), std::nullopt);
+}
+
+TEST(Layout, OfNothing) {
+  for (const std::size_t ranks : {0u, 1u, 5u}) {
+    const Layout contiguous = Layout::contiguous(std::vector<Count>(ranks));
+    const Layout listed = Layout::lists(Lists(ranks));
+    for (const Layout& layout : {contiguous, listed}) {
+      EXPECT_EQ(layout.rank_count(), static_cast<Rank>(ranks));
+      EXPECT_EQ(layout.element_count(), 0u);
+      EXPECT_EQ(layout.fault(), std::nullopt);
+      for (Rank rank = 0; rank < layout.rank_count(); ++rank) EXPECT_EQ(layout.local_count(rank), 0u);
+      EXPECT_TRUE(layout.rows({0, static_cast<Rank>(ranks)}).empty());
+    }
+  }
+  EXPECT_EQ(Layout().rank_count(), 0);
+}
+
+TEST(Layout, ListsKeepTheOrderOfMemory) {
+  const Layout layout = Layout::lists(Lists{{{8, 9}, {0, 2}, {4, 4}, {2, 3}}, {}, {{3, 8}}});
+  EXPECT_EQ(held(layout, 0), (std::vector<Interval>{{8, 9}, {0, 2}, {2, 3}}));
+  EXPECT_EQ(layout.local_count(0), 4u);
+  EXPECT_TRUE(layout.intervals(1).empty());
+  EXPECT_EQ(layout.element_count(), 9u);
+  EXPECT_EQ(layout.fault(), std::nullopt);
+  EXPECT_EQ(layout.rows({0, 2}).intervals().size(), 2u);
+  EXPECT_EQ(layout.rows({2, 2}), IntervalSet({0, 9}));  // ranks 2 and 0
+}
+
+TEST(Layout, TakesLargeIndices) {
+  constexpr Count large = Count{1} << 62;
+  const Layout contiguous = Layout::contiguous(std::vector<Count>{large, 0, large - 7, 7});
+  EXPECT_EQ(contiguous.element_count(), 2 * large);
+  EXPECT_EQ(held(contiguous, 3), (std::vector<Interval>{{2 * large - 7, 2 * large}}));
+  EXPECT_EQ(contiguous.fault(), std::nullopt);
+  EXPECT_EQ(contiguous.rows({0, 4}), IntervalSet({0, 2 * large}));
+  EXPECT_EQ(contiguous.rows({2, 3}).size(), 2 * large);
+
+  EXPECT_EQ(Layout::lists(Lists{{{large, 2 * large}}, {{0, large}}}).fault(), std::nullopt);
+  EXPECT_EQ(Layout::lists(Lists{{{large, 2 * large}}, {{0, large - 1}}}).fault(),
+            "elements 4611686018427387903 to 4611686018427387903 are on no rank");
+}
+
+TEST(Layout, FaultsNameTheFirstIndices) {
+  const auto fault = [](Lists lists) { return Layout::lists(lists).fault().value_or(""); };
+  EXPECT_EQ(fault({{{1, 4}}}), "elements 0 to 0 are on no rank");
+  EXPECT_EQ(fault({{{0, 4}}, {{7, 9}}}), "elements 4 to 6 are on no rank");
+  EXPECT_EQ(fault({{{7, 9}, {0, 4}}}), "elements 4 to 6 are on no rank");
+  EXPECT_EQ(fault({{{0, 4}}, {}, {{3, 9}}}), "elements 3 to 3 are listed twice");
+  EXPECT_EQ(fault({{{0, 9}}, {{3, 5}}}), "elements 3 to 4 are listed twice");
+  EXPECT_EQ(fault({{{0, 4}}, {{0, 2}}}), "elements 0 to 1 are listed twice");
+  EXPECT_EQ(fault({{{0, 4}, {0, 4}}}), "elements 0 to 3 are listed twice");
+  EXPECT_EQ(fault({{{0, 2}, {5, 9}, {6, 7}}}), "elements 2 to 4 are on no rank");  // of two faults the first
+  EXPECT_EQ(fault({{{0, 3}, {2, 4}, {6, 7}}}), "elements 2 to 2 are listed twice");
+  EXPECT_EQ(fault({{{0, 3}, {5, 5}}}), "");
+}
+
+/// Cuts 0..n-1 into intervals and deals them to the ranks in any order.
+Lists random_lists(std::mt19937_64& random, Rank ranks, Index n) {
+  std::vector<Interval> parts;
+  for (Index begin = 0; begin < n;) {
+    const Index end = std::min(n, begin + 1 + random() % 5);
+    parts.push_back({begin, end});
+    begin = end;
+  }
+  std::shuffle(parts.begin(), parts.end(), random);
+  Lists lists(static_cast<std::size_t>(ranks));
+  for (const Interval part : parts) lists[random() % lists.size()].push_back(part);
+  return lists;
+}
+
+TEST(Layout, RowsOfEveryRangeOfRanks) {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(testing::Message() << "seed 6, round " << round);
+    const Rank ranks = 1 + static_cast<Rank>(random() % 9);
+    const Lists lists = random_lists(random, ranks, random() % 60);
+    const Layout layout = Layout::lists(lists);
+    ASSERT_EQ(layout.fault(), std::nullopt);
+    for (Rank first = 0; first < ranks; ++first) {
+      for (Rank count = 0; count <= ranks; ++count) {
+        IntervalSet expected;
+        for (Rank i = first; i < first + count; ++i) {
+          for (const Interval interval : lists[static_cast<std::size_t>(i % ranks)])
+            ASSERT_TRUE(expected.add(interval));
+        }
+        ASSERT_EQ(layout.rows({first, count}), expected) << first << " and " << count << " ranks";
+      }
+    }
+  }
+}
+
+/// A whole layout with an interval lost, repeated or moved, against how often each index is listed.
+TEST(Layout, FindsRandomFaults) {
+  std::mt19937_64 random(7);
+  int faults = 0;
+  for (int round = 0; round < 5000; ++round) {
+    SCOPED_TRACE(testing::Message() << "seed 7, round " << round);
+    Lists lists = random_lists(random, 4, 40);
+    for (auto& list : lists) {
+      if (list.empty() || random() % 3 != 0) continue;
+      Interval& one = list[random() % list.size()];
+      switch (random() % 4) {
+        case 0: one.end = one.begin; break;
+        case 1: one.begin += random() % 3; break;
+        case 2: one.end += random() % 4; break;
+        default: list.push_back(one); break;
+      }
+      one.begin = std::min(one.begin, one.end);
+    }
+    std::vector<int> times(64, 0);
+    Index end = 0;
+    for (const auto& list : lists) {
+      for (const Interval interval : list) {
+        for (Index i = interval.begin; i < interval.end; ++i) ++times[i];
+        if (!interval.empty()) end = std::max(end, interval.end);
+      }
+    }
+    Index wrong = 0;
+    while (wrong < end && times[wrong] == 1) ++wrong;
+    const auto fault = Layout::lists(lists).fault();
+    ASSERT_EQ(fault.has_value(), wrong < end);
+    if (!fault) continue;
+    ++faults;
+    unsigned long first = 0;
+    unsigned long last = 0;
+    ASSERT_EQ(std::sscanf(fault->c_str(), "elements %lu to %lu are", &first, &last), 2) << *fault;
+    EXPECT_EQ(first, wrong) << *fault;
+    ASSERT_LE(first, last) << *fault;
+    const bool missing = times[first] == 0;
+    EXPECT_EQ(fault->ends_with(missing ? "on no rank" : "listed twice"), true) << *fault;
+    for (Index i = first; i <= last; ++i) EXPECT_TRUE(missing ? times[i] == 0 : times[i] > 1) << *fault;
+    if (missing) {
+      EXPECT_GT(times[last + 1], 0) << *fault;
+    }
+  }
+  EXPECT_GT(faults, 1000);
+}
+
+}  // namespace
+}  // namespace steadfold::order
