@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "steadfold/steadfold.hpp"
@@ -89,9 +90,11 @@ template <Vector R, Vector S>
   requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
 detail::element_t<R> dot(const R& x, const S& y, MPI_Comm comm, const Options& options = {}) {
   using T = detail::element_t<R>;
-  // Different sizes are reported by the collective call itself, so that no rank waits for one that threw.
-  const T* const second = std::ranges::size(x) == std::ranges::size(y) ? std::ranges::data(y) : nullptr;
-  return detail::reduce_over(std::span<const T>(x), second, BuiltIn<SF_DOT>{}, comm, options);
+  const std::size_t rows = std::max(std::ranges::size(x), std::ranges::size(y));
+  // Different sizes are for the call itself to report, which reads neither then: no rank must wait for one that threw.
+  const bool same_size = std::ranges::size(x) == std::ranges::size(y);
+  return detail::reduce_over(std::span<const T>(std::ranges::data(x), rows), same_size ? std::ranges::data(y) : nullptr,
+                             BuiltIn<SF_DOT>{}, comm, options);
 }
 
 /// The Euclidean norm of the whole vector, correctly rounded.

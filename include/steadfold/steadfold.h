@@ -25,18 +25,27 @@ typedef enum sf_status {
   SF_INTERNAL = 9          /* out of memory, or a fault of Steadfold */
 } sf_status;
 
-typedef enum sf_type { SF_F64, SF_F32, SF_I32, SF_I64, SF_U32, SF_U64, SF_BYTES /* with element_bytes and SF_USER */ } sf_type;
+typedef enum sf_type {
+  SF_F64,
+  SF_F32,
+  SF_I32,
+  SF_I64,
+  SF_U32,
+  SF_U64,
+  SF_BYTES /* with element_bytes and SF_USER */
+} sf_type;
 
-/* What the elements are combined with. SF_DOT sums products of two vectors; SF_NORM2 is the root of the sum of squares. */
+/* What the elements are combined with. SF_DOT sums products of two vectors; SF_NORM2 is the root of the sum of squares.
+ */
 typedef enum sf_operation { SF_SUM, SF_PRODUCT, SF_MIN, SF_MAX, SF_USER, SF_DOT, SF_NORM2 } sf_operation;
 
 /* What fixes the bits. */
 typedef enum sf_method {
   SF_AUTOMATIC, /* plain where no order can change a bit (min, max, integers); exact for dot, norm2, and for the sum of
                    distributed floating-point rows; else tree */
-  SF_TREE,  /* the binary tree over element indices: any operator */
-  SF_EXACT, /* the correctly rounded value: sum, dot, norm2 */
-  SF_PLAIN  /* nothing: whatever order the schedule brings, as in MPI */
+  SF_TREE,      /* the binary tree over element indices: any operator */
+  SF_EXACT,     /* the correctly rounded value: sum, dot, norm2 */
+  SF_PLAIN      /* nothing: whatever order the schedule brings, as in MPI */
 } sf_method;
 
 /* Which rows of the whole job a rank brings. */
@@ -53,7 +62,8 @@ typedef struct sf_interval {
 
 /* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or anything else for failure.
  * result may be the same memory as left, never as right: an operator that reads left after it wrote result (a matrix
- * product, say) works on a copy. Elements are aligned to the largest power of two, at most 16, that divides their size. */
+ * product, say) works on a copy. Elements are aligned to the largest power of two, at most 16, that divides their size.
+ */
 typedef int (*sf_operator)(const void* left, const void* right, void* result, size_t count, void* context);
 
 #define SF_UNKNOWN UINT64_MAX
@@ -86,8 +96,8 @@ typedef struct sf_call {
 /* A sum of no doubles: every field has its default. */
 sf_call sf_call_default(void);
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT (else NULL); both
- * are only read. `result` receives `columns` results. root and schedule are ignored. */
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT (else NULL);
+ * both are only read. `result` receives `columns` results. root and schedule are ignored. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */

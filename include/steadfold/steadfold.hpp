@@ -109,11 +109,11 @@ inline constexpr BuiltIn<SF_MIN> minimum;  ///< IEEE 754-2019: a NaN wins, -0 is
 inline constexpr BuiltIn<SF_MAX> maximum;  ///< IEEE 754-2019: a NaN wins, +0 is above -0
 
 /// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
-/// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is noexcept
-/// saves the ranks from asking each other.
+/// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
+/// noexcept saves the ranks from asking each other.
 template <class Op, class T>
-concept UserOperator = std::is_invocable_r_v<T, Op&, const T&, const T&> ||
-                       std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+concept UserOperator =
+    std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
 
 namespace detail {
 

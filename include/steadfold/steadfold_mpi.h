@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /* Reduces the rows of all ranks at once. `result` (columns results; may be `first`) is written on the root, or on all
- * ranks with SF_ALL_RANKS; on other ranks it may be NULL. The first call on a communicator duplicates it; later calls of
- * the same shape allocate nothing. */
+ * ranks with SF_ALL_RANKS; on other ranks it may be NULL. The first call on a communicator duplicates it; later calls
+ * of the same shape allocate nothing. */
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);
 
 /* The rows [mine->begin, mine->end) of this rank when rank 0 brings its `rows` rows first, then rank 1, and so on; and

@@ -11,18 +11,22 @@ namespace {
 
 using collective::Failure;
 using collective::Group;
-using collective::Plan;
 
 struct AttachedGroup final : transport::Attached {
   explicit AttachedGroup(std::unique_ptr<transport::Transport> transport) : group(std::move(transport)) {}
   Group group;
 };
 
+std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Transport> transport) {
+  return std::make_unique<AttachedGroup>(std::move(transport));
+}
+
 Group& group_of(MPI_Comm comm) {
-  auto& attached = transport::attach(comm, [](std::unique_ptr<transport::Transport> transport) {
-    return std::unique_ptr<transport::Attached>(std::make_unique<AttachedGroup>(std::move(transport)));
-  });
-  return static_cast<AttachedGroup&>(attached).group;
+  try {
+    return static_cast<AttachedGroup&>(transport::attach(comm, make_attached)).group;
+  } catch (const std::runtime_error& unusable) {
+    throw Failure(Status::invalid_argument, unusable.what());
+  }
 }
 
 }  // namespace

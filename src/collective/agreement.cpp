@@ -58,10 +58,15 @@ void require_no_failure(const std::vector<Proposal>& proposals) {
 
 void require_same_call(const std::vector<Proposal>& proposals) {
   for (std::size_t rank = 1; rank < proposals.size(); ++rank) {
-    if (proposals[rank].head.description == proposals[0].head.description) continue;
+    const Proposal& mine = proposals[rank];
+    const Proposal& first = proposals[0];
+    if (mine.head.description == first.head.description && mine.schedule == first.schedule) continue;
+    const bool scheduled_apart = mine.schedule != first.schedule;
+    const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
     throw Failure(Status::mismatch,
                   "the ranks made different calls (rank 0 and rank " + std::to_string(rank) + ": " +
-                      difference(proposals[0].head.description, proposals[rank].head.description) +
+                      (scheduled_apart ? "schedule " + name(first.schedule) + " against " + name(mine.schedule)
+                                       : difference(first.head.description, mine.head.description)) +
                       "), make the same call on every rank");
   }
 }

@@ -48,9 +48,7 @@ std::string text_of_count(std::uint64_t count) {
   return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
 }
 
-std::string text_of_root(Rank rank) {
-  return rank == all_ranks ? "none" : std::to_string(rank);
-}
+std::string text_of_root(Rank rank) { return rank == all_ranks ? "none" : std::to_string(rank); }
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
@@ -114,7 +112,6 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
   if (mine.element_count != other.element_count)
     return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
-  if (mine.schedule != other.schedule) return "different schedules";
   if (mine.operator_name != other.operator_name) return "different operator names";
   if (mine.commutes != other.commutes) return "one operator commutative, the other not";
   if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";

@@ -71,7 +71,7 @@ static_assert(sizeof(Description) == 13 * 8, "no padding: it is hashed and sent 
 Description describe(const Call& call) noexcept;
 std::uint64_t digest_of(const Description& description) noexcept;
 
-/// The first field in which two calls differ, for people: "type f64 against f32".
+/// The first field in which two calls differ, for people: "type f64 against f32". Schedules are not looked at.
 std::string difference(const Description& mine, const Description& other);
 
 /// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.

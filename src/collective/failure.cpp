@@ -6,7 +6,8 @@ std::string text_of(Status status) {
   switch (status) {
     case Status::ok: return "no failure";
     case Status::empty:
-      return "nothing to reduce (no rank brought an element and the operator has no neutral one), check the count first";
+      return "nothing to reduce (no rank brought an element and the operator has no neutral one), check the count "
+             "first";
     case Status::gap:
       return "elements are missing (the ranks' rows do not cover 0..N-1), check the layout and the element count";
     case Status::overlap:
@@ -20,7 +21,8 @@ std::string text_of(Status status) {
     case Status::unsupported: return "the combination is not offered (another rank knows which), see its message";
     case Status::transport_failed:
       return "a message was lost or did not fit (the transport reported an error), see the MPI library's messages";
-    case Status::internal: return "the reduction failed inside the library (out of memory or a fault), please report it";
+    case Status::internal:
+      return "the reduction failed inside the library (out of memory or a fault), please report it";
   }
   return "unknown status";
 }

@@ -16,8 +16,7 @@ constexpr std::uint32_t verdict_tag = 1;
 constexpr std::uint32_t first_plan_tag = 2;
 
 schedule::Steps recursive_doubling(const transport::Transport& transport) {
-  return schedule::find("recursive_doubling")
-      ->steps({.rank = transport.rank(), .rank_count = transport.rank_count()});
+  return schedule::find("recursive_doubling")->steps({.rank = transport.rank(), .rank_count = transport.rank_count()});
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -28,10 +27,22 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
 }
 
+/// Whether the partials keep which rows they cover.
+bool partials_tell_rows(const Description& description) {
+  return static_cast<Method>(description.method) == Method::tree;
+}
+
 /// Whether the call can go without agreeing on a layout: its partials say which rows they cover, or need not.
 bool knows_its_rows(const Call& call, const Description& description) {
-  return static_cast<Method>(description.method) != Method::tree || call.layout == LayoutKind::intervals ||
+  return !partials_tell_rows(description) || call.layout == LayoutKind::intervals ||
          call.layout == LayoutKind::row_a_rank;
+}
+
+order::Coverage coverage_of(const Call& call) {
+  order::Coverage coverage;
+  if (call.layout != LayoutKind::intervals) return coverage;
+  for (const auto interval : call.intervals) coverage.add(interval);
+  return coverage;
 }
 
 }  // namespace
@@ -59,14 +70,13 @@ Call Group::placed(const Call& given, order::Interval& mine) const {
 void Group::require_usable(const Call& call, const std::byte* first, const std::byte* second,
                            const std::byte* result) const {
   validate(call, rank_count());
-  const bool is_dot = call.operation == arithmetic::Operation::dot;
-  if (call.rows > 0 && first == nullptr)
-    throw Failure(Status::invalid_argument, "null data for " + std::to_string(call.rows) +
-                                                " rows (they are to be read), give their address");
-  if (call.rows > 0 && is_dot && second == nullptr)
+  if (call.rows > 0 && call.operation == arithmetic::Operation::dot && (first == nullptr || second == nullptr))
     throw Failure(Status::invalid_argument,
-                  "the second factor of a dot product is null (it is missing or of another size), give two vectors of "
-                  "the same size");
+                  "a factor of a dot product is null (it is missing or of another size), give two vectors of the same "
+                  "size");
+  if (call.rows > 0 && first == nullptr)
+    throw Failure(Status::invalid_argument,
+                  "null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
   if (result == nullptr && (call.root == all_ranks || call.root == rank()))
     throw Failure(Status::invalid_argument,
                   "nowhere to put the result (its address is null on a rank that gets it), give an address");
@@ -133,26 +143,25 @@ Bytes Group::build(Shape& shape, const Call& call, const std::byte* first, const
   return shape.builder->write(opening_.partial());
 }
 
-std::span<const std::byte> Group::open(const Header& mine, Route route, const Shape* shape, Bytes partial_bytes) {
-  opening_.take(mine, route, shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
+std::span<const std::byte> Group::open(const Header& mine, Route route, const Call& call, const Shape* shape,
+                                       Bytes partial_bytes) {
+  opening_.take(mine, route, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
   opening_stage_.run();
   return opening_stage_.machine().bytes_of(schedule::value());
 }
 
-/// Every rank finishes, so that every rank reaches the same verdict; an operator that may fail on one of them is asked
-/// about once more.
-Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial, std::byte* result) {
+/// What is in the opening, finished on every rank, so that every rank reaches the same verdict.
+Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial) {
   const Bytes value_bytes = shape.kind->value_bytes();
   shape.values.resize(2 * value_bytes);
-  std::byte* const values = shape.values.data();
-  Status status = shape.kind->finish(partial, call.element_count, values, values + value_bytes);
-  if (shape.description.may_fail != 0) {
-    verdict_.take({.status = status});
-    verdict_stage_.run();
-    status = verdict_stage_.machine().status();
-  }
-  if (status == Status::ok && gets_result(shape.description, rank())) std::memcpy(result, values, value_bytes);
-  return status;
+  return shape.kind->finish(partial, call.element_count, shape.values.data(), shape.values.data() + value_bytes);
+}
+
+/// The worst status of all ranks.
+Status Group::verdict_on(Status mine) {
+  verdict_.take({.status = mine});
+  verdict_stage_.run();
+  return verdict_stage_.machine().status();
 }
 
 void Group::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result,
@@ -186,13 +195,20 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
     route = Route::bind;
   }
 
-  const auto outcome = open(header, route, shape, partial_bytes);
+  const auto outcome = open(header, route, call, shape, partial_bytes);
   Status status = worse(opening_stage_.machine().status(), arithmetic::header_of(outcome).status);
   route = Opening::route_of(outcome);
-  if (status == Status::ok && route == Route::here)
-    status = finish_here(*shape, call, Opening::partial_of(outcome), result);
+  const bool is_here = status == Status::ok && route == Route::here;
+  if (is_here && call.layout == LayoutKind::intervals && !Opening::coverage_of(outcome).whole()) status = Status::gap;
+  if (is_here && status == Status::ok) status = finish_here(*shape, call, Opening::partial_of(outcome));
+  // All that can differ between ranks by now is that an operator failed in the last merge of one of them.
+  const bool may_differ = status <= Status::operator_failed && route <= Route::here;
+  if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = verdict_on(status);
   if (status != Status::ok) diagnose(call, status, failure);
-  if (route != Route::here) run_plan(call, route, first, second, result);
+  if (!is_here)
+    run_plan(call, route, first, second, result);
+  else if (gets_result(shape->description, rank()))
+    std::memcpy(result, shape->values.data(), shape->kind->value_bytes());
 }
 
 void Group::run_plan(const Call& call, Route route, const std::byte* first, const std::byte* second,
@@ -224,7 +240,8 @@ Agreement Group::agree(const Call& call, const Failure* mine) {
   const auto gathered = transport_->gather_all(propose(call, mine));
   std::vector<std::span<const std::byte>> proposals;
   for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
-    proposals.push_back(std::span(gathered.bytes).subspan(gathered.first[i], gathered.first[i + 1] - gathered.first[i]));
+    proposals.push_back(
+        std::span(gathered.bytes).subspan(gathered.first[i], gathered.first[i + 1] - gathered.first[i]));
   return conclude(proposals, forced_schedule_);
 }
 

@@ -13,8 +13,8 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
   if (call.rows > 0 && (first == nullptr || (call.operation == arithmetic::Operation::dot && second == nullptr)))
-    throw Failure(Status::invalid_argument, "null data for " + std::to_string(call.rows) +
-                                                " rows (they are to be read), give their address");
+    throw Failure(Status::invalid_argument,
+                  "null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
   if (result == nullptr)
     throw Failure(Status::invalid_argument, "nowhere to put the result (its address is null), give an address");
 

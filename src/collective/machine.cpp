@@ -97,8 +97,7 @@ void SlotMachine::compute_merge(const Step& step) {
   const std::uint32_t ready = std::max(a.ready, b.ready);
   const bool in_place = &to == &a || &to == &b;
   std::byte* const out = in_place ? scratch_ : to.data;
-  const Bytes size =
-      content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
+  const Bytes size = content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
   if (in_place) std::swap(to.data, scratch_);
   written(to, size, ready);
 }
@@ -168,8 +167,7 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   const Step& step = program_->communication(ticket);
   land(step, arrivals_[ticket].progress, arrivals_[ticket].bytes);
   Place& to = target(step);
-  to.ready = receive_port_free_ =
-      std::max(arithmetic::header_of({to.data, to.size}).round, receive_port_free_) + 1;
+  to.ready = receive_port_free_ = std::max(arithmetic::header_of({to.data, to.size}).round, receive_port_free_) + 1;
   rounds_ = std::max(rounds_, to.ready);
   return true;
 }

@@ -90,7 +90,7 @@ class SlotMachine final : public schedule::Machine {
   std::vector<Place> places_;  // by the program's places
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::byte* scratch_ = nullptr;
-  std::vector<std::vector<std::int64_t>> words_;       // by ticket, of add_words
+  std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   Status status_ = Status::ok;
 
   /// While tracing: logical times, and what is kept by ticket for them.

@@ -5,24 +5,37 @@
 namespace steadfold::collective {
 namespace {
 
-void set_route(std::span<std::byte> bytes, Route route) {
-  std::memcpy(bytes.data() + sizeof(Header), &route, sizeof route);
+/// What stands between header and partial.
+struct Terms {
+  Route route = Route::bind;
+  order::Coverage coverage;
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(Header) + sizeof(Terms) == Opening::prefix);
+
+Terms terms_of(std::span<const std::byte> bytes) {
+  Terms terms;
+  if (bytes.size() >= Opening::prefix) std::memcpy(&terms, bytes.data() + sizeof(Header), sizeof terms);
+  return terms;
+}
+
+void set_terms(std::span<std::byte> bytes, const Terms& terms) {
+  std::memcpy(bytes.data() + sizeof(Header), &terms, sizeof terms);
 }
 
 }  // namespace
 
-void Opening::take(const Header& mine, Route route, const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
+void Opening::take(const Header& mine, Route route, const order::Coverage& coverage,
+                   const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
   arithmetic::set_header(mine_, mine);
-  set_route(mine_, route);
+  set_terms(mine_, {.route = route, .coverage = coverage});
   size_ = prefix + (route == Route::here ? partial_bytes : 0);
   kind_ = kind;
 }
 
-Route Opening::route_of(std::span<const std::byte> bytes) noexcept {
-  Route route = Route::bind;
-  if (bytes.size() >= prefix) std::memcpy(&route, bytes.data() + sizeof(Header), sizeof route);
-  return route;
-}
+Route Opening::route_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).route; }
+
+order::Coverage Opening::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
 
 Bytes Opening::lift(std::uint32_t /*segment*/, std::span<std::byte> out) {
   std::memcpy(out.data(), mine_.data(), size_);
@@ -32,20 +45,23 @@ Bytes Opening::lift(std::uint32_t /*segment*/, std::span<std::byte> out) {
 Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left, std::span<const std::byte> right,
                      std::span<std::byte> out) {
   auto [header, ok] = arithmetic::merge_headers(left, right);
-  Route route = route_of(left) == route_of(right) ? route_of(left) : Route::bind;
+  Terms terms = terms_of(left);
+  const Terms other = terms_of(right);
+  if (terms.route != other.route) terms.route = Route::bind;
+  terms.coverage.add(other.coverage);
   Bytes size = prefix;
-  if (ok && route == Route::here) {
+  if (ok && terms.route == Route::here) {
     const Bytes merged = kind_->merge(partial_of(left), partial_of(right), out.subspan(prefix));
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::transport_failed)
-      route = Route::bind;  // it grew beyond the opening
+      terms.route = Route::bind;  // it grew beyond the opening
     else if (status != Status::ok)
       header.status = status;
     else
       size += merged;
   }
   arithmetic::set_header(out, header);
-  set_route(out, route);
+  set_terms(out, terms);
   return size;
 }
 

@@ -16,18 +16,20 @@ enum class Route : std::uint64_t {
   plans = 2,  // plans + n: run the cached plan n
 };
 
-/// Bytes: Header, Route, 8 bytes unused, then a partial of `kind` where the route is `here`.
+/// Bytes: Header, Route, Coverage, 8 bytes unused, then a partial of `kind` where the route is `here`.
 class Opening final : public Content {
  public:
   static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
-  static constexpr Bytes prefix = 32;
+  static constexpr Bytes prefix = 48;
 
   /// This rank's side. `here`: `partial()` has been written, `partial_bytes` of it, and merges are `kind`'s.
-  void take(const Header& mine, Route route, const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept;
+  void take(const Header& mine, Route route, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
+            Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
 
   /// The parts of an opening that came out.
   static Route route_of(std::span<const std::byte> bytes) noexcept;
+  static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
   static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {
     return bytes.subspan(prefix);
   }

@@ -32,7 +32,8 @@ std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segm
                      std::string(name_of(static_cast<Method>(d.method))) + "\nschedule " + agreed.schedule_text + ": " +
                      std::string(row.sentence) + "\n";
   if (row.messages != nullptr)
-    text += "messages " + std::to_string(row.messages(context)) + " in " + std::to_string(row.rounds(context)) + " rounds\n";
+    text += "messages " + std::to_string(row.messages(context)) + " in " + std::to_string(row.rounds(context)) +
+            " rounds\n";
   return text;
 }
 
@@ -63,7 +64,7 @@ void Plan::start(const std::byte* first, const std::byte* second, std::byte* res
   const bool has_nowhere = result == nullptr && gets_result(agreed_.description, transport_->rank());
   rows_.take(first, second, is_missing || has_nowhere ? Status::invalid_argument : Status::ok);
   result_ = result;
-  before_ = main_.machine().traffic();
+  before_ = traffic();
   status_ = Status::ok;
   in_closing_ = false;
   running_ = true;
@@ -99,8 +100,17 @@ void Plan::conclude() {
     rows_.deliver(s, main_.machine().bytes_of(schedule::value(0, s)), result_);
 }
 
+transport::Traffic Plan::traffic() const noexcept {
+  transport::Traffic sum = main_.machine().traffic();
+  if (closing_) {
+    sum.messages += closing_->machine().traffic().messages;
+    sum.bytes += closing_->machine().traffic().bytes;
+  }
+  return sum;
+}
+
 transport::Traffic Plan::traffic_of_last_run() const noexcept {
-  const transport::Traffic now = main_.machine().traffic();
+  const transport::Traffic now = traffic();
   return {.messages = now.messages - before_.messages, .bytes = now.bytes - before_.bytes};
 }
 

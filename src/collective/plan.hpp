@@ -45,12 +45,14 @@ class Plan {
   const std::string& description() const noexcept { return text_; }
 
   void trace(bool on) { main_.machine().trace(on); }
+  /// What this rank sent, the question about the operator included.
   transport::Traffic traffic_of_last_run() const noexcept;
   std::uint32_t rounds() const noexcept { return main_.machine().rounds(); }
 
  private:
   bool advance();
   void conclude();
+  transport::Traffic traffic() const noexcept;
 
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;

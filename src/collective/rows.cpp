@@ -47,7 +47,9 @@ Bytes Rows::working_capacity(RankRange covers, std::uint32_t segment) const {
   return segments_[segment].kind->working_capacity(agreed_->layout.rows(covers));
 }
 
-Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].kind->value_bytes(); }
+Bytes Rows::value_capacity(std::uint32_t segment) const {
+  return sizeof(Header) + segments_[segment].kind->value_bytes();
+}
 
 Bytes Rows::lift(std::uint32_t segment, std::span<std::byte> out) {
   Segment& s = segments_[segment];

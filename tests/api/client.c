@@ -1,0 +1,44 @@
+/* A client in C11: the mean of numbers spread over the ranks, in the fixed tree, once and by a plan. Exits with 0 when
+ * both give the same bits on every rank. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "steadfold/steadfold.h"
+#include "steadfold/steadfold_mpi.h"
+
+static int failed(sf_status status) {
+  if (status != SF_OK) fprintf(stderr, "%s\n", sf_error_text());
+  return status != SF_OK;
+}
+
+/* Both ways to the sum of this rank's `rows` numbers and everybody else's. */
+static int sum_twice(const double* x, uint64_t rows, double* once, double* planned) {
+  sf_call call = sf_call_default();
+  sf_plan* plan = NULL;
+  int wrong;
+  call.method = SF_TREE;
+  call.layout = SF_RANK_ORDER;
+  call.rows = rows;
+  if (failed(sf_reduce(&call, x, NULL, once, MPI_COMM_WORLD))) return 1;
+  if (failed(sf_plan_bind(&call, MPI_COMM_WORLD, &plan))) return 1;
+  wrong = failed(sf_plan_run(plan, x, NULL, planned));
+  sf_plan_free(plan);
+  return wrong;
+}
+
+int main(int argc, char** argv) {
+  double x[3] = {0.1, 0.2, 0.3};
+  double once = 0, planned = 0;
+  sf_interval mine;
+  uint64_t count = 0;
+  int wrong, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  wrong = failed(sf_rank_order(3, MPI_COMM_WORLD, &mine, &count)) || sum_twice(x, 3, &once, &planned);
+  wrong = wrong || count != 3 * (uint64_t)ranks || memcmp(&once, &planned, sizeof once) != 0;
+  if (!wrong && mine.begin == 0)
+    printf("%s, Steadfold %s: mean %.17g\n", sf_mpi_library(), sf_version(), once / (double)count);
+  MPI_Finalize();
+  return wrong;
+}

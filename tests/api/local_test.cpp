@@ -1,0 +1,317 @@
+// The API of one process: sums, dot products, norms, reductions and errors, as a user writes them, against references.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cfenv>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/bits.hpp"
+#include "mpi/inputs.hpp"
+#include "mpi/operators.hpp"
+#include "mpi/reference.hpp"
+#include "steadfold/steadfold.hpp"
+
+namespace steadfold::tests {
+namespace {
+
+constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 129, 1000, 4095, 4096, 4097, 100000};
+
+class LocalTest : public testing::Test {
+ protected:
+  Random random{20240301};
+};
+
+template <class T>
+void expect_sums(Random& random) {
+  for (const std::size_t n : sizes) {
+    const std::vector<T> x = elements<T>(n, random);
+    const std::vector<T> before = x;
+    EXPECT_TRUE(is(sum(x, tree()), n == 0 ? T{0} : tree_of(x, add))) << n;
+    if constexpr (std::floating_point<T>) {
+      EXPECT_TRUE(is(sum(x), reference::exact_sum(std::span<const T>(x)))) << n;
+      EXPECT_TRUE(is(sum(x, exact()), reference::exact_sum(std::span<const T>(x)))) << n;
+    } else {
+      EXPECT_TRUE(is(sum(x), n == 0 ? T{0} : tree_of(x, add))) << n;
+    }
+    EXPECT_TRUE(are(x, before)) << "the input changed";
+  }
+}
+
+TEST_F(LocalTest, SumsDoubles) { expect_sums<double>(random); }
+TEST_F(LocalTest, SumsFloats) { expect_sums<float>(random); }
+TEST_F(LocalTest, SumsIntegers) {
+  expect_sums<std::int32_t>(random);
+  expect_sums<std::int64_t>(random);
+  expect_sums<std::uint32_t>(random);
+  expect_sums<std::uint64_t>(random);
+}
+
+TEST_F(LocalTest, TakesAnyContiguousRange) {
+  const std::array<double, 3> array = {0.1, 0.2, 0.3};
+  const double c_array[] = {0.1, 0.2, 0.3};
+  std::vector<double> vector = {0.1, 0.2, 0.3};
+  const double wanted = reference::exact_sum(std::span<const double>(vector));
+  EXPECT_TRUE(is(sum(array), wanted));
+  EXPECT_TRUE(is(sum(c_array), wanted));
+  EXPECT_TRUE(is(sum(std::span(vector)), wanted));
+  EXPECT_TRUE(is(sum(std::vector<double>{0.1, 0.2, 0.3}), wanted));
+  EXPECT_TRUE(is(sum(std::span(vector).first(0)), 0.0));
+}
+
+TEST_F(LocalTest, TheExactSumDoesNotDependOnTheOrder) {
+  std::vector<double> x = wide_numbers<double>(3000, random);
+  const double wanted = sum(x);
+  for (int i = 0; i < 10; ++i) {
+    std::shuffle(x.begin(), x.end(), random);
+    EXPECT_TRUE(is(sum(x), wanted));
+  }
+}
+
+/// The control: an ordinary loop's bits depend on the order.
+TEST_F(LocalTest, WhereANaiveSumDoes) {
+  std::vector<double> x = elements<double>(3000, random);
+  const auto naive = [&x] {
+    double total = 0;
+    for (const double each : x) total += each;
+    return total;
+  };
+  const double first = naive();
+  std::shuffle(x.begin(), x.end(), random);
+  EXPECT_FALSE(same_bits(naive(), first));
+}
+
+TEST_F(LocalTest, KeepsItsWordOnHostileValues) {
+  for (const Hostile& input : hostile_inputs()) {
+    const std::span<const double> x(input.x);
+    EXPECT_TRUE(is(sum(input.x), reference::exact_sum(x))) << input.name;
+    EXPECT_TRUE(is(norm2(input.x), reference::exact_norm2(x))) << input.name;
+    EXPECT_TRUE(is(dot(input.x, input.x), reference::exact_dot(x, x))) << input.name;
+    if (input.x.empty()) continue;
+    EXPECT_TRUE(is(sum(input.x, tree()), tree_of(input.x, add))) << input.name;
+    EXPECT_TRUE(is(reduce(input.x, minimum), tree_of(input.x, lesser))) << input.name;
+    EXPECT_TRUE(is(reduce(input.x, maximum), tree_of(input.x, greater))) << input.name;
+    EXPECT_TRUE(is(reduce(input.x, times), tree_of(input.x, multiply))) << input.name;
+  }
+}
+
+TEST_F(LocalTest, MultipliesOverTheWholeRange) {
+  for (const std::size_t n : sizes) {
+    if (n > 5000) continue;
+    const std::vector<double> x = wide_numbers<double>(n, random);
+    const std::vector<double> y = wide_numbers<double>(n, random);
+    EXPECT_TRUE(is(dot(x, y), reference::exact_dot(std::span<const double>(x), std::span<const double>(y)))) << n;
+    EXPECT_TRUE(is(norm2(x), reference::exact_norm2(std::span<const double>(x)))) << n;
+    const std::vector<float> f = wide_numbers<float>(n, random);
+    const std::vector<float> g = wide_numbers<float>(n, random);
+    EXPECT_TRUE(is(dot(f, g), reference::exact_dot(std::span<const float>(f), std::span<const float>(g)))) << n;
+    EXPECT_TRUE(is(norm2(f), reference::exact_norm2(std::span<const float>(f)))) << n;
+  }
+}
+
+TEST_F(LocalTest, ReducesByAnyOperator) {
+  for (const std::size_t n : sizes) {
+    if (n == 0) continue;
+    const std::vector<double> x = elements<double>(n, random);
+    const std::vector<Hash> hashes = elements<Hash>(n, random);
+    const std::vector<Matrix> matrices = elements<Matrix>(n, random);
+    EXPECT_TRUE(is(reduce(x, subtract), tree_of(x, subtract))) << n;
+    EXPECT_TRUE(is(reduce(x, times), tree_of(x, multiply))) << n;
+    EXPECT_TRUE(is(reduce(hashes, mix_hashes), tree_of(hashes, mix_hashes))) << n;
+    EXPECT_TRUE(is(reduce(hashes, MixArrays()), tree_of(hashes, mix_hashes))) << n;
+    EXPECT_TRUE(is(reduce(matrices, matrix_product), tree_of(matrices, matrix_product))) << n;
+  }
+}
+
+TEST_F(LocalTest, BracketsLettersAsTheTreeDoes) {
+  for (std::size_t n = 1; n <= 20; ++n) {
+    const std::vector<Text> letters = elements<Text>(n, random);
+    EXPECT_EQ(reduce(letters, join).string(), tree_of(letters, join).string());
+  }
+  std::vector<Text> five;
+  for (const char letter : {'a', 'b', 'c', 'd', 'e'}) five.push_back(Text::of(letter));
+  EXPECT_EQ(reduce(five, join).string(), "(((ab)(cd))e)");
+}
+
+TEST_F(LocalTest, ElementsOfAnySize) {
+  const auto one = elements<Mixed<unsigned char, 1>>(300, random);
+  const auto three = elements<Mixed<unsigned char, 3>>(300, random);
+  const auto large = elements<Mixed<std::uint32_t, 1000>>(30, random);
+  EXPECT_TRUE(is(reduce(one, mix), tree_of(one, mix)));
+  EXPECT_TRUE(is(reduce(three, mix), tree_of(three, mix)));
+  EXPECT_TRUE(is(reduce(large, mix), tree_of(large, mix)));
+}
+
+// --- errors ----------------------------------------------------------------------------------------------------------
+
+template <class Call>
+void expect_error(sf_status status, const std::string& word, const Call& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error, wanted one with '" << word << "'";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(error.status(), status) << text;
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+    const std::size_t why = text.find(" (");
+    EXPECT_TRUE(why != std::string::npos && text.find("), ", why) != std::string::npos) << text;
+  }
+}
+
+TEST_F(LocalTest, NothingToReduce) {
+  const std::vector<double> none;
+  expect_error(SF_EMPTY, "nothing", [&] { reduce(none, minimum); });
+  expect_error(SF_EMPTY, "nothing", [&] { reduce(none, maximum); });
+  expect_error(SF_EMPTY, "nothing", [&] { reduce(none, subtract); });
+  EXPECT_TRUE(is(reduce(none, times), 1.0));
+  EXPECT_TRUE(is(sum(none), 0.0));
+  EXPECT_TRUE(is(sum(none, tree()), 0.0));
+  EXPECT_TRUE(is(dot(none, none), 0.0));
+  EXPECT_TRUE(is(norm2(none), 0.0));
+}
+
+TEST_F(LocalTest, FactorsOfDifferentSize) {
+  const std::vector<double> x(3, 1.0);
+  const std::vector<double> none;
+  expect_error(SF_INVALID_ARGUMENT, "3", [&] { dot(x, std::vector<double>(4, 1.0)); });
+  expect_error(SF_INVALID_ARGUMENT, "3", [&] { dot(x, none); });
+  expect_error(SF_INVALID_ARGUMENT, "3", [&] { dot(none, x); });
+}
+
+TEST_F(LocalTest, CombinationsThatAreNotOffered) {
+  const std::vector<double> x(3, 1.0);
+  expect_error(SF_UNSUPPORTED, "max", [&] { reduce(x, maximum, exact()); });
+  expect_error(SF_UNSUPPORTED, "user", [&] { reduce(x, subtract, exact()); });
+  expect_error(SF_UNSUPPORTED, "exact", [&] { sum(std::vector<int>(3), exact()); });
+}
+
+TEST_F(LocalTest, AnOperatorsOwnExceptionComesBack) {
+  struct Mine {
+    int number;
+  };
+  const std::vector<double> x(300, 1.0);
+  int calls = 0;
+  const auto op = [&calls](double a, double b) {
+    if (++calls == 100) throw Mine{42};
+    return a + b;
+  };
+  try {
+    reduce(x, op);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const Mine& mine) {
+    EXPECT_EQ(mine.number, 42);
+  }
+  EXPECT_EQ(calls, 100) << "called on after it threw";
+  EXPECT_TRUE(is(reduce(x, op), 300.0)) << "the next call is right";
+}
+
+TEST_F(LocalTest, CallsFromC) {
+  const double x[] = {1, 2, 3, 4, 5, 6};
+  double result[2] = {};
+  sf_call call = sf_call_default();
+  call.rows = 3;
+  call.columns = 2;
+  EXPECT_EQ(sf_reduce_local(&call, x, nullptr, result), SF_OK) << sf_error_text();
+  EXPECT_TRUE(is(result[0], 9.0));
+  EXPECT_TRUE(is(result[1], 12.0));
+
+  const sf_interval backwards[] = {{2, 3}, {0, 2}};  // memory holds rows 2, 0, 1
+  call.columns = 1;
+  call.layout = SF_INTERVALS;
+  call.intervals = backwards;
+  call.interval_count = 2;
+  call.operation = SF_USER;
+  call.type = call.result_type = SF_BYTES;
+  call.element_bytes = sizeof(double);
+  call.user = [](const void* left, const void* right, void* out, std::size_t count, void*) {
+    for (std::size_t i = 0; i < count; ++i)
+      static_cast<double*>(out)[i] = static_cast<const double*>(left)[i] - static_cast<const double*>(right)[i];
+    return 0;
+  };
+  EXPECT_EQ(sf_reduce_local(&call, x, nullptr, result), SF_OK) << sf_error_text();
+  EXPECT_TRUE(is(result[0], (2.0 - 3.0) - 1.0));
+}
+
+TEST_F(LocalTest, LayoutsWithFaultsFromC) {
+  const double x[] = {1, 2, 3};
+  double result = 0;
+  sf_call call = sf_call_default();
+  call.rows = 3;
+  call.layout = SF_INTERVALS;
+  call.interval_count = 2;
+  const auto status_of = [&](const sf_interval(&intervals)[2], sf_method method) {
+    call.intervals = intervals;
+    call.method = method;
+    return sf_reduce_local(&call, x, nullptr, &result);
+  };
+  for (const sf_method method : {SF_TREE, SF_EXACT, SF_PLAIN}) {
+    EXPECT_EQ(status_of({{0, 2}, {1, 2}}, method), SF_OVERLAP) << method;
+    EXPECT_EQ(status_of({{0, 2}, {3, 4}}, method), SF_GAP) << method;
+    EXPECT_EQ(status_of({{1, 3}, {3, 4}}, method), SF_GAP) << method;
+    EXPECT_EQ(status_of({{0, 2}, {2, 2}}, method), SF_INVALID_ARGUMENT) << method << ": two rows listed of three";
+    EXPECT_EQ(status_of({{2, 3}, {0, 2}}, method), SF_OK) << method;
+  }
+}
+
+TEST_F(LocalTest, NullsFromC) {
+  const double x[] = {1, 2, 3};
+  double result = 0;
+  sf_call call = sf_call_default();
+  call.rows = 3;
+  EXPECT_EQ(sf_reduce_local(nullptr, x, nullptr, &result), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_reduce_local(&call, x, nullptr, nullptr), SF_INVALID_ARGUMENT);
+  call.operation = SF_DOT;
+  EXPECT_EQ(sf_reduce_local(&call, x, nullptr, &result), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()), "");
+  call.rows = 0;
+  EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_OK) << "nothing to read";
+}
+
+// --- surroundings ----------------------------------------------------------------------------------------------------
+
+TEST_F(LocalTest, TheCallersRoundingDoesNotCountAndComesBack) {
+  const std::vector<double> x = elements<double>(500, random);
+  const double exactly = sum(x);
+  const double by_tree = sum(x, tree());
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const double exactly_now = sum(x);
+    const double by_tree_now = sum(x, tree());
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(after, mode);
+    EXPECT_TRUE(is(exactly_now, exactly));
+    EXPECT_TRUE(is(by_tree_now, by_tree));
+  }
+}
+
+TEST_F(LocalTest, AnyNumberOfThreadsMayCallAtOnce) {
+  const std::vector<double> x = elements<double>(2000, random);
+  const std::vector<double> none;
+  const double exactly = sum(x);
+  const double by_tree = sum(x, tree());
+  std::array<int, 4> wrong{};
+  std::vector<std::thread> threads;
+  for (int& mine : wrong) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        if (!same_bits(sum(x), exactly) || !same_bits(sum(x, tree()), by_tree)) ++mine;
+        try {
+          reduce(none, minimum);
+        } catch (const Error& error) {
+          if (error.status() != SF_EMPTY) ++mine;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int each : wrong) EXPECT_EQ(each, 0);
+}
+
+}  // namespace
+}  // namespace steadfold::tests

@@ -1,0 +1,251 @@
+// Every registry row under every collective, root, method, rank count, layout, width and segmentation that it serves:
+// the oracle's bits on every rank, the messages and rounds of its formulas, no deadlock. STEADFOLD_FULL=1: all
+// combinations.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "collective/choice.hpp"
+#include "collective/inputs.hpp"
+#include "collective/simulated_job.hpp"
+#include "order/distribution.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using schedule::Collective;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t thinning = 8;  // sanitizers are slow, and look for other faults
+#else
+constexpr std::uint64_t thinning = 1;
+#endif
+
+bool full() { return std::getenv("STEADFOLD_FULL") != nullptr; }
+
+/// Layouts that faults hide in.
+struct NamedDeal {
+  const char* name;
+  Deal deal;
+  LayoutKind layout;
+};
+
+std::vector<Count> with_empty_ranks(std::mt19937_64& random, Rank p) {
+  std::vector<Count> counts(static_cast<std::size_t>(p));
+  for (Count& count : counts) count = random() % 3 == 0 ? 1 + random() % 40 : 0;
+  counts[random() % counts.size()] += 9;
+  if (p > 1) counts[0] = 0;
+  return counts;
+}
+
+std::vector<Count> fewer_than_ranks(std::mt19937_64& random, Rank p) {
+  std::vector<Count> counts(static_cast<std::size_t>(p));
+  for (Rank i = 0; i < (p + 1) / 2; ++i) counts[random() % counts.size()] = 1;
+  return counts;
+}
+
+Deal shuffled_deal(std::mt19937_64& random, Rank p, Count n) {
+  Deal deal(static_cast<std::size_t>(p));
+  for (Index begin = 0; begin < n;) {
+    const Interval piece{begin, std::min(n, begin + 1 + random() % 25)};
+    deal[random() % deal.size()].push_back(piece);
+    begin = piece.end;
+  }
+  for (auto& pieces : deal) std::shuffle(pieces.begin(), pieces.end(), random);
+  return deal;
+}
+
+Deal block_cyclic_deal(Rank p, Count n, Count block) {
+  Deal deal(static_cast<std::size_t>(p));
+  for (Index begin = 0, i = 0; begin < n; begin += block, ++i)
+    deal[i % deal.size()].push_back({begin, std::min(n, begin + block)});
+  return deal;
+}
+
+std::vector<NamedDeal> deals(std::mt19937_64& random, Rank p) {
+  const auto ranks = static_cast<Count>(p);
+  std::vector<NamedDeal> all;
+  const auto add = [&](const char* name, Deal deal, LayoutKind layout) {
+    all.push_back({name, std::move(deal), layout});
+  };
+  const std::vector<Count> even = order::counts(order::Distribution::upper, 11 * ranks + 3, p);
+  add("even", contiguous_deal(even), LayoutKind::rank_order);
+  add("even, anywhere", contiguous_deal(even), LayoutKind::anywhere);
+  add("empty ranks, 0 among them", contiguous_deal(with_empty_ranks(random, p)), LayoutKind::rank_order);
+  add("N < p", contiguous_deal(fewer_than_ranks(random, p)), LayoutKind::intervals);
+  add("N = 0", contiguous_deal(std::vector<Count>(ranks)), LayoutKind::rank_order);
+  add("a row a rank", contiguous_deal(std::vector<Count>(ranks, 1)), LayoutKind::row_a_rank);
+  add("shuffled", shuffled_deal(random, p, 20 + random() % 200), LayoutKind::intervals);
+  add("block-cyclic", block_cyclic_deal(p, 40 + random() % (20 * ranks), 1 + random() % 9), LayoutKind::intervals);
+  return all;
+}
+
+/// One layout's rows and everything that their results are compared with.
+struct Input {
+  NamedDeal named;
+  Count columns;
+  Count rows = 0;
+  std::vector<double> elements;
+  std::vector<Memory> memory;
+  Memory tree;
+  Memory exact;
+
+  Input(NamedDeal given, Count width, std::mt19937_64& random) : named(std::move(given)), columns(width) {
+    for (const auto& intervals : named.deal) rows += rows_of(intervals);
+    elements = summands(random, rows * columns);
+    for (const auto& intervals : named.deal) memory.push_back(memory_of(elements, columns, intervals));
+    std::vector<double> by_tree;
+    std::vector<double> exactly;
+    for (Count column = 0; column < columns; ++column) {
+      by_tree.push_back(tree_sum(column_of(elements, columns, column)));
+      exactly.push_back(exact_sum(column_of(elements, columns, column)));
+    }
+    tree = bytes_of(by_tree);
+    exact = bytes_of(exactly);
+  }
+};
+
+/// A row of the registry as it is asked for.
+struct Asked {
+  const schedule::Row* row;
+  Method method;
+  Rank root;
+  std::uint32_t segments;
+};
+
+std::string_view served_method(Method method) { return collective::name_of(method); }
+
+bool serves(const Asked& asked) {
+  const auto collective = asked.root == all_ranks ? Collective::allreduce : Collective::reduce;
+  return !schedule::refusal(*asked.row, collective, std::max(asked.root, 0), served_method(asked.method),
+                            schedule::Operator::commutative);
+}
+
+void expect_costs(const SimulatedJob& job, const Asked& asked) {
+  if (asked.row->messages == nullptr) return;
+  const schedule::Context context{.rank_count = job.rank_count(),
+                                  .root = std::max(asked.root, 0),
+                                  .rooted = asked.root != all_ranks,
+                                  .segments = asked.segments};
+  EXPECT_EQ(job.messages(), asked.row->messages(context)) << "messages";
+  EXPECT_EQ(job.rounds(), asked.row->rounds(context)) << "rounds";
+}
+
+void expect_values(const Outcome& outcome, const Input& input, const Asked& asked) {
+  if (asked.method == Method::plain) {  // any bits, but the same on every rank
+    const auto taker = static_cast<std::size_t>(std::max(asked.root, 0));
+    expect_result(outcome, asked.root, outcome.results[taker].bytes());
+  } else {
+    expect_result(outcome, asked.root, asked.method == Method::tree ? input.tree : input.exact);
+  }
+}
+
+void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
+  const std::string name(asked.row->name);
+  const Call common{.method = asked.method,
+                    .columns = input.columns,
+                    .root = asked.root,
+                    .schedule = name,
+                    .element_count = seed % 2 == 0 ? input.rows : arithmetic::unknown_count,
+                    .layout = input.named.layout};
+  const std::vector<Call> calls = calls_for(common, input.named.deal);
+  const Concluded agreed = concluded(calls);
+  ASSERT_TRUE(agreed.agreement) << agreed.text;
+  ASSERT_EQ(agreed.agreement->element_count, input.rows);
+  SimulatedRanks ranks(static_cast<Rank>(calls.size()), seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
+  SimulatedJob job(ranks, *agreed.agreement, calls, asked.segments);
+  job.trace(true);
+  const std::vector<Memory> copy = input.memory;
+  for (int again = 0; again < (seed % 8 == 0 ? 2 : 1); ++again) {
+    const Outcome outcome = run(ranks, job, input.memory, input.columns * sizeof(double), asked.segments);
+    expect_values(outcome, input, asked);
+    expect_costs(job, asked);
+  }
+  EXPECT_EQ(input.memory, copy) << "the input was written";
+}
+
+std::vector<Rank> roots_of(Rank p) {
+  const std::set<Rank> roots = {all_ranks, 0, p / 3, p / 2, p - 1};
+  return {roots.begin(), roots.end()};
+}
+
+std::vector<Asked> everything_asked(Rank p) {
+  std::vector<Asked> all;
+  for (const schedule::Row& row : schedule::registry()) {
+    for (const Method method : {Method::tree, Method::exact, Method::plain}) {
+      for (const Rank root : roots_of(p)) {
+        for (const std::uint32_t segments : {1u, 2u, 3u}) {
+          const Asked asked{&row, method, root, segments};
+          if (serves(asked)) all.push_back(asked);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// One in `one_in` of the combinations, others for each seed.
+void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
+  std::mt19937_64 random(first_seed);
+  std::uint64_t seed = first_seed;
+  for (NamedDeal& named : deals(random, p)) {
+    for (const Count columns : {1u, 3u}) {
+      const Input input(named, columns, random);
+      for (const Asked& asked : everything_asked(p)) {
+        ++seed;
+        if (random() % one_in != 0) continue;
+        SCOPED_TRACE(testing::Message() << asked.row->name << ", " << collective::name_of(asked.method) << ", p " << p
+                                        << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows
+                                        << ", columns " << columns << ", segments " << asked.segments << ", seed "
+                                        << seed << " of the sweep from " << first_seed);
+        run_one(input, asked, seed);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+class Sweep : public testing::TestWithParam<Rank> {};
+
+TEST_P(Sweep, OfEveryCombination) {
+  for (std::uint64_t seed = 1; seed <= (full() ? 20 : 1); ++seed) {
+    sweep(GetParam(), 100000 * seed, thinning);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Sweep,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 31,
+                                         32, 33, 48, 63, 64));
+
+TEST(WideSweep, OfManyRankCounts) {
+  for (Rank p = 21; p <= 140; p += full() ? 1 : 9) {
+    sweep(p, static_cast<std::uint64_t>(p), (full() ? 10 : 100) * thinning);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// The control: on these data the bits of plain follow the number of ranks, those of the others do not.
+TEST(Control, PlainBitsChangeWithTheNumberOfRanks) {
+  std::mt19937_64 random(1);
+  const std::vector<double> elements = summands(random, 1000);
+  for (const Method method : {Method::plain, Method::tree, Method::exact}) {
+    std::set<std::string> found;
+    for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
+      const Deal deal = contiguous_deal(order::counts(order::Distribution::upper, elements.size(), p));
+      const auto calls = calls_for({.method = method, .layout = LayoutKind::rank_order}, deal);
+      std::vector<Memory> memory;
+      for (const auto& intervals : deal) memory.push_back(memory_of(elements, 1, intervals));
+      SimulatedRanks ranks(p, 1);
+      SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
+      const Outcome outcome = run(ranks, job, memory, sizeof(double));
+      expect_result(outcome, all_ranks, outcome.results[0].bytes());
+      found.insert(hex(outcome.results[0].bytes()));
+    }
+    EXPECT_EQ(found.size() > 1, method == Method::plain) << collective::name_of(method) << ": " << found.size();
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test

@@ -1,0 +1,136 @@
+// Ranks as threads of one process, for what blocks on every rank: a simulated network behind one lock, and a gather
+// that waits. A job that hangs ends the program with a message.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "transport/simulated.hpp"
+
+namespace steadfold::test {
+
+/// What the threads share.
+class Meeting {
+ public:
+  Meeting(order::Rank rank_count, std::uint64_t seed)
+      : network(rank_count, {.seed = seed}), brought_(static_cast<std::size_t>(rank_count)) {}
+
+  transport::Transport::Gathered gather(order::Rank rank, std::span<const std::byte> bytes) {
+    std::unique_lock lock(mutex);
+    brought_[static_cast<std::size_t>(rank)].assign(bytes.begin(), bytes.end());
+    const std::uint64_t mine = gathers_;
+    if (++present_ == brought_.size()) {
+      gathered_ = joined();
+      present_ = 0;
+      ++gathers_;
+      all_here_.notify_all();
+    } else {
+      all_here_.wait(lock, [&] { return gathers_ != mine; });
+    }
+    return gathered_;
+  }
+
+  std::mutex mutex;
+  transport::SimulatedNetwork network;
+
+ private:
+  transport::Transport::Gathered joined() const {
+    transport::Transport::Gathered all{.bytes = {}, .first = {0}};
+    for (const auto& bytes : brought_) {
+      all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
+      all.first.push_back(all.bytes.size());
+    }
+    return all;
+  }
+
+  std::condition_variable all_here_;
+  std::vector<std::vector<std::byte>> brought_;
+  transport::Transport::Gathered gathered_;
+  std::size_t present_ = 0;
+  std::uint64_t gathers_ = 0;
+};
+
+class LockedEndpoint final : public transport::Endpoint {
+ public:
+  LockedEndpoint(std::shared_ptr<Meeting> meeting, std::unique_ptr<transport::Endpoint> inner)
+      : meeting_(std::move(meeting)), inner_(std::move(inner)) {}
+  ~LockedEndpoint() override {
+    const std::lock_guard lock(meeting_->mutex);
+    inner_.reset();
+  }
+
+  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
+  void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot,
+           std::span<const std::byte> bytes) noexcept override {
+    const std::lock_guard lock(meeting_->mutex);
+    inner_->put(ticket, target, slot, bytes);
+  }
+  void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot) noexcept override {
+    const std::lock_guard lock(meeting_->mutex);
+    inner_->release(ticket, source, slot);
+  }
+  void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
+    const std::lock_guard lock(meeting_->mutex);
+    inner_->add_words(ticket, words);
+  }
+  transport::Progress test(transport::Ticket ticket, order::Bytes& arrived) noexcept override {
+    transport::Progress progress;
+    {
+      const std::lock_guard lock(meeting_->mutex);
+      progress = inner_->test(ticket, arrived);
+    }
+    if (progress == transport::Progress::pending) std::this_thread::yield();
+    return progress;
+  }
+  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
+
+ private:
+  std::shared_ptr<Meeting> meeting_;
+  std::unique_ptr<transport::Endpoint> inner_;
+};
+
+class ThreadTransport final : public transport::Transport {
+ public:
+  ThreadTransport(std::shared_ptr<Meeting> meeting, order::Rank rank) : meeting_(std::move(meeting)), rank_(rank) {}
+
+  order::Rank rank() const noexcept override { return rank_; }
+  order::Rank rank_count() const noexcept override { return meeting_->network.rank(rank_).rank_count(); }
+  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const order::Bytes> capacities,
+                                            transport::Ticket tickets) override {
+    const std::lock_guard lock(meeting_->mutex);
+    return std::make_unique<LockedEndpoint>(meeting_, meeting_->network.rank(rank_).bind(tag, capacities, tickets));
+  }
+  Gathered gather_all(std::span<const std::byte> bytes) override { return meeting_->gather(rank_, bytes); }
+
+ private:
+  std::shared_ptr<Meeting> meeting_;
+  order::Rank rank_;
+};
+
+/// Runs body(transport) on every rank at once.
+template <class Body>
+void on_threads(order::Rank rank_count, std::uint64_t seed, const Body& body) {
+  const auto meeting = std::make_shared<Meeting>(rank_count, seed);
+  std::vector<std::future<void>> ranks;
+  for (order::Rank rank = 0; rank < rank_count; ++rank) {
+    ranks.push_back(std::async(std::launch::async, [meeting, rank, &body] {
+      body(std::static_pointer_cast<transport::Transport>(std::make_shared<ThreadTransport>(meeting, rank)));
+    }));
+  }
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].wait_until(latest) == std::future_status::ready) continue;
+    std::fprintf(stderr, "rank %zu of %d hangs, seed %llu\n", rank, rank_count, static_cast<unsigned long long>(seed));
+    std::_Exit(1);  // threads that wait for each other cannot be ended
+  }
+  for (auto& rank : ranks) rank.get();
+}
+
+}  // namespace steadfold::test
