@@ -26,6 +26,14 @@ if("mpich" IN_LIST STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   list(APPEND steadfold_environment_mpich LD_PRELOAD=$<TARGET_FILE:steadfold_yield>)
 endif()
 
+# The session directory of Open MPI's launcher is the test's own: two launchers that share one, as in /tmp, sometimes take
+# it from under each other ("unable to create the desired directory").
+function(steadfold_own_session test)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/session/${test})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
+    OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/session/${test})
+endfunction()
+
 # steadfold_test(NAME SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of ctest.
 function(steadfold_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
@@ -66,6 +74,7 @@ function(steadfold_mpi_test test)
       add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
       set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${p}
         ENVIRONMENT "${steadfold_test_environment};${steadfold_environment_${name}}")
+      steadfold_own_session(mpi.${name}.${test}.p${p})
     endforeach()
   endforeach()
 endfunction()
@@ -76,4 +85,5 @@ function(steadfold_script_test test)
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${arg_SCRIPT})
   set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
     ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")
+  steadfold_own_session(${test})
 endfunction()

@@ -10,13 +10,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace steadfold::tests {
 
-/// Keeps the text of every failure for later, in place of printing it among that of other ranks.
+/// Keeps the text of every failure for later, once each, in place of printing it among that of other ranks.
 class Failures : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo& info) override {
@@ -25,16 +26,19 @@ class Failures : public testing::EmptyTestEventListener {
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    text_ << test_ << " at " << (result.file_name() ? result.file_name() : "?") << ":" << result.line_number() << "\n"
-          << result.message() << "\n";
+    std::ostringstream text;
+    text << test_ << " at " << (result.file_name() ? result.file_name() : "?") << ":" << result.line_number() << "\n"
+         << result.message() << "\n";
+    if (seen_.insert(text.str()).second) text_ += text.str();
   }
 
-  std::string text() const { return text_.str(); }
+  const std::string& text() const { return text_; }
   int ran() const { return ran_; }
 
  private:
   std::string test_;
-  std::ostringstream text_;
+  std::set<std::string> seen_;
+  std::string text_;
   int ran_ = 0;
 };
 
@@ -46,33 +50,42 @@ class Watchdog : public testing::EmptyTestEventListener {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::snprintf(text_.data(), text_.size(), "rank %d: %s.%s HANGS\n", rank, info.test_suite_name(), info.name());
+    note_[0] = '\0';
     alarm(most_seconds_);
   }
 
+  /// Where in the test this rank is, to be said when it hangs.
+  static void note(const std::string& text) { std::snprintf(note_.data(), note_.size(), "in %s\n", text.c_str()); }
+
  private:
   static void bark(int /*signal*/) {
-    if (write(STDERR_FILENO, text_.data(), std::strlen(text_.data())) < 0) _exit(3);
+    for (const char* text : {text_.data(), note_.data()})
+      if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(3);
     std::signal(SIGALRM, SIG_DFL);
     std::raise(SIGALRM);
   }
 
   static inline std::array<char, 200> text_;
+  static inline std::array<char, 200> note_;
   unsigned most_seconds_;
 };
 
-/// Rank 0 prints the texts of all ranks. Collective on MPI_COMM_WORLD.
+/// Rank 0 prints the texts of all ranks, the same one only once. Collective on MPI_COMM_WORLD.
 inline void print_from_all(const std::string& own) {
   int rank = 0;
   int rank_count = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  std::string last;
   for (int source = 0; source < rank_count; ++source) {
     int length = static_cast<int>(own.size());
     MPI_Bcast(&length, 1, MPI_INT, source, MPI_COMM_WORLD);
     std::string text = own;
     text.resize(static_cast<std::size_t>(length));
     MPI_Bcast(text.data(), length, MPI_CHAR, source, MPI_COMM_WORLD);
-    if (rank == 0 && length > 0) std::printf("rank %d: %s", source, text.c_str());
+    if (rank != 0 || length == 0) continue;
+    std::printf("rank %d: %s", source, text == last ? "the same\n" : text.c_str());
+    last = text;
   }
 }
 

@@ -1,0 +1,472 @@
+// Plans: run often, several at a time, in two phases; what they send, counted in the calls that reach MPI; what they
+// outlive; schedules forced from the environment.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bits.hpp"
+#include "operators.hpp"
+#include "outcome.hpp"
+#include "ranks.hpp"
+#include "reference.hpp"
+#include "run_ranks.hpp"
+
+namespace {
+std::uint64_t sends_seen = 0;
+std::uint64_t bytes_seen = 0;
+}  // namespace
+
+/// Stands before the MPI library's own: every message that the library under test sends comes by here.
+extern "C" int PMPI_Isend(const void* data, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
+                          MPI_Request* request) {
+  using Function = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "PMPI_Isend"));
+  int size = 0;
+  MPI_Type_size(type, &size);
+  sends_seen += 1;
+  bytes_seen += static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+  return real(data, count, type, target, tag, comm, request);
+}
+
+namespace steadfold::tests {
+namespace {
+
+class PlanTest : public testing::Test {
+ protected:
+  Ranks world;
+  Random random{seed_of("plan_test", 99109)};
+
+  std::vector<std::size_t> some_counts(std::size_t n) { return random_counts(n, world.count(), random); }
+};
+
+std::uint64_t total(const Ranks& ranks, std::uint64_t own) {
+  std::uint64_t sum = 0;
+  MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, ranks.comm);
+  return sum;
+}
+
+std::uint32_t most(const Ranks& ranks, std::uint32_t own) {
+  std::uint32_t largest = 0;
+  MPI_Allreduce(&own, &largest, 1, MPI_UINT32_T, MPI_MAX, ranks.comm);
+  return largest;
+}
+
+// --- results ---------------------------------------------------------------------------------------------------------
+
+TEST_F(PlanTest, RunsOftenWithOtherData) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{500}}) {
+    const Ownership ownership = shuffled(n, world.count(), 10, true, random);
+    const Layout layout = layout_on(world, ownership);
+    const std::size_t rows = pick(std::vector<double>(n), ownership[world.index()]).size();
+    Plan<double> by_tree(plus, rows, world.comm, {.method = tree(), .layout = layout});
+    Plan<double> exactly(plus, rows, world.comm, {.layout = layout});
+    for (int run = 0; run < 20; ++run) {
+      const std::vector<double> all = elements<double>(n, random);
+      const std::vector<double> mine = pick(all, ownership[world.index()]);
+      EXPECT_TRUE(is(by_tree.run(mine), n == 0 ? 0.0 : tree_of(all, add))) << n << " elements, run " << run;
+      EXPECT_TRUE(is(exactly.run(mine), reference::exact_sum(std::span<const double>(all)))) << n << ", run " << run;
+    }
+  }
+}
+
+TEST_F(PlanTest, ServesEveryScheduleAndRoot) {
+  const std::size_t n = 77;
+  const Ownership ownership = in_rank_order(some_counts(n));
+  const std::size_t rows = pick(std::vector<double>(n), ownership[world.index()]).size();
+  for (int root = -1; root < world.size; ++root) {
+    for (const std::string& schedule : schedules_of({}, root >= 0)) {
+      Options options{.schedule = schedule};
+      if (root >= 0) options.root = root;
+      Plan<double> plan(subtract, rows, world.comm, options);
+      EXPECT_TRUE(schedule.empty() || plan.schedule() == schedule) << plan.schedule();
+      const std::vector<double> all = elements<double>(n, random);
+      const double found = plan.run(pick(all, ownership[world.index()]));
+      if (root < 0 || root == world.rank) {
+        EXPECT_TRUE(is(found, tree_of(all, subtract))) << text_of(options);
+      } else {
+        EXPECT_TRUE(found != found) << text_of(options);
+      }
+    }
+  }
+}
+
+TEST_F(PlanTest, ServesDotProductsNormsAndVectors) {
+  const std::size_t n = 200;
+  const Ownership ownership = in_rank_order(some_counts(n));
+  const auto& intervals = ownership[world.index()];
+  const std::vector<double> x = wide_numbers<double>(n, random);
+  const std::vector<double> y = wide_numbers<double>(n, random);
+  const std::vector<double> my_x = pick(x, intervals);
+  const std::vector<double> my_y = pick(y, intervals);
+  for (const std::string& schedule : schedules_of(exact(), false)) {
+    Plan<double> dot_plan(BuiltIn<SF_DOT>{}, my_x.size(), world.comm, {.schedule = schedule});
+    Plan<double> norm_plan(BuiltIn<SF_NORM2>{}, my_x.size(), world.comm, {.schedule = schedule});
+    const std::span<const double> all_x(x);
+    EXPECT_TRUE(is(dot_plan.run(my_x, my_y.data()), reference::exact_dot(all_x, std::span<const double>(y))));
+    EXPECT_TRUE(is(norm_plan.run(my_x), reference::exact_norm2(all_x))) << schedule;
+  }
+  auto vectors = Plan<Text>::of_vectors(join, 3, world.comm);
+  const std::vector<Text> own(3, Text::of(static_cast<char>('a' + world.rank)));
+  std::vector<Text> letters;
+  for (int r = 0; r < world.size; ++r) letters.push_back(Text::of(static_cast<char>('a' + r)));
+  std::vector<Text> result = own;
+  vectors.run(result, std::span{result});
+  for (const Text& each : result) EXPECT_TRUE(is(each, tree_of(letters, join))) << each.string();
+}
+
+/// One of several plans under way at once.
+struct InFlight {
+  std::unique_ptr<Plan<double>> plan;
+  std::vector<double> mine;
+  double wanted = 0;
+  double result = 0;
+  bool done = false;
+};
+
+TEST_F(PlanTest, SeveralRunAtATimeInAnyOrder) {
+  std::vector<InFlight> flight(6);
+  const std::size_t n = 300;
+  std::vector<Ownership> ownerships;
+  for (std::size_t i = 0; i < flight.size(); ++i) {
+    ownerships.push_back(shuffled(n, world.count(), 9, i % 2 == 0, random));
+    const std::size_t rows = pick(std::vector<double>(n), ownerships[i][world.index()]).size();
+    const Options options{.method = i % 2 == 0 ? tree() : exact(),
+                          .layout = layout_on(world, ownerships[i]),
+                          .schedule = schedules_of({}, false)[i % 5]};
+    flight[i].plan = std::make_unique<Plan<double>>(plus, rows, world.comm, options);
+  }
+  Random own_order(world.index());  // every rank starts and tests in an order of its own
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < flight.size(); ++i) {
+      const std::vector<double> all = elements<double>(n, random);
+      flight[i].mine = pick(all, ownerships[i][world.index()]);
+      flight[i].wanted = i % 2 == 0 ? tree_of(all, add) : reference::exact_sum(std::span<const double>(all));
+      flight[i].done = false;
+    }
+    std::vector<std::size_t> order = {0, 1, 2, 3, 4, 5};
+    std::shuffle(order.begin(), order.end(), own_order);
+    for (const std::size_t i : order) flight[i].plan->start(flight[i].mine, {&flight[i].result, 1});
+    std::size_t left = flight.size();
+    while (left > 0) {
+      InFlight& one = flight[draw(own_order, flight.size())];
+      if (one.done || !one.plan->test()) continue;
+      one.done = true;
+      left -= 1;
+    }
+    for (InFlight& one : flight) {
+      one.plan->wait();  // does nothing more
+      EXPECT_TRUE(is(one.result, one.wanted)) << one.plan->describe();
+    }
+  }
+}
+
+/// Messages that wait for their receivers, in plans started in other orders on other ranks.
+TEST_F(PlanTest, WideVectorsRunAtATimeInAnyOrder) {
+  const std::size_t columns = 30000;
+  std::vector<Plan<double>> plans;
+  std::vector<std::vector<double>> buffers(4);
+  for (const char* schedule : {"recursive_doubling", "linear", "binomial", "flat"})
+    plans.push_back(Plan<double>::of_vectors(plus, columns, world.comm, {.schedule = schedule}));
+  Random own_order(world.index());
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::size_t> order = {0, 1, 2, 3};
+    std::shuffle(order.begin(), order.end(), own_order);
+    for (const std::size_t i : order) {
+      buffers[i].assign(columns, 0.1 * static_cast<double>(i + world.index()));
+      plans[i].start(buffers[i], std::span(buffers[i]));
+    }
+    std::vector<bool> done(plans.size(), false);
+    while (std::count(done.begin(), done.end(), true) < 4) {
+      const std::size_t i = draw(own_order, plans.size());
+      if (!done[i]) done[i] = plans[i].test();
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      std::vector<double> column;
+      for (std::size_t r = 0; r < world.count(); ++r) column.push_back(0.1 * static_cast<double>(i + r));
+      EXPECT_TRUE(is(buffers[i].front(), tree_of(column, add))) << plans[i].schedule();
+      EXPECT_TRUE(is(buffers[i].back(), tree_of(column, add))) << plans[i].schedule();
+    }
+  }
+}
+
+TEST_F(PlanTest, OneShotsGoOnWhileAPlanIsUnderWay) {
+  const std::vector<double> all = elements<double>(100, random);
+  const Ownership ownership = in_rank_order(some_counts(100));
+  const std::vector<double> mine = pick(all, ownership[world.index()]);
+  Plan<double> plan(subtract, mine.size(), world.comm);
+  for (int round = 0; round < 5; ++round) {
+    double result = 0;
+    plan.start(mine, {&result, 1});
+    EXPECT_TRUE(is(sum(mine, world.comm), reference::exact_sum(std::span<const double>(all))));
+    EXPECT_TRUE(is(reduce(mine, subtract, world.comm), tree_of(all, subtract)));
+    plan.wait();
+    EXPECT_TRUE(is(result, tree_of(all, subtract)));
+  }
+}
+
+// --- what is sent ----------------------------------------------------------------------------------------------------
+
+struct Sent {
+  std::uint64_t messages;  // of all ranks, as MPI saw them
+  std::uint64_t bytes;
+  std::uint64_t figured_messages;  // as the plans say
+  std::uint64_t figured_bytes;
+  std::uint32_t rounds;  // of the rank that was done last
+};
+
+/// Runs once untraced, for the messages, and once traced, for the rounds.
+template <class T>
+Sent sent_by(const Ranks& ranks, Plan<T>& plan, const std::vector<T>& mine) {
+  plan.run(mine);  // the first run may differ from later ones
+  const std::uint64_t sends_before = sends_seen;
+  const std::uint64_t bytes_before = bytes_seen;
+  plan.run(mine);
+  const sf_figures figures = plan.figures();
+  EXPECT_EQ(figures.rounds, 0u) << "not traced";
+  Sent sent{total(ranks, sends_seen - sends_before), total(ranks, bytes_seen - bytes_before),
+            total(ranks, figures.messages), total(ranks, figures.bytes), 0};
+  plan.trace(true);
+  plan.run(mine);
+  sent.rounds = most(ranks, plan.figures().rounds);
+  plan.trace(false);
+  return sent;
+}
+
+std::uint32_t ceil_log2(std::size_t x) {
+  std::uint32_t levels = 0;
+  while ((std::size_t{1} << levels) < x) ++levels;
+  return levels;
+}
+
+/// Binds and runs on `ranks` with n elements in rank order.
+Sent sent_for(const Ranks& ranks, std::size_t n, Options options) {
+  Random part_random(n + ranks.count());
+  const Ownership ownership = in_rank_order(random_counts(n, ranks.count(), part_random));
+  const std::vector<double> mine = pick(elements<double>(n, part_random), ownership[ranks.index()]);
+  options.layout = layout_on(ranks, ownership);
+  Plan<double> plan(plus, mine.size(), ranks.comm, options);
+  const Sent sent = sent_by(ranks, plan, mine);
+  EXPECT_EQ(sent.messages, sent.figured_messages) << text_of(options);
+  EXPECT_EQ(sent.bytes, sent.figured_bytes) << text_of(options);
+  EXPECT_TRUE(ranks.size == 1 || sent.bytes > 0) << text_of(options);
+  return sent;
+}
+
+TEST_F(PlanTest, BinomialReduceSendsOneMessageARankButTheRoot) {
+  const std::uint64_t p = world.count();
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, world.count(), std::size_t{10000}}) {
+    for (const Method method : {tree(), exact()}) {
+      for (int root = 0; root < world.size; ++root) {
+        const Sent sent = sent_for(world, n, {.method = method, .root = root, .schedule = "binomial"});
+        EXPECT_EQ(sent.messages, p - 1) << n << " elements to " << root;
+        EXPECT_EQ(sent.rounds, ceil_log2(world.count())) << n << " elements to " << root;
+      }
+    }
+  }
+}
+
+TEST_F(PlanTest, RecursiveDoublingTakesLogarithmicallyManyRounds) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
+    for (int ranks = 1; ranks <= world.size; ++ranks) {
+      const Ranks part = Ranks::split(world.rank < ranks ? 0 : 1, world.rank);
+      const Sent sent = sent_for(part, n, {.method = tree(), .schedule = "recursive_doubling"});
+      const bool power_of_two = std::has_single_bit(part.count());
+      EXPECT_EQ(sent.rounds, ceil_log2(part.count()) + (power_of_two ? 0 : 1)) << part.size << " ranks";
+    }
+  }
+}
+
+TEST_F(PlanTest, TreesOfMessagesGoUpAndDown) {
+  const std::uint64_t p = world.count();
+  for (const char* schedule : {"flat", "linear", "binomial"}) {
+    const Sent all = sent_for(world, 100, {.method = tree(), .schedule = schedule});
+    EXPECT_EQ(all.messages, 2 * (p - 1)) << schedule;
+    const Sent rooted = sent_for(world, 100, {.method = tree(), .root = world.size - 1, .schedule = schedule});
+    EXPECT_EQ(rooted.messages, p - 1) << schedule;
+  }
+}
+
+TEST_F(PlanTest, NativeSendsNothingItself) {
+  EXPECT_EQ(total(world, 0), 0u);
+  const Ownership ownership = in_rank_order(some_counts(50));
+  const std::vector<double> mine = pick(elements<double>(50, random), ownership[world.index()]);
+  Plan<double> plan(plus, mine.size(), world.comm, {.schedule = "native"});
+  const Sent sent = sent_by(world, plan, mine);
+  EXPECT_EQ(sent.messages, 0u);
+  EXPECT_EQ(sent.messages, sent.figured_messages);
+}
+
+/// An operator that may throw is asked about in a second exchange, which figures() counts too.
+TEST_F(PlanTest, FiguresCountTheVerdictOnOperators) {
+  const std::vector<double> mine = {1.0 + world.rank};
+  Plan<double> noexcept_plan(subtract, 1, world.comm, {.schedule = "binomial"});
+  const Sent sure = sent_by(world, noexcept_plan, mine);
+  EXPECT_EQ(sure.messages, 2 * (world.count() - 1));
+  EXPECT_EQ(sure.figured_messages, sure.messages);
+  const auto may_throw = [](double a, double b) { return a - b; };
+  Plan<double> plan(may_throw, 1, world.comm, {.schedule = "binomial"});
+  const Sent sent = sent_by(world, plan, mine);
+  EXPECT_GE(sent.messages, sure.messages);
+  EXPECT_EQ(sent.figured_messages, sent.messages);
+  EXPECT_EQ(sent.figured_bytes, sent.bytes);
+}
+
+TEST_F(PlanTest, DescribesWhatWasAgreed) {
+  Plan<double> plan(plus, 10, world.comm, {.method = tree(), .schedule = "linear"});
+  const std::string text = plan.describe();
+  for (const std::string word : {"tree", "linear", "sum", "f64"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
+  EXPECT_NE(text.find(std::to_string(10 * world.size)), std::string::npos) << "the element count in: " << text;
+  const Plan<double> chosen(plus, 10, world.comm);
+  EXPECT_NE(chosen.describe().find("exact"), std::string::npos) << chosen.describe();
+  EXPECT_NE(chosen.describe().find(chosen.schedule()), std::string::npos) << chosen.describe();
+}
+
+// --- lives -----------------------------------------------------------------------------------------------------------
+
+TEST_F(PlanTest, OutlivesTheCommunicator) {
+  for (int round = 0; round < 20; ++round) {
+    Ranks copy = Ranks::duplicate();
+    const std::vector<double> all = elements<double>(64, random);
+    const Ownership ownership = in_rank_order(some_counts(64));
+    const std::vector<double> mine = pick(all, ownership[world.index()]);
+    Plan<double> plan(subtract, mine.size(), copy.comm);
+    Plan<double> other(plus, mine.size(), copy.comm, {.schedule = "linear"});
+    copy.free();
+    EXPECT_TRUE(is(plan.run(mine), tree_of(all, subtract)));
+    EXPECT_TRUE(is(other.run(mine), reference::exact_sum(std::span<const double>(all))));
+  }
+}
+
+/// As when something is thrown between start and wait.
+TEST_F(PlanTest, MayGoWhileUnderWay) {
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{30000}}) {
+    for (const std::string& schedule : schedules_of(tree(), false)) {
+      std::vector<double> buffer(columns, 1.0);
+      {
+        auto plan = Plan<double>::of_vectors(plus, columns, world.comm, {.schedule = schedule});
+        plan.start(buffer, std::span(buffer));
+      }
+      MPI_Barrier(world.comm);
+      const std::vector<double> mine = {1.0};
+      EXPECT_TRUE(is(sum(mine, world.comm), static_cast<double>(world.size))) << columns << " by " << schedule;
+    }
+  }
+}
+
+TEST_F(PlanTest, ManyComeAndGo) {
+  const std::vector<double> mine = {1.0};
+  const int rounds = full() ? 5000 : 200;
+  for (int round = 0; round < rounds; ++round) {
+    Plan<double> plan(plus, 1, world.comm);
+    EXPECT_TRUE(is(plan.run(mine), static_cast<double>(world.size)));
+  }
+}
+
+TEST_F(PlanTest, MovesKeepThePlanWhole) {
+  Plan<double> first(subtract, 1, world.comm);
+  Plan<double> second = std::move(first);
+  const std::vector<double> mine = {world.rank == 0 ? 10.0 : 0.0};
+  EXPECT_TRUE(is(second.run(mine), 10.0));
+  Plan<double> third(plus, 1, world.comm);
+  third = std::move(second);
+  EXPECT_TRUE(is(third.run(mine), 10.0));
+}
+
+TEST_F(PlanTest, AnIdlePlanIsDone) {
+  Plan<double> plan(plus, 1, world.comm);
+  EXPECT_TRUE(plan.test());
+  plan.wait();
+  const std::vector<double> mine = {0.5};
+  double result = 0;
+  plan.start(mine, {&result, 1});
+  EXPECT_EQ(outcome_of([&] { plan.start(mine, {&result, 1}); }).status, SF_INVALID_ARGUMENT);
+  plan.wait();
+  EXPECT_TRUE(is(result, 0.5 * world.size));
+}
+
+// --- the environment -------------------------------------------------------------------------------------------------
+
+/// Sets the variable on one rank or on all, for as long as it lives.
+class Forced {
+ public:
+  Forced(const char* schedule, bool here) {
+    if (here) setenv("STEADFOLD_SCHEDULE", schedule, 1);
+  }
+  ~Forced() { unsetenv("STEADFOLD_SCHEDULE"); }
+  Forced(const Forced&) = delete;
+  Forced& operator=(const Forced&) = delete;
+};
+
+TEST_F(PlanTest, TheEnvironmentForcesTheSchedule) {
+  for (const std::string name : {"flat", "linear", "binomial", "recursive_doubling", "native"}) {
+    for (const bool on_all : {true, false}) {  // rank 0's counts for all
+      const Forced forced(name.c_str(), on_all || world.rank == 0);
+      const Ranks copy = Ranks::duplicate();
+      Plan<double> plan(plus, 1, copy.comm);
+      EXPECT_EQ(plan.schedule(), name);
+      const std::vector<double> mine = {static_cast<double>(1 + copy.rank)};
+      EXPECT_TRUE(is(plan.run(mine), copy.size * (copy.size + 1) / 2.0)) << name;
+      EXPECT_TRUE(is(sum(mine, copy.comm), copy.size * (copy.size + 1) / 2.0)) << name;
+      const Plan<double> asked(plus, 1, copy.comm, {.schedule = "linear"});
+      EXPECT_EQ(asked.schedule(), "linear") << "what the call asks for counts more";
+    }
+  }
+}
+
+TEST_F(PlanTest, AnEmptyVariableForcesNothing) {
+  const Forced forced("", true);
+  const Ranks copy = Ranks::duplicate();
+  const Plan<double> plan(plus, 1, copy.comm);
+  const Plan<double> usual(plus, 1, world.comm);
+  EXPECT_EQ(plan.schedule(), usual.schedule());
+}
+
+TEST_F(PlanTest, OtherRanksEnvironmentsDoNotCount) {
+  if (world.size == 1) return;
+  const Forced forced("linear", world.rank == 1);
+  const Ranks copy = Ranks::duplicate();
+  const Plan<double> plan(plus, 1, copy.comm);
+  const Plan<double> usual(plus, 1, world.comm);
+  EXPECT_EQ(plan.schedule(), usual.schedule());
+}
+
+TEST_F(PlanTest, AnUnknownScheduleInTheEnvironmentIsAnErrorOnEveryRank) {
+  const Forced forced("butterfly_of_yesterday", true);
+  const Ranks copy = Ranks::duplicate();
+  const std::vector<double> mine = {1.0};
+  const Outcome bound = outcome_of([&] { Plan<double>(plus, 1, copy.comm); });
+  EXPECT_EQ(bound.status, SF_INVALID_ARGUMENT) << bound.text;
+  EXPECT_NE(bound.text.find("butterfly_of_yesterday"), std::string::npos) << bound.text;
+  for (int round = 0; round < 3; ++round) {
+    const Outcome summed = outcome_of([&] { sum(mine, copy.comm); });
+    EXPECT_EQ(summed.status, SF_INVALID_ARGUMENT) << summed.text;
+    EXPECT_NE(summed.text.find("butterfly_of_yesterday"), std::string::npos) << summed.text;
+  }
+  EXPECT_TRUE(is(sum(mine, copy.comm, {.schedule = "flat"}), static_cast<double>(copy.size)));
+}
+
+TEST_F(PlanTest, AForcedScheduleThatCannotServeIsAnErrorOnEveryRank) {
+  const Forced forced("native", true);
+  const Ranks copy = Ranks::duplicate();
+  const Outcome outcome = outcome_of([&] { Plan<double>(subtract, 1, copy.comm); });
+  EXPECT_EQ(outcome.status, SF_UNSUPPORTED) << outcome.text;
+}
+
+}  // namespace
+}  // namespace steadfold::tests
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int failed = steadfold::tests::run_all(argc, argv);
+  MPI_Finalize();
+  return failed;
+}
