@@ -1,0 +1,51 @@
+"""`steadfold schedules`, `check-schedules` and `info`."""
+
+import unittest
+
+from support import CommandTest, run
+
+FIELDS = {
+    "name": str, "sentence": str, "collectives": list, "keeps_rank_order": bool, "same_on_all_ranks": bool,
+    "restrictions": str, "methods": list, "source": str,
+}  # fmt: skip
+
+
+class Catalogue(CommandTest):
+    def test_schedules(self):
+        for ranks in (None, 3):
+            rows = self.object_from(run("schedules", "--json", ranks=ranks))["schedules"]
+            names = [row["name"] for row in rows]
+            self.assertEqual(len(names), len(set(names)))
+            self.assertGreaterEqual(set(names), {"flat", "linear", "binomial", "recursive_doubling", "native"})
+            for row in rows:
+                for field, kind in FIELDS.items():
+                    self.assertIsInstance(row[field], kind, (row["name"], field))
+                self.assertTrue(row["sentence"] and row["source"])
+                self.assertLessEqual(set(row["collectives"]), {"reduce", "allreduce"})
+                self.assertTrue(row["collectives"] and row["methods"])
+            self.assertEqual(next(row for row in rows if row["name"] == "native")["methods"], ["exact"])
+
+    def test_schedules_for_people(self):
+        ran = run("schedules")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertRegex(ran.stdout, r"(?m)^recursive_doubling +allreduce ")
+
+    def test_check_schedules(self):
+        found = self.object_from(run("check-schedules", "--max-ranks", "9", "--json"))
+        self.assertGreater(found["passed"], 0)
+        self.assertEqual((found["failed"], found["failures"]), (0, []))
+
+    def test_info(self):
+        for ranks in (None, 2):
+            found = self.object_from(run("info", "--json", ranks=ranks))
+            self.assertRegex(found["version"], r"^\d+\.\d+\.\d+")
+            self.assertEqual(found["bits_versions"], {"tree": "tree-1", "exact": "exact-1"})
+            self.assertIn("MPI", found["mpi_library"])
+            self.assertIn(found["instruction_sets"]["chosen"], found["instruction_sets"]["found"])
+            self.assertEqual(found["rounding_environment"]["rounding"], "to nearest")
+            self.assertIs(found["rounding_environment"]["flush_to_zero"], False)
+        self.assertEqual(run("info").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,190 @@
+"""Bad input: one line `problem (why), suggestion` on standard error, status 2, nothing on standard output; on one rank
+and on three, where none may be left waiting."""
+
+import os
+import struct
+import subprocess
+import unittest
+
+from support import COMMAND, CommandTest, binpsllh, npy, run, run_all
+
+GOOD = binpsllh([1.0, 2.0, 3.0])
+
+
+class FaultTest(CommandTest):
+    """Cases are noted, then run several at once at the end of the test."""
+
+    def setUp(self):
+        super().setUp()
+        self.noted = []
+
+    def note(self, arguments, *words, **keywords):
+        self.noted.append((arguments, keywords, words))
+
+    def tearDown(self):
+        for (arguments, _, words), ran in zip(self.noted, run_all((a, k) for a, k, _ in self.noted)):
+            with self.subTest(arguments=arguments):
+                self.expect_fault(ran, *words)
+
+
+class Files(FaultTest):
+    def expect(self, content, name, *words, arguments=(), ranks=3):
+        folder = self.folder / str(len(self.noted))
+        folder.mkdir()
+        if content is not None:
+            self.write(folder / name, content)
+        self.note(["sum", folder / name, "--json", *arguments], name, *words, ranks=ranks)
+
+    def test_missing(self):
+        for ranks in (None, 3):
+            self.expect(None, "missing.npy", "No such file", ranks=ranks)
+
+    def test_directory_and_device(self):
+        self.note(["sum", self.folder], "directory")
+        self.note(["sum", "/dev/null"], "device")
+        os.mkfifo(self.folder / "pipe.raw")
+        self.note(["sum", self.folder / "pipe.raw"], "pipe")
+
+    def test_empty(self):
+        for name in ("x.npy", "x.binpsllh", "x.psllh", "x.raw", "x.csv"):
+            self.expect(b"", name, "empty")
+
+    def test_truncated(self):
+        for ranks in (None, 3):
+            self.expect(GOOD[:-1], "x.binpsllh", "truncated", "23 bytes", ranks=ranks)
+        self.expect(npy([1.0, 2.0])[:-8], "x.npy", "truncated")
+        self.expect(GOOD[:-1], "x.raw", "truncated")
+        self.expect("3\n1\n2\n", "x.psllh", "truncated", "3", "2")
+
+    def test_too_long(self):
+        self.expect(GOOD + b"\0" * 8, "x.binpsllh", "too long")
+        self.expect(npy([1.0]) + b"\0", "x.npy", "too long")
+        self.expect("3\n1\n2\n3\n4\n", "x.psllh", "too long")
+
+    def test_huge_counts(self):
+        for count in (2**61 + 3, 2**63 - 1, 2**64 - 1, 2**40):
+            self.expect(struct.pack("<Q", count) + GOOD[8:], "x.binpsllh", "count" if count > 2**63 else "truncated")
+        self.expect("1000000000000000000 1", "x.psllh", "1000000000000000000")
+        self.expect("-1 1", "x.psllh", "negative")
+
+    def test_other_types(self):
+        self.expect(npy([1, 2], "<i8"), "x.npy", "<i8")
+        self.expect(npy([1.0, 2.0, 3.0, 4.0], shape=(2, 2), fortran=True), "x.npy", "Fortran")
+        self.expect(npy([1.0]), "x.binpsllh", "npy")
+        self.expect(GOOD, "x.npy", "npy")
+        self.expect(b"some text that is nothing", "x.dat", "--format")
+
+    def test_malformed_text(self):
+        self.expect("3\n1\nabc\n3\n", "x.psllh", "line 3", "abc", "not a number")
+        self.expect("2\n1\n1e999\n", "x.psllh", "line 3", "1e999", "too large")
+        # The fault is in the last rank's part, and the first rank must say it.
+        rows = "\n".join(str(i) for i in range(5000))
+        self.expect(f"5001\n{rows}\nx\n", "y.psllh", "line 5002", "'x'")
+        self.expect("a,b\n1,2\n3\n", "x.csv", "line 3", "1 field", arguments=["--column", "a"])
+        self.expect('a,b\n"x\ny",2\n', "x.csv", "quoted", arguments=["--column", "b"])
+
+    def test_columns(self):
+        self.expect("a,b\n1,2\n", "x.csv", "'c'", "'a', 'b'", arguments=["--column", "c"])
+        self.expect("a,b\n1,2\n", "x.csv", "'2'", arguments=["--column", "2"])
+        self.expect("a,b\n1,2\n", "x.csv", "--column")
+        self.expect(GOOD, "x.binpsllh", "no columns", arguments=["--column", "a"])
+
+
+class Options(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.path = self.write("x.binpsllh", GOOD)
+
+    def expect(self, arguments, *words):
+        self.note(["sum", self.path, *arguments], *words, ranks=3)
+
+    def test_unknown_names(self):
+        self.note(["sum", self.path, "--schedule", "zigzag"], "zigzag")
+        self.expect(["--schedule", "zigzag"], "zigzag")
+        self.expect(["--method", "fast"], "fast", "tree")
+        self.expect(["--collective", "gather"], "gather")
+        self.expect(["--format", "hdf5"], "hdf5")
+        self.expect(["--type", "f16"], "f16")
+        self.expect(["--distribution", "sideways"], "sideways")
+
+    def test_combinations_that_no_row_allows(self):
+        self.expect(["--schedule", "native", "--method", "tree"], "native", "tree")
+        self.expect(["--schedule", "recursive_doubling", "--collective", "reduce"], "recursive_doubling", "reduce")
+        self.expect(["--schedule", "flat:colour=blue"], "colour")
+        self.expect(["--type", "f32"], "f32")
+
+    def test_what_is_not_built(self):
+        self.expect(["--method", "binned"], "not built")
+        self.expect(["--method", "binned:k=3:sweep=single"], "not built")
+        self.expect(["--method", "exact:k=3"], "no parameters")
+
+    def test_distributions(self):
+        for content, word in (
+            ("1 1 1 0", "4 counts"), ("1 1 2", "add up to 4"), ("1 1", "2 counts"), ("1 x 1", "'x'"), ("", "0 counts"),
+            ("4 -1 0", "'-1'"), ("18446744073709551615 4 0", "add up to"),
+        ):  # fmt: skip
+            counts = self.write(f"counts{len(self.noted)}", content)
+            self.expect(["--distribution", counts], word)
+        for text in ("optimized:deviation=", "optimized:deviation=-1", "optimized:deviation=nan", "optimized:k=1"):
+            self.expect(["--distribution", text], "deviation")
+        self.expect(["--distribution", "upper:k=1"], "parameters")
+        self.expect(["--distribution", self.folder], "cannot be read")
+
+    def test_command_lines(self):
+        for arguments in (
+            [], ["sum"], ["fly"], ["sum", self.path, "--frob"], ["sum", self.path, self.path], ["--json"],
+            ["sum", self.path, "--method"], ["sum", self.path, "--method", "tree", "--method", "exact"],
+            ["sum", self.path, "--json=maybe"], ["schedules", "extra"], ["check-schedules", "--max-ranks", "x"],
+            ["check-schedules", "--max-ranks", "0"], ["sum", ""], ["sum", self.path, "--schedule", ""],
+        ):  # fmt: skip
+            self.note(arguments)
+        self.note(["sum"], "FILE", ranks=3)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "w") as full:
+            ran = subprocess.run([COMMAND, "schedules", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("could not be written", ran.stderr)
+
+
+class Verify(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.path = self.write("x.binpsllh", GOOD)
+
+    def test_bad_requests(self):
+        for arguments, word in (
+            (["--ranks", "0"], "'0'"), (["--ranks", "2,x"], "'x'"), (["--ranks", "1,,2"], "1,,2"),
+            (["--ranks", "99999999999"], "99999999999"), (["--schedules", "zigzag"], "zigzag"),
+            (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned"], "not built"),
+            (["--methods", "tree,fast"], "fast"), (["--collective", "scan"], "scan"),
+            (["--schedules", "recursive_doubling", "--collective", "reduce"], "recursive_doubling"),
+        ):  # fmt: skip
+            self.note(["verify", self.path, "--json", *arguments], word)
+
+    def test_bad_files(self):
+        self.note(["verify", self.folder / "missing"], "No such file")
+        self.note(["verify", self.write("y.binpsllh", GOOD[:-1])], "truncated")
+        # Only the ranks find these.
+        self.note(["verify", self.write("y.psllh", "2\n1\nx\n"), "--ranks", "3"], "line 3", "'x'")
+        counts = self.write("counts", "2 1")
+        self.note(["verify", self.path, "--distribution", counts, "--ranks", "2,3"], "2 counts for 3 ranks")
+
+    def test_under_a_launcher(self):
+        self.note(["verify", self.path], "launcher", ranks=3)
+
+    def test_launchers_that_are_none(self):
+        self.note(["verify", self.path], "/nowhere/mpirun", environment={"STEADFOLD_MPIRUN": "/nowhere/mpirun"})
+        self.note(["verify", self.path], "false -n 1", environment={"STEADFOLD_MPIRUN": "/bin/false"})
+
+
+class RanksThatDiffer(CommandTest):
+    def test_command_lines(self):
+        path = self.write("x.binpsllh", GOOD)
+        first = ("sum", path, "--json")
+        for second in (["schedules"], ["sum", path, "--method", "tree"], ["sum", path, "--frob"], ["info", "--json"]):
+            self.expect_fault(run(*first, ":", "-n", "2", COMMAND, *second, ranks=1), "different command lines")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""File formats as seen from the command: every format gives the bits of its numbers, on one rank and on several."""
+
+import struct
+import unittest
+
+from support import CommandTest, binpsllh, bits, bits32, exact, hostile, npy, tree
+
+
+class Formats(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.values = hostile(211)
+        self.expected = bits(tree(self.values))
+
+    def expect(self, path, *arguments):
+        for found in self.sums(path, [(["--method", "tree", *arguments], ranks) for ranks in (None, 3)]):
+            self.assertEqual(found["bits"], self.expected, (path.name, arguments, found["ranks"]))
+            self.assertEqual(found["elements"], len(self.values))
+
+    def test_npy(self):
+        for version in (1, 2, 3):
+            self.expect(self.write("x.npy", npy(self.values, version=version)))
+        self.expect(self.write("x.npy", npy(self.values, ">f8")))
+        self.expect(self.write("data", npy(self.values)))
+        self.expect(self.write("x.npy", npy(self.values, shape=(1, 211))))
+        self.expect(self.write("x.dat", npy(self.values)), "--format", "npy")
+
+    def test_binary(self):
+        self.expect(self.write("x.binpsllh", binpsllh(self.values)))
+        self.expect(self.write("x", binpsllh(self.values)))
+        self.expect(self.write("x.raw", binpsllh(self.values)[8:]))
+        self.expect(self.write("x.dat", binpsllh(self.values)[8:]), "--format", "raw")
+
+    def test_psllh(self):
+        for separator in ("\n", " ", "\r\n", "\t\n"):
+            text = f"{len(self.values)}{separator}" + separator.join(map(repr, self.values))
+            self.expect(self.write("x.psllh", text))
+        self.expect(self.write("x.txt", text), "--format", "psllh")
+
+    def test_csv(self):
+        for end in ("\n", "\r\n"):
+            rows = [f'"site {i}, left",{value!r},{i}' for i, value in enumerate(self.values)]
+            path = self.write("x.csv", end.join(["site,value,number", *rows, ""]))
+            self.expect(path, "--column", "value")
+            self.expect(path, "--column", "1")
+        self.expect(self.write("x.csv", "\n".join(["value", *map(repr, self.values)])))
+
+    def test_floats(self):
+        floats = [struct.unpack("<f", struct.pack("<f", value * 1e-9))[0] for value in self.values]
+        raw = struct.pack(f"<{len(floats)}f", *floats)
+        for path, arguments in (
+            (self.write("x.raw", raw), ["--type", "f32"]),
+            (self.write("x.npy", npy(floats, "<f4")), []),
+            (self.write("y.npy", npy(floats, ">f4")), ["--type", "f32"]),
+        ):
+            for found in self.sums(path, [(arguments, ranks) for ranks in (None, 3)]):
+                self.assertEqual(found["bits"], bits32(exact(floats)))
+
+    def test_text_values(self):
+        path = self.write("x.psllh", "4\n1e-400 +2.5 .5 1.\n")
+        self.assertEqual(self.sum(path)["value"], 4.0)
+        for word, expected in (("nan", "7FF8000000000000"), ("-inf", "FFF0000000000000"), ("inf", "7FF0000000000000")):
+            self.assertEqual(self.sum(self.write("x.psllh", f"2\n1\n{word}\n"), ranks=2)["bits"], expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

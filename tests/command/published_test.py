@@ -1,0 +1,55 @@
+"""Published data: the bits printed by the author of [S0] (tree) and the correctly rounded sums (exact), as read from
+the README beside the data. Skips where STEADFOLD_SHARED names no folder that has them."""
+
+import os
+import re
+import unittest
+from pathlib import Path
+
+from support import CommandTest, run
+
+DATA = Path(os.environ.get("STEADFOLD_SHARED", "")) / "data"
+ROW = re.compile(r"\| `(\S+\.binpsllh)` \| (\d+) \| ([0-9A-F]{16}) \| ([0-9A-F]{16}) \| ([0-9A-F]{16}) \|")
+
+
+def published():
+    return [match.groups() for match in ROW.finditer((DATA / "README.md").read_text())]
+
+
+@unittest.skipUnless(
+    os.environ.get("STEADFOLD_SHARED") and (DATA / "README.md").is_file(),
+    "the published data are not here: STEADFOLD_SHARED names no folder with data/README.md",
+)
+class Published(CommandTest):
+    def test_there_are_files(self):
+        self.assertGreaterEqual(len(published()), 4)
+
+    def test_bits_on_all_rank_counts_and_schedules(self):
+        for name, count, tree, exact, naive in published():
+            ran = run("verify", DATA / name, "--ranks", "1,2,3,5,8", "--json", timeout=300)
+            found = self.object_from(ran)
+            self.assertIs(found["identical"], True, name)
+            for method, expected in (("tree", tree), ("exact", exact)):
+                rows = [row for row in found["rows"] if row["method"] == method]
+                self.assertGreaterEqual(len(rows), 5 * 4)
+                self.assertEqual({row["bits"] for row in rows}, {expected}, (name, method))
+            plain = {row["bits"] for row in found["rows"] if row["method"] == "plain"}
+            self.assertGreater(len(plain), 1, f"{name}: the control is the same everywhere")
+            self.assertIn(naive, plain, name)
+
+    def test_distributions_and_reduce(self):
+        binomial = ["--collective", "reduce", "--schedule", "binomial"]
+        for name, count, tree, exact, _ in published():
+            cases = [
+                (["--method", method, "--distribution", distribution, *binomial], 5)
+                for method in ("tree", "exact")
+                for distribution in ("lower", "power2", "optimized")
+            ]
+            for found in self.sums(DATA / name, cases):
+                expected = tree if found["method"] == "tree" else exact
+                self.assertEqual((found["bits"], found["elements"]), (expected, int(count)), found)
+                self.assertEqual(found["messages"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)  # says why it skips

@@ -1,0 +1,70 @@
+"""`steadfold verify`: starts the ranks itself; rows, bits by an independent oracle, `identical`, exit status."""
+
+import unittest
+
+from support import CommandTest, binpsllh, bits, exact, hostile, run, tree
+
+
+class Verify(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.values = hostile(1003)
+        self.path = self.write("x.binpsllh", binpsllh(self.values))
+
+    def verify(self, *arguments):
+        return self.object_from(run("verify", self.path, "--json", *arguments))
+
+    def test_all_by_default(self):
+        found = self.verify()
+        self.assertIs(found["identical"], True)
+        rows = found["rows"]
+        self.assertEqual({row["ranks"] for row in rows}, {1, 2, 3, 5, 8})
+        self.assertEqual({row["method"] for row in rows}, {"tree", "exact", "plain"})
+        schedules = {row["schedule"] for row in rows}
+        self.assertGreaterEqual(schedules, {"flat", "linear", "binomial", "recursive_doubling", "native"})
+        self.assertEqual({row["bits"] for row in rows if row["method"] == "tree"}, {bits(tree(self.values))})
+        self.assertEqual({row["bits"] for row in rows if row["method"] == "exact"}, {bits(exact(self.values))})
+        self.assertGreater(len({row["bits"] for row in rows if row["method"] == "plain"}), 1, "the control is the same")
+        self.assertEqual({row["method"] for row in rows if row["schedule"] == "native"}, {"exact"})
+        self.assertEqual(len({(row["ranks"], row["method"], row["schedule"]) for row in rows}), len(rows))
+
+    def test_what_is_asked_for(self):
+        found = self.verify("--ranks", "4", "--methods", "tree,plain", "--schedules", "binomial,flat")
+        asked = {(row["ranks"], row["method"], row["schedule"]) for row in found["rows"]}
+        self.assertEqual(asked, {(4, m, s) for m in ("tree", "plain") for s in ("binomial", "flat")})
+        found = self.verify("--ranks", "2", "--schedules", "native")
+        self.assertEqual([(row["method"], row["schedule"]) for row in found["rows"]], [("exact", "native")])
+
+    def test_reduce(self):
+        found = self.verify("--ranks", "3", "--collective", "reduce", "--methods", "tree")
+        schedules = {row["schedule"] for row in found["rows"]}
+        self.assertGreaterEqual(schedules, {"flat", "linear", "binomial"})
+        self.assertNotIn("recursive_doubling", schedules)
+        self.assertEqual({row["bits"] for row in found["rows"]}, {bits(tree(self.values))})
+
+    def test_distributions_and_columns(self):
+        path = self.write("x.csv", "\n".join(["a,b", *(f"x,{value!r}" for value in self.values)]))
+        ran = run("verify", path, "--column", "b", "--distribution", "optimized:deviation=0.3", "--ranks", "1,3",
+                  "--methods", "tree", "--json")  # fmt: skip
+        self.assertEqual({row["bits"] for row in self.object_from(ran)["rows"]}, {bits(tree(self.values))})
+
+    def test_plain_promises_nothing(self):
+        found = self.verify("--methods", "plain", "--schedules", "flat", "--ranks", "1,2,3,5")
+        self.assertIs(found["identical"], True)
+        self.assertGreater(len({row["bits"] for row in found["rows"]}), 1)
+
+    def test_a_table_without_json(self):
+        ran = run("verify", self.path, "--ranks", "1,3", "--methods", "tree,plain")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(ran.stderr, "")
+        self.assertIn(f"tree: the same bits everywhere, {bits(tree(self.values))}", ran.stdout)
+        self.assertIn("plain:", ran.stdout)
+        self.assertTrue(ran.stdout.endswith("\nidentical\n"), ran.stdout)
+
+    def test_a_job_of_one_rank_may_start_ranks(self):
+        ran = run("verify", self.path, "--ranks", "1,2", "--methods", "exact", "--json", ranks=1)
+        self.assertIs(self.object_from(ran)["identical"], True)
+
+
+if __name__ == "__main__":
+    unittest.main()

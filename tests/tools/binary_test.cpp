@@ -1,0 +1,142 @@
+// binpsllh and raw: what they hold is read back bit by bit, and sizes that do not fit are faults.
+#include <limits>
+
+#include "scratch.hpp"
+
+namespace steadfold::readers::testing {
+namespace {
+
+std::vector<double> many(std::size_t n) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < n; ++i) values.push_back(1.0 / static_cast<double>(i + 1));
+  return values;
+}
+
+TEST(Binpsllh, EveryPartOnce) {
+  for (const std::size_t n : {0U, 1U, 2U, 7U, 8U, 100U}) {
+    const Scratch file(".binpsllh", binpsllh(many(n)));
+    expect_bits(file.path(), many(n));
+  }
+}
+
+TEST(Binpsllh, AnyBitsAreValues) {
+  std::vector<double> values = hostile_values();
+  for (const std::uint64_t bits : {0x7FF8000000000001U, 0xFFF0000000000001U, 0x7FF0000000000000U, 0xFFF0000000000000U})
+    values.push_back(std::bit_cast<double>(bits));
+  const Scratch file(".binpsllh", binpsllh(values));
+  expect_bits(file.path(), values);
+}
+
+TEST(Binpsllh, IsKnownByItsContent) {
+  const Scratch file(".data", binpsllh(many(5)));
+  EXPECT_EQ(open(file.path())->format(), Format::binpsllh);
+  expect_bits(file.path(), many(5));
+}
+
+TEST(Binpsllh, SizesThatDoNotFit) {
+  const std::string good = binpsllh(many(3));
+  expect_fault_in(".binpsllh", "", {"empty"});
+  expect_fault_in(".binpsllh", good.substr(0, 7), {"truncated", "has 7"});
+  for (std::size_t size = 8; size < good.size(); ++size) {
+    const std::string found = std::to_string(size - 8);
+    expect_fault_in(".binpsllh", good.substr(0, size), {"truncated", "3 elements of 8 bytes", found + " bytes follow"});
+  }
+  expect_fault_in(".binpsllh", good + "x", {"too long", "3 elements", "25 bytes follow"});
+  expect_fault_in(".binpsllh", good + bytes_of(many(1)), {"too long", "32 bytes follow"});
+}
+
+TEST(Binpsllh, CountsThatNoMemoryHolds) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  // (2^61 + 3) * 8 is 24 again in 64 bits.
+  for (const std::uint64_t count :
+       {(std::uint64_t{1} << 61) + 3, std::uint64_t{1} << 40, std::uint64_t{1} << 60, most / 2})
+    expect_fault_in(".binpsllh", bytes_of(count, 8) + bytes_of(many(3)), {"truncated", std::to_string(count)});
+  expect_fault_in(".binpsllh", bytes_of(most, 8) + bytes_of(many(3)), {"count of -1"});
+  expect_fault_in(".binpsllh", bytes_of(3, 8, std::endian::big) + bytes_of(many(3)), {"truncated"});
+}
+
+TEST(Binpsllh, AsksForNothingElse) {
+  expect_fault_in(".binpsllh", binpsllh(many(2)), {"f64, not f32"}, {.type = Type::f32});
+  expect_fault_in(".binpsllh", binpsllh(many(2)), {"no columns"}, {.column = "x"});
+}
+
+TEST(Raw, EveryPartOnce) {
+  const Scratch file(".raw", bytes_of(many(19)));
+  expect_bits(file.path(), many(19));
+  EXPECT_EQ(open(file.path())->type(), Type::f64);
+}
+
+TEST(Raw, Floats) {
+  const std::vector<float> values = {0.1F, -0.0F, 1e-45F, 3.4028235e38F, 7.0F};
+  const Scratch file(".raw", bytes_of(values));
+  expect_bits(file.path(), values, {.type = Type::f32});
+}
+
+TEST(Raw, SizesThatDoNotFit) {
+  expect_fault_in(".raw", "", {"empty"});
+  expect_fault_in(".raw", bytes_of(many(2)) + "abc", {"truncated", "19 bytes"});
+  expect_fault_in(".raw", "abcdef", {"truncated", "6 bytes", "f32"}, {.type = Type::f32});
+}
+
+TEST(Open, WhatIsNoFile) {
+  expect_fault(fault_of(::testing::TempDir() + "there_is_no_such_file.npy"),
+               {"there_is_no_such_file.npy", "No such file"});
+  expect_fault(fault_of(::testing::TempDir()), {"directory"});
+  expect_fault(fault_of("/dev/null"), {"device"});
+}
+
+TEST(Open, UnknownFormatsAndTypes) {
+  expect_fault_in(".data", "some text", {"neither its name nor its content", "--format"});
+  EXPECT_THROW(format_named("hdf5"), Error);
+  EXPECT_THROW(type_named("f16"), Error);
+  for (const char* name : {"auto", "npy", "binpsllh", "psllh", "raw", "csv"})
+    EXPECT_EQ(name_of(format_named(name)), name);
+  for (const char* name : {"f64", "f32"}) EXPECT_EQ(name_of(type_named(name)), name);
+}
+
+TEST(Open, AFileThatShrinksBetweenThePasses) {
+  const Scratch file(".binpsllh", binpsllh(many(9)));
+  const auto source = open(file.path());
+  source->set_counts(std::vector<std::uint64_t>{source->count(0, 1)});
+  ASSERT_EQ(::truncate(file.path().c_str(), 30), 0);
+  std::vector<double> values(9);
+  try {
+    source->read(0, std::span(values));
+    ADD_FAILURE() << "no fault was found";
+  } catch (const Error& error) {
+    expect_fault(error.what(), {"changed while it was read"});
+  }
+}
+
+TEST(Open, BeyondTwoGigabytes) {
+  // A sparse file: nothing is stored for the zeros.
+  const Scratch file(".raw", "");
+  constexpr std::uint64_t n = (std::uint64_t{3} << 30) / 8;
+  ASSERT_EQ(::truncate(file.path().c_str(), static_cast<off_t>(8 * n)), 0);
+  {
+    std::fstream stream(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekp(static_cast<std::streamoff>(8 * (n - 1)));
+    stream << bytes_of(std::vector<double>{42.5});
+  }
+  const auto source = open(file.path());
+  source->set_counts(std::vector<std::uint64_t>{source->count(0, 1)});
+  ASSERT_EQ(source->element_count(), n);
+  std::vector<double> end(2);
+  source->read(n - 2, std::span(end));
+  EXPECT_EQ(bits_of(end), bits_of(std::vector<double>{0.0, 42.5}));
+}
+
+TEST(Read, RefusesWhatIsNotThere) {
+  const Scratch file(".raw", bytes_of(many(4)));
+  const auto source = open(file.path());
+  source->set_counts(std::vector<std::uint64_t>{1, 3});
+  std::vector<double> doubles(3);
+  std::vector<float> floats(1);
+  EXPECT_THROW(source->read(2, std::span(doubles)), Error);
+  EXPECT_THROW(source->read(std::numeric_limits<std::uint64_t>::max(), std::span(doubles)), Error);
+  EXPECT_THROW(source->read(0, std::span(floats)), Error);
+  EXPECT_THROW(source->set_counts(std::vector<std::uint64_t>{1, 1}), Error);
+}
+
+}  // namespace
+}  // namespace steadfold::readers::testing

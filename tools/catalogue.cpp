@@ -1,0 +1,19 @@
+#include "catalogue.hpp"
+
+#include "schedule/registry.hpp"
+
+namespace steadfold::command {
+
+std::vector<std::string> schedule_names() {
+  std::vector<std::string> names;
+  for (const schedule::Row& row : schedule::registry()) names.emplace_back(row.name);
+  return names;
+}
+
+std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
+  const schedule::Spec spec = schedule::parse(schedule);
+  const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
+  return schedule::refusal(*spec.row, collective, 0, method, schedule::Operator::commutative);
+}
+
+}  // namespace steadfold::command

@@ -1,0 +1,101 @@
+// `steadfold info`: versions, and what the machine brings to the bits.
+#include <cfenv>
+#include <limits>
+#include <memory>
+
+#include "command.hpp"
+#include "launcher.hpp"
+#include "steadfold/mpi.hpp"
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> found = {"scalar"};
+#if defined(__x86_64__) && defined(__GNUC__)
+  // The builtin takes nothing but literals.
+  if (__builtin_cpu_supports("sse2")) found.emplace_back("sse2");
+  if (__builtin_cpu_supports("sse4.2")) found.emplace_back("sse4.2");
+  if (__builtin_cpu_supports("avx")) found.emplace_back("avx");
+  if (__builtin_cpu_supports("avx2")) found.emplace_back("avx2");
+  if (__builtin_cpu_supports("fma")) found.emplace_back("fma");
+  if (__builtin_cpu_supports("avx512f")) found.emplace_back("avx512f");
+#elif defined(__aarch64__)
+  found.emplace_back("neon");
+#endif
+  return found;
+}
+
+std::string rounding_mode() {
+  switch (std::fegetround()) {
+    case FE_TONEAREST: return "to nearest";
+#ifdef FE_UPWARD
+    case FE_UPWARD: return "upward";
+#endif
+#ifdef FE_DOWNWARD
+    case FE_DOWNWARD: return "downward";
+#endif
+#ifdef FE_TOWARDZERO
+    case FE_TOWARDZERO: return "toward zero";
+#endif
+    default: return "unknown";
+  }
+}
+
+/// Tried out rather than read from a control word, which every processor keeps elsewhere.
+bool flushes_results() {
+  const volatile double smallest_normal = std::numeric_limits<double>::min();
+  const volatile double half = smallest_normal / 2;
+  return half == 0;
+}
+
+bool flushes_operands() {
+  const volatile double smallest = std::numeric_limits<double>::denorm_min();
+  const volatile double large = smallest * 0x1p+1000;
+  return large == 0;
+}
+
+Json found() {
+  Json json;
+  json["version"] = sf_version();
+  // What the bits of a method depend on; a change of bits is a change here.
+  json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}};
+  json["mpi_library"] = sf_mpi_library();
+  json["built_for"] = mpi_name();
+  json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", "scalar"}};
+  json["rounding_environment"] = {
+      {"rounding", rounding_mode()}, {"flush_to_zero", flushes_results()}, {"subnormals_are_zero", flushes_operands()}};
+  return json;
+}
+
+std::string table_of(const Json& json) {
+  std::vector<std::vector<std::string>> rows;
+  const std::function<void(const std::string&, const Json&)> add = [&](const std::string& name, const Json& value) {
+    if (value.is_object()) {
+      for (const auto& [key, inner] : value.items()) add(name.empty() ? key : name + "." + key, inner);
+      return;
+    }
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_array()) {
+      text.clear();
+      for (const Json& each : value) text += (text.empty() ? "" : " ") + each.get<std::string>();
+    }
+    rows.push_back({name, text.substr(0, text.find('\n'))});
+  };
+  add("", json);
+  return table(rows);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  CLI::App& info = *app.add_subcommand("info", "Tell versions, instruction sets and the rounding environment");
+  const auto as_json = std::make_shared<bool>(false);
+  info.add_flag("--json", *as_json, "Print one JSON object");
+  info.callback([as_json, &action] {
+    action = [as_json](const Job&) { return Result{*as_json ? line_of(found()) : table_of(found())}; };
+  });
+}
+
+}  // namespace steadfold::command

@@ -1,0 +1,94 @@
+// The processes of a run and their agreement on failures.
+#include <mpi.h>
+
+#include <cstdint>
+#include <new>
+
+#include "command.hpp"
+#include "launcher.hpp"
+
+namespace steadfold::command {
+namespace {
+
+/// What work ended in.
+struct Outcome {
+  int status = all_well;
+  std::string text;
+};
+
+Outcome attempt(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const Failure& failure) {
+    return {failure.status(), failure.what()};
+  } catch (const std::bad_alloc&) {
+    return {bad_input, "out of memory (this rank's share does not fit), take more ranks or a smaller file"};
+  } catch (const std::exception& error) {
+    return {bad_input, error.what()};  // of the library and the readers: they say all that is to be said
+  }
+}
+
+/// The outcome of the lowest rank whose work failed, on every rank.
+Outcome agree(Outcome mine, int rank, int rank_count) {
+  int failed = mine.status == all_well ? rank_count : rank;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (failed == rank_count) return {};
+  int told[] = {mine.status, static_cast<int>(mine.text.size())};
+  MPI_Bcast(told, 2, MPI_INT, failed, MPI_COMM_WORLD);
+  mine.text.resize(static_cast<std::size_t>(told[1]));
+  MPI_Bcast(mine.text.data(), told[1], MPI_CHAR, failed, MPI_COMM_WORLD);
+  mine.status = told[0];
+  return mine;
+}
+
+}  // namespace
+
+Job::Job(Mpi mpi, int& argc, char**& argv) {
+  const Launch launch = launch_of_this_process();
+  mpi_ = mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched);
+  rank_ = launch.rank;
+  rank_count_ = launch.rank_count;
+  if (!mpi_) return;
+  MPI_Init(&argc, &argv);
+  int rank_count = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  // A launcher of another library starts ranks that do not know of each other; then its word stands, see below.
+  if (rank_count == 1 && launch.rank_count > 1) return;
+  rank_count_ = rank_count;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+}
+
+Job::~Job() {
+  if (mpi_) MPI_Finalize();
+}
+
+void Job::check_start(int argc, char** argv) const {
+  if (!mpi_) return;
+  int known = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &known);
+  if (known != rank_count_)
+    throw Failure("the launcher started " + std::to_string(rank_count_) +
+                  " ranks that do not find each other (it belongs to another MPI library than this command), start it "
+                  "with the launcher of " +
+                  mpi_name());
+  std::string line;  // without the program: it may stand elsewhere on other machines
+  for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
+  const std::uint64_t mine = std::hash<std::string>()(line);
+  std::uint64_t words[] = {mine, ~mine};
+  MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  if (words[0] != ~words[1])
+    throw Failure("the ranks were started with different command lines (they would not meet), give all the same one");
+}
+
+void Job::together(const std::function<void()>& work) const {
+  Outcome outcome = attempt(work);
+  int known = 1;
+  if (mpi_) MPI_Comm_size(MPI_COMM_WORLD, &known);
+  if (known > 1) outcome = agree(std::move(outcome), rank_, known);
+  if (outcome.status != all_well) throw Failure(outcome.text, static_cast<ExitStatus>(outcome.status));
+}
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace steadfold::command

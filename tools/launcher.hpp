@@ -1,0 +1,32 @@
+// Starting ranks, and knowing whether one was started as a rank.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace steadfold::command {
+
+/// What the launcher told this process through its environment; a process alone when there was none.
+struct Launch {
+  bool launched = false;
+  int rank = 0;
+  int rank_count = 1;
+};
+Launch launch_of_this_process();
+
+/// The MPI library that the command is built for: "Open MPI", "MPICH" or its own name.
+std::string mpi_name();
+
+/// What became of a launcher and its ranks.
+struct Ran {
+  std::string command;    // for messages
+  int status = 0;         // of the launcher, as a shell would say it
+  std::string out;        // standard output of the ranks
+  std::string complaint;  // the first line of standard error
+};
+
+/// Runs this command with these arguments on so many ranks and waits. The launcher is that of the MPI library the
+/// command is built for, or what STEADFOLD_MPIRUN says. Throws Failure when it cannot be started.
+Ran run_ranks(int rank_count, const std::vector<std::string>& arguments);
+
+}  // namespace steadfold::command

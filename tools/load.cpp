@@ -1,0 +1,61 @@
+// Reading in two passes: every rank counts what begins in its part of the file, counts are exchanged, every rank reads
+// what the distribution gives it.
+#include <mpi.h>
+
+#include "measure.hpp"
+#include "readers/reader.hpp"
+#include "spread.hpp"
+
+namespace steadfold::command {
+namespace {
+
+/// The word of every rank, on every rank.
+std::vector<std::uint64_t> gathered(const Job& job, std::uint64_t mine) {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(job.rank_count()));
+  MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  return all;
+}
+
+void check_same_type(const Job& job, const Request& request, readers::Type type) {
+  for (const std::uint64_t each : gathered(job, static_cast<std::uint64_t>(type))) {
+    if (each != static_cast<std::uint64_t>(type))
+      throw Failure("cannot read " + request.file +
+                    " (some ranks find f64 in it and some f32), give all the same file");
+  }
+}
+
+template <class T>
+void read_share(const readers::Source& source, Share& share) {
+  std::vector<T> elements(static_cast<std::size_t>(share.mine.end - share.mine.begin));
+  source.read(share.mine.begin, std::span<T>(elements));
+  share.elements = std::move(elements);
+}
+
+}  // namespace
+
+Share load(const Job& job, const Request& request) {
+  std::unique_ptr<readers::Source> source;
+  job.together([&] { source = readers::open(request.file, request.reader_options()); });
+  job.together([&] { check_same_type(job, request, source->type()); });
+
+  const auto rank = static_cast<std::uint64_t>(job.rank());
+  std::uint64_t here = 0;
+  job.together([&] { here = source->count(rank, static_cast<std::uint64_t>(job.rank_count())); });
+  const std::vector<std::uint64_t> counts = gathered(job, here);
+
+  Share share;
+  job.together([&] {
+    source->set_counts(counts);
+    share.element_count = source->element_count();
+    const std::vector<std::uint64_t> held = spread(request.distribution, share.element_count, job.rank_count());
+    for (std::size_t i = 0; i < rank; ++i) share.mine.begin += held[i];
+    share.mine.end = share.mine.begin + held[rank];
+    if (source->type() == readers::Type::f64)
+      read_share<double>(*source, share);
+    else
+      read_share<float>(*source, share);
+  });
+  return share;
+}
+
+}  // namespace steadfold::command

@@ -1,0 +1,85 @@
+// The `steadfold` command: reads the command line, runs one subcommand on all ranks, prints on rank 0.
+// Exit status: 0, 1 where a check failed, 2 where the command line or the data are at fault.
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "command.hpp"
+#include "steadfold/steadfold.h"
+
+namespace steadfold::command {
+namespace {
+
+Job::Mpi mpi_for(std::string_view subcommand) {
+  if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench") return Job::Mpi::always;
+  return subcommand == "verify" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
+}
+
+/// Whatever the text holds, it is one line.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return text;
+}
+
+/// Reads the command line: the text to print at once (help, version), or nothing once `action` is set.
+std::optional<std::string> parse(int argc, char** argv, Action& action) {
+  CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
+  app.set_version_flag("--version", std::string("steadfold ") + sf_version());
+  app.require_subcommand(1);
+  add_sum(app, action);
+  add_verify(app, action);
+  add_schedules(app, action);
+  add_check_schedules(app, action);
+  add_info(app, action);
+  add_bench(app, action);
+  add_verify_worker(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    std::ostringstream text;
+    std::ostringstream unused;
+    app.exit(help, text, unused);
+    return text.str();
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    throw Failure(std::string("the command line cannot be understood (") + error.what() + "), see steadfold " +
+                  (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
+  }
+  return std::nullopt;
+}
+
+Result run(const Job& job, int argc, char** argv) {
+  job.check_start(argc, argv);
+  Action action;
+  std::optional<std::string> text;
+  job.together([&] { text = parse(argc, argv, action); });
+  return text ? Result{*text} : action(job);
+}
+
+/// Prints on rank 0; the exit status.
+int print(const Job& job, const Result& result) {
+  if (job.rank() != 0) return result.status;
+  const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();
+  if (std::fflush(stdout) == 0 && written) return result.status;
+  std::fputs("the result could not be written (standard output is full or closed), check where it goes\n", stderr);
+  return bad_input;
+}
+
+int run_and_print(int argc, char** argv) {
+  const Job job(mpi_for(argc > 1 ? argv[1] : ""), argc, argv);
+  Result result;
+  try {
+    job.together([&] { result = run(job, argc, argv); });
+  } catch (const Failure& failure) {
+    if (job.rank() == 0) std::fprintf(stderr, "%s\n", one_line(failure.what()).c_str());
+    return failure.status();
+  }
+  return print(job, result);
+}
+
+}  // namespace
+}  // namespace steadfold::command
+
+int main(int argc, char** argv) { return steadfold::command::run_and_print(argc, argv); }

@@ -1,0 +1,54 @@
+// Reading a file over all ranks and summing it through the public interface: what `sum` and `verify` have in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "command.hpp"
+#include "request.hpp"
+
+namespace steadfold::command {
+
+/// This rank's elements and which ones they are.
+struct Share {
+  std::variant<std::vector<double>, std::vector<float>> elements;
+  Interval mine{};
+  std::uint64_t element_count = 0;
+};
+
+/// Reads this rank's part of the file, as the distribution says. Collective; throws on all ranks alike.
+Share load(const Job& job, const Request& request);
+
+/// How a sum is to be made, and whether it is to be measured too.
+struct Sum {
+  std::string method;
+  std::string schedule;  // empty or "auto": the library's choice
+  bool rooted = false;
+  bool measured = false;
+};
+
+/// Of the whole job. Unknown where the schedule leaves it to the MPI library.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Summed {
+  double value = 0;
+  std::string bits;
+  std::string schedule;  // that ran
+  bool same_on_all_ranks = true;
+  bool same_in_all_runs = true;
+  std::optional<Traffic> traffic;
+  double seconds = 0;  // median over runs of the slowest rank
+};
+
+/// Sums the shares of all ranks. The result is rank 0's; when not rooted, all ranks' bits are compared. Collective;
+/// throws on all ranks alike.
+Summed summed(const Job& job, const Share& share, const Sum& sum);
+
+}  // namespace steadfold::command

@@ -1,0 +1,48 @@
+// A regular file read by offset, and the words in which faults of files are told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reader.hpp"
+
+namespace steadfold::readers {
+
+/// A regular file, open for reading. Throws Error when it is missing, unreadable or something else.
+class File {
+ public:
+  explicit File(std::string path);
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }
+
+  /// Reads exactly `bytes` bytes; throws when the file ends before.
+  void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
+  std::string read(std::uint64_t offset, std::uint64_t bytes) const;
+
+  /// The 1-based line of a byte; reads the file up to there.
+  std::uint64_t line_of(std::uint64_t offset) const;
+
+  /// An Error that reads "cannot read PATH (why), suggestion".
+  [[nodiscard]] Error fault(std::string_view why, std::string_view suggestion) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+/// Text from a file as a message may show it: quoted, on one line, not longer than it helps.
+std::string shown(std::string_view text);
+
+/// The begin of part `part` when `total` things are cut into `parts` parts as equal as can be.
+constexpr std::uint64_t part_begin(std::uint64_t total, std::uint64_t part, std::uint64_t parts) noexcept {
+  const std::uint64_t surplus = total % parts;
+  return total / parts * part + (part < surplus ? part : surplus);
+}
+
+}  // namespace steadfold::readers

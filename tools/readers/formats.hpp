@@ -1,0 +1,20 @@
+// What each format brings to open(): one file each.
+#pragma once
+
+#include <memory>
+
+#include "file.hpp"
+#include "reader.hpp"
+
+namespace steadfold::readers {
+
+bool looks_like_npy(const File& file);
+bool looks_like_binpsllh(const File& file);
+
+std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& options);
+std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options& options);
+std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options);
+std::unique_ptr<Source> open_psllh(std::unique_ptr<File> file, const Options& options);
+std::unique_ptr<Source> open_csv(std::unique_ptr<File> file, const Options& options);
+
+}  // namespace steadfold::readers

@@ -1,0 +1,194 @@
+// NumPy's own format, versions 1 to 3: a magic, a length, a Python dictionary, the elements.
+// Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "binary.hpp"
+#include "formats.hpp"
+#include "number.hpp"
+
+namespace steadfold::readers {
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY", 6);
+constexpr std::uint64_t longest_header = 1U << 20;
+
+struct Header {
+  std::optional<std::string> descr;
+  std::optional<bool> fortran_order;
+  std::optional<std::vector<std::uint64_t>> shape;
+};
+
+/// Reads the one Python dictionary that the format allows. Anything else is a fault with the text where it begins.
+class HeaderParser {
+ public:
+  HeaderParser(const File& file, std::string_view text) : file_(file), rest_(text) {}
+
+  Header parse() {
+    Header header;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      value(key, header);
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (!trimmed(rest_).empty()) throw fault();
+    return header;
+  }
+
+ private:
+  void value(const std::string& key, Header& header) {
+    if (key == "descr") {
+      skip_blanks();
+      if (rest_.starts_with('[')) throw file_.fault("its elements are records", "save one field as a file of its own");
+      header.descr = string();
+    } else if (key == "fortran_order") {
+      header.fortran_order = boolean();
+    } else if (key == "shape") {
+      header.shape = numbers();
+    } else {
+      throw file_.fault("its header has an unknown key " + shown(key), "save it again with numpy.save");
+    }
+  }
+
+  void skip_blanks() {
+    while (!rest_.empty() && is_blank(rest_.front())) rest_.remove_prefix(1);
+  }
+  bool accept(char c) {
+    skip_blanks();
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) throw fault();
+  }
+
+  std::string string() {
+    skip_blanks();
+    if (!rest_.starts_with('\'') && !rest_.starts_with('"')) throw fault();
+    const std::size_t end = rest_.find(rest_.front(), 1);
+    if (end == std::string_view::npos) throw fault();
+    const std::string result(rest_.substr(1, end - 1));
+    rest_.remove_prefix(end + 1);
+    return result;
+  }
+
+  bool boolean() {
+    skip_blanks();
+    for (const auto& [word, result] : {std::pair{std::string_view("True"), true}, {std::string_view("False"), false}}) {
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return result;
+    }
+    throw fault();
+  }
+
+  std::vector<std::uint64_t> numbers() {
+    std::vector<std::uint64_t> result;
+    expect('(');
+    while (!accept(')')) {
+      result.push_back(number());
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return result;
+  }
+
+  std::uint64_t number() {
+    skip_blanks();
+    std::uint64_t result = 0;
+    const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), result);
+    if (failed != std::errc()) throw fault();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2
+    return result;
+  }
+
+  Error fault() const {
+    return file_.fault("its header cannot be understood from " + shown(rest_) + " on", "save it again with numpy.save");
+  }
+
+  const File& file_;
+  std::string_view rest_;
+};
+
+/// The header's text and, as `offset`, where the elements begin.
+std::string header_text(const File& file, std::uint64_t& offset) {
+  if (!looks_like_npy(file)) throw file.fault("it does not begin like an npy file", "check its --format");
+  if (file.size() < 10) throw file.fault("truncated in its header", "check that it was copied as a whole");
+  const std::string start = file.read(0, std::min<std::uint64_t>(file.size(), 12));
+  const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(start[i])}; };
+  const std::uint64_t version = byte(6);
+  if (version < 1 || version > 3)
+    throw file.fault("npy version " + std::to_string(version) + " is unknown", "save it as version 1, 2 or 3");
+  offset = version == 1 ? 10 : 12;
+  std::uint64_t length = byte(8) | byte(9) << 8;
+  if (version > 1 && start.size() == 12) length |= byte(10) << 16 | byte(11) << 24;
+  if (file.size() < offset || length > file.size() - offset)
+    throw file.fault("truncated: a header of " + std::to_string(length) + " bytes announced, it ends at byte " +
+                         std::to_string(file.size()),
+                     "check that it was copied as a whole");
+  if (length > longest_header)
+    throw file.fault("its header of " + std::to_string(length) + " bytes is no array's",
+                     "save it again with numpy.save");
+  const std::string text = file.read(offset, length);
+  offset += length;
+  return text;
+}
+
+void set_type(const File& file, std::string_view descr, Block& block) {
+  const std::string_view kind = descr.size() > 1 ? descr.substr(1) : "";
+  const bool known_order = descr.starts_with('<') || descr.starts_with('>') || descr.starts_with('=');
+  if (!known_order || (kind != "f8" && kind != "f4"))
+    throw file.fault("its elements are " + shown(descr), "save it as float64 ('<f8') or float32 ('<f4')");
+  block.type = kind == "f8" ? Type::f64 : Type::f32;
+  block.order =
+      descr.front() == '=' ? std::endian::native : (descr.front() == '<' ? std::endian::little : std::endian::big);
+}
+
+std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
+  // Zero counts whatever the others are.
+  if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
+  std::uint64_t result = 1;
+  for (const std::uint64_t size : shape) {
+    if (result > std::numeric_limits<std::uint64_t>::max() / size)
+      throw file.fault("its shape has more than 2^64 elements", "check that it was copied as a whole");
+    result *= size;
+  }
+  return result;
+}
+
+}  // namespace
+
+bool looks_like_npy(const File& file) { return file.size() >= magic.size() && file.read(0, magic.size()) == magic; }
+
+std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& options) {
+  Block block{.format = Format::npy};
+  const std::string text = header_text(*file, block.offset);
+  const Header header = HeaderParser(*file, text).parse();
+  if (!header.descr || !header.fortran_order || !header.shape)
+    throw file->fault("its header lacks descr, fortran_order or shape", "save it again with numpy.save");
+  set_type(*file, *header.descr, block);
+  if (options.type && *options.type != block.type)
+    throw file->fault("it holds " + std::string(name_of(block.type)) + ", not " + std::string(name_of(*options.type)),
+                      "leave out --type or save it as the other");
+  const auto wide = std::count_if(header.shape->begin(), header.shape->end(), [](auto size) { return size > 1; });
+  if (*header.fortran_order && wide > 1)
+    throw file->fault("its elements stand in Fortran order", "save it in C order with numpy.ascontiguousarray");
+  block.element_count = product(*file, *header.shape);
+  check_size(*file, block);
+  return open_block(std::move(file), block);
+}
+
+}  // namespace steadfold::readers

@@ -1,0 +1,81 @@
+// Reads numbers from files so that every rank reads its own part only: npy, binpsllh, psllh, raw and csv.
+// Binary formats know their element count at once. Text takes two passes: every rank counts the elements that begin in
+// its part of the file, the counts are exchanged by the caller, then every rank finds its own elements. No MPI in here.
+// Source: NumPy's NEP 1 (npy), COMMAND of the house (the others).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steadfold::readers {
+
+/// What is wrong with a file or with what was asked of it: "problem (why), suggestion".
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class Format { automatic, npy, binpsllh, psllh, raw, csv };
+enum class Type { f64, f32 };
+
+/// The format or type of that name; throws Error for an unknown one.
+Format format_named(std::string_view name);
+Type type_named(std::string_view name);
+std::string_view name_of(Format format) noexcept;
+std::string_view name_of(Type type) noexcept;
+
+struct Options {
+  Format format = Format::automatic;     // by extension and content
+  std::optional<Type> type = {};         // the file's own, f64 where it does not say
+  std::string column = {};               // csv: name or 0-based number; may be left out when there is only one
+  std::size_t block_bytes = 256 * 1024;  // read at once from text
+};
+
+/// An open file. Errors are thrown as Error. One thread at a time.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  virtual Format format() const noexcept = 0;
+  Type type() const noexcept { return type_; }
+
+  /// Pass 1: how many elements begin in part `part` of `parts`. Scans that part of a text; arithmetic otherwise.
+  virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;
+
+  /// Takes what count() gave for part 0, 1, ..., of all parts. Throws when the file announced another total.
+  void set_counts(std::span<const std::uint64_t> counts);
+
+  /// Known after set_counts().
+  std::uint64_t element_count() const noexcept { return first_.back(); }
+
+  /// Pass 2: the elements begin, begin + 1, ... of the whole file. Only the overload of type() may be called.
+  void read(std::uint64_t begin, std::span<double> elements) const;
+  void read(std::uint64_t begin, std::span<float> elements) const;
+
+ protected:
+  explicit Source(Type type) : type_(type) {}
+
+  virtual void check_total(std::uint64_t total) const = 0;
+  virtual void read_f64(std::uint64_t begin, std::span<double> elements) const = 0;
+  virtual void read_f32(std::uint64_t begin, std::span<float> elements) const = 0;
+
+  /// The first element of every part, and the end.
+  std::span<const std::uint64_t> first() const noexcept { return first_; }
+
+ private:
+  void check_read(std::uint64_t begin, std::uint64_t count, Type type) const;
+
+  Type type_;
+  std::vector<std::uint64_t> first_ = {0};
+};
+
+/// Opens a regular file and reads its header.
+std::unique_ptr<Source> open(const std::string& path, const Options& options = {});
+
+}  // namespace steadfold::readers

@@ -1,0 +1,106 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "file.hpp"
+#include "formats.hpp"
+
+namespace steadfold::readers {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Format>, 6> formats = {{{"auto", Format::automatic},
+                                                                         {"npy", Format::npy},
+                                                                         {"binpsllh", Format::binpsllh},
+                                                                         {"psllh", Format::psllh},
+                                                                         {"raw", Format::raw},
+                                                                         {"csv", Format::csv}}};
+
+/// The format that the extension promises, or automatic.
+Format format_of_name(std::string_view path) noexcept {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return Format::automatic;
+  for (const auto& [name, format] : formats) {
+    if (path.substr(dot + 1) == name && format != Format::automatic) return format;
+  }
+  return Format::automatic;
+}
+
+Format detect(const File& file) {
+  const Format by_name = format_of_name(file.path());
+  if (looks_like_npy(file)) {
+    if (by_name == Format::npy || by_name == Format::automatic) return Format::npy;
+    throw file.fault("its name says " + std::string(name_of(by_name)) + ", its content npy",
+                     "rename it or say which with --format");
+  }
+  if (by_name != Format::automatic) return by_name;
+  if (looks_like_binpsllh(file)) return Format::binpsllh;
+  throw file.fault("neither its name nor its content tells the format",
+                   "say which with --format npy, binpsllh, psllh, raw or csv");
+}
+
+}  // namespace
+
+Format format_named(std::string_view name) {
+  for (const auto& [known, format] : formats) {
+    if (known == name) return format;
+  }
+  throw Error("unknown format " + shown(name) +
+              " (known are auto, npy, binpsllh, psllh, raw and csv), choose one of these");
+}
+
+Type type_named(std::string_view name) {
+  if (name == "f64") return Type::f64;
+  if (name == "f32") return Type::f32;
+  throw Error("unknown type " + shown(name) + " (files hold f64 or f32), choose one of these");
+}
+
+std::string_view name_of(Format format) noexcept {
+  for (const auto& [name, known] : formats) {
+    if (known == format) return name;
+  }
+  return "";
+}
+
+std::string_view name_of(Type type) noexcept { return type == Type::f64 ? "f64" : "f32"; }
+
+void Source::set_counts(std::span<const std::uint64_t> counts) {
+  std::vector<std::uint64_t> first = {0};
+  first.reserve(counts.size() + 1);
+  for (const std::uint64_t count : counts) first.push_back(first.back() + count);
+  check_total(first.back());
+  first_ = std::move(first);
+}
+
+void Source::check_read(std::uint64_t begin, std::uint64_t count, Type type) const {
+  if (type != type_) throw Error("the file's elements are of another type (a fault of the caller), report it");
+  if (begin > element_count() || count > element_count() - begin)
+    throw Error("elements " + std::to_string(begin) + " to " + std::to_string(begin + count) +
+                " were asked for (there are " + std::to_string(element_count()) + "), ask for less");
+}
+
+void Source::read(std::uint64_t begin, std::span<double> elements) const {
+  check_read(begin, elements.size(), Type::f64);
+  if (!elements.empty()) read_f64(begin, elements);
+}
+
+void Source::read(std::uint64_t begin, std::span<float> elements) const {
+  check_read(begin, elements.size(), Type::f32);
+  if (!elements.empty()) read_f32(begin, elements);
+}
+
+std::unique_ptr<Source> open(const std::string& path, const Options& options) {
+  auto file = std::make_unique<File>(path);
+  if (file->size() == 0) throw file->fault("it is empty", "check what should have written it");
+  const Format format = options.format == Format::automatic ? detect(*file) : options.format;
+  if (format != Format::csv && !options.column.empty())
+    throw file->fault("it is " + std::string(name_of(format)) + " and has no columns", "leave out --column");
+  switch (format) {
+    case Format::npy: return open_npy(std::move(file), options);
+    case Format::binpsllh: return open_binpsllh(std::move(file), options);
+    case Format::raw: return open_raw(std::move(file), options);
+    case Format::psllh: return open_psllh(std::move(file), options);
+    default: return open_csv(std::move(file), options);
+  }
+}
+
+}  // namespace steadfold::readers

@@ -1,0 +1,60 @@
+// Text as a row of records (numbers between blanks, or lines) of which a part can be found without reading the rest.
+// A record belongs to the part of the file in which it begins, so that all readers agree without asking each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "file.hpp"
+
+namespace steadfold::readers {
+
+enum class Records { tokens, lines };
+
+/// The bytes begin, ..., end - 1 of a file that hold its records.
+struct Region {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Walks over the records of a region from the first that begins at or after `start`.
+class Walk {
+ public:
+  Walk(const File& file, Region region, Records records, std::uint64_t start, std::size_t block_bytes);
+
+  /// Steps to the next record; false at the end of the region.
+  bool next();
+
+  /// The record, without its line end; valid until the next step. `offset` is where it stands in the file.
+  std::string_view record() const noexcept { return record_; }
+  std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  bool separates(char c) const noexcept;
+  bool refill();
+  void skip_separators();
+  std::size_t find_end();
+
+  const File& file_;
+  Region region_;
+  Records records_;
+  std::size_t block_bytes_;
+  std::string window_;  // bytes of the file from window_offset_ on
+  std::uint64_t window_offset_;
+  std::size_t position_ = 0;  // in window_: where the next record is looked for
+  std::string_view record_;
+  std::uint64_t offset_ = 0;
+};
+
+/// How many records begin in the bytes begin, ..., end - 1 of a region.
+std::uint64_t count_records(const File& file, Region region, Records records, std::uint64_t begin, std::uint64_t end,
+                            std::size_t block_bytes);
+
+/// The region without the blanks at its end.
+Region without_trailing_blanks(const File& file, Region region);
+
+/// The byte behind a byte order mark, if there is one.
+std::uint64_t behind_byte_order_mark(const File& file);
+
+}  // namespace steadfold::readers

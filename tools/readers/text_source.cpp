@@ -1,0 +1,52 @@
+#include "text_source.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "number.hpp"
+
+namespace steadfold::readers {
+
+TextSource::TextSource(std::unique_ptr<File> file, Region region, Records records, const Options& options)
+    : Source(options.type.value_or(Type::f64)),
+      file_(std::move(file)),
+      region_(region),
+      records_(records),
+      block_bytes_(std::max<std::size_t>(options.block_bytes, 1)) {}
+
+std::uint64_t TextSource::begin_of(std::uint64_t part, std::uint64_t parts) const noexcept {
+  return region_.begin + part_begin(region_.end - region_.begin, part, parts);
+}
+
+std::uint64_t TextSource::count(std::uint64_t part, std::uint64_t parts) const {
+  return count_records(*file_, region_, records_, begin_of(part, parts), begin_of(part + 1, parts), block_bytes_);
+}
+
+template <class T>
+void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
+  // The part that holds the first element is the last that begins at or before it.
+  const auto parts = static_cast<std::uint64_t>(first().size()) - 1;
+  const auto behind = std::upper_bound(first().begin(), first().end(), begin);
+  const auto part = static_cast<std::uint64_t>(behind - first().begin()) - 1;
+  Walk walk(*file_, region_, records_, begin_of(part, parts), block_bytes_);
+  const auto step = [&] {
+    if (!walk.next()) throw file_->fault("it was changed while it was read", "try again when it is complete");
+  };
+  for (std::uint64_t skipped = first()[part]; skipped < begin; ++skipped) step();
+  for (T& element : elements) {
+    step();
+    const std::string_view text = field_of(walk.record(), walk.offset());
+    const NumberFault fault = parse_number(text, element);
+    if (fault == NumberFault::none) continue;
+    const bool too_large = fault == NumberFault::too_large;
+    throw file_->fault("line " + std::to_string(file_->line_of(walk.offset())) + ": " + shown(text) +
+                           (too_large ? " is too large for " + std::string(name_of(type())) : " is not a number"),
+                       too_large ? "scale the numbers or write inf" : "correct it");
+  }
+}
+
+void TextSource::read_f64(std::uint64_t begin, std::span<double> elements) const { read_any(begin, elements); }
+void TextSource::read_f32(std::uint64_t begin, std::span<float> elements) const { read_any(begin, elements); }
+
+}  // namespace steadfold::readers

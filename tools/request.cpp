@@ -1,0 +1,69 @@
+#include "request.hpp"
+
+#include "command.hpp"
+
+namespace steadfold::command {
+
+void Request::add_to(CLI::App& app) {
+  app.add_option("FILE", file, "The numbers")->required();
+  app.add_option("--collective", collective, "reduce (to rank 0) or allreduce")->capture_default_str();
+  app.add_option("--distribution", distribution,
+                 "Who holds what: lower, upper, power2, optimized[:deviation=x], or a file with one count per rank")
+      ->capture_default_str();
+  app.add_option("--type", type, "f64 or f32; default: the file's own");
+  app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw or csv")->capture_default_str();
+  app.add_option("--column", column, "Of a csv file: name, or number from 0");
+  app.add_flag("--json", json, "Print one JSON object");
+}
+
+void Request::check() const {
+  if (collective != "reduce" && collective != "allreduce")
+    throw Failure("unknown collective '" + collective + "' (known are reduce and allreduce), choose one of these");
+  reader_options();
+}
+
+std::vector<std::string> Request::arguments() const {
+  std::vector<std::string> result = {"--collective=" + collective, "--distribution=" + distribution,
+                                     "--format=" + format};
+  if (!type.empty()) result.push_back("--type=" + type);
+  if (!column.empty()) result.push_back("--column=" + column);
+  result.insert(result.end(), {"--", file});
+  return result;
+}
+
+readers::Options Request::reader_options() const {
+  readers::Options options{.format = readers::format_named(format), .column = column};
+  if (!type.empty()) options.type = readers::type_named(type);
+  return options;
+}
+
+std::vector<std::string> built_methods() { return {"tree", "exact", "plain"}; }
+
+Method method_named(const std::string& name) {
+  if (name == "tree") return tree();
+  if (name == "exact") return exact();
+  if (name == "plain") return plain();
+  const std::string head = name.substr(0, name.find(':'));
+  if (head == "binned")
+    throw Failure("method '" + name + "' cannot be used (binned is not built yet), choose tree, exact or plain");
+  for (const std::string& built : built_methods()) {
+    if (head == built)
+      throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), ask for " + head);
+  }
+  throw Failure("unknown method '" + name + "' (known are tree, exact and plain), choose one of these");
+}
+
+std::vector<std::string> split(const std::string& text, const std::string& option) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    if (parts.back().empty())
+      throw Failure(option + " cannot be understood ('" + text +
+                    "' has an empty entry), separate entries with one comma");
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace steadfold::command

@@ -1,0 +1,44 @@
+// What `sum` and `verify` are asked for, by options that both have.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/reader.hpp"
+#include "steadfold/steadfold.hpp"
+
+namespace steadfold::command {
+
+struct Request {
+  std::string file;
+  std::string collective = "allreduce";
+  std::string distribution = "upper";
+  std::string type;  // empty: the file's own
+  std::string format = "auto";
+  std::string column;
+  bool json = false;
+
+  /// Declares the options on a subcommand.
+  void add_to(CLI::App& app);
+  /// Throws when a value is none that the option takes.
+  void check() const;
+  /// The same options again, for another run of the command.
+  std::vector<std::string> arguments() const;
+
+  readers::Options reader_options() const;
+  bool rooted() const noexcept { return collective == "reduce"; }
+};
+
+/// The methods that are built, and what the library calls one of them. Throws Failure for others.
+std::vector<std::string> built_methods();
+Method method_named(const std::string& name);
+
+/// What a method promises: the same bits whatever the rank count, distribution and schedule.
+inline bool promises_the_same_bits(const std::string& method) { return method != "plain"; }
+
+/// The parts between commas. Throws Failure, naming the option, when one is empty.
+std::vector<std::string> split(const std::string& text, const std::string& option);
+
+}  // namespace steadfold::command

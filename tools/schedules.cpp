@@ -1,0 +1,64 @@
+// `steadfold schedules`: the registry.
+#include <memory>
+
+#include "command.hpp"
+#include "schedule/registry.hpp"
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+using schedule::Collective;
+using schedule::Row;
+
+std::vector<std::string> collectives_of(const Row& row) {
+  std::vector<std::string> names;
+  for (const Collective each : {Collective::reduce, Collective::allreduce}) {
+    if (offers(row.collectives, each)) names.emplace_back(name_of(each));
+  }
+  return names;
+}
+
+Json json_of(const Row& row) {
+  return {{"name", row.name},
+          {"sentence", row.sentence},
+          {"collectives", collectives_of(row)},
+          {"keeps_rank_order", row.keeps_order(0)},  // the command's root is rank 0
+          {"same_on_all_ranks", row.same_on_all_ranks == schedule::SameOnAllRanks::yes},
+          {"restrictions", row.restrictions},
+          {"methods", row.methods},
+          {"parameters", row.parameters},
+          {"source", row.source}};
+}
+
+std::string joined(const Json& names) {
+  std::string text;
+  for (const Json& name : names) text += (text.empty() ? "" : " ") + name.get<std::string>();
+  return text;
+}
+
+Result run(bool as_json) {
+  Json rows = Json::array();
+  for (const Row& row : schedule::registry()) rows.push_back(json_of(row));
+  if (as_json) return {line_of({{"schedules", rows}})};
+  std::vector<std::vector<std::string>> lines = {
+      {"name", "collectives", "rank order", "methods", "source", "what it does"}};
+  for (const Json& row : rows) {
+    const std::string restrictions = row["restrictions"];
+    lines.push_back({row["name"], joined(row["collectives"]), row["keeps_rank_order"].get<bool>() ? "kept" : "not kept",
+                     joined(row["methods"]), row["source"],
+                     row["sentence"].get<std::string>() + (restrictions.empty() ? "" : " (" + restrictions + ")")});
+  }
+  return {table(lines)};
+}
+
+}  // namespace
+
+void add_schedules(CLI::App& app, Action& action) {
+  CLI::App& schedules = *app.add_subcommand("schedules", "List the algorithms");
+  const auto json = std::make_shared<bool>(false);
+  schedules.add_flag("--json", *json, "Print one JSON object");
+  schedules.callback([json, &action] { action = [json](const Job&) { return run(*json); }; });
+}
+
+}  // namespace steadfold::command

@@ -1,0 +1,82 @@
+// `steadfold sum FILE`: reduces a file to one number, each rank its own part.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+
+#include "command.hpp"
+#include "measure.hpp"
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+struct Options {
+  Request request;
+  std::string method = "exact";
+  std::string schedule = "auto";
+};
+
+Json json_of(const Job& job, const Options& options, const Share& share, const Summed& summed) {
+  Json json;
+  json["elements"] = share.element_count;
+  json["ranks"] = job.rank_count();
+  json["method"] = options.method;
+  json["schedule"] = summed.schedule;
+  json["distribution"] = options.request.distribution;
+  json["collective"] = options.request.collective;
+  json["type"] = std::holds_alternative<std::vector<double>>(share.elements) ? "f64" : "f32";
+  json["value"] = std::isfinite(summed.value) ? Json(summed.value) : Json();
+  json["bits"] = summed.bits;
+  json["messages"] = summed.traffic ? Json(summed.traffic->messages) : Json();
+  json["rounds"] = summed.traffic ? Json(summed.traffic->rounds) : Json();
+  json["bytes"] = summed.traffic ? Json(summed.traffic->bytes) : Json();
+  json["seconds"] = summed.seconds;
+  return json;
+}
+
+std::string table_of(const Json& json, double value) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, field] : json.items()) {
+    std::string text = field.is_string() ? field.get<std::string>() : field.dump();
+    if (name == "value") text = fmt::format("{:.17g}", value);
+    if (name == "seconds") text = fmt::format("{:.3g}", field.get<double>());
+    rows.push_back({name, field.is_null() && name != "value" ? "left to the MPI library" : text});
+  }
+  return table(rows);
+}
+
+Result run(const Job& job, const Options& options) {
+  const Share share = load(job, options.request);
+  const Summed summed = command::summed(
+      job, share,
+      {.method = options.method, .schedule = options.schedule, .rooted = options.request.rooted(), .measured = true});
+  if (!summed.same_on_all_ranks)
+    throw Failure("the ranks do not hold the same bits (schedule " + summed.schedule + ", method " + options.method +
+                      "), report it with this command line",
+                  check_failed);
+  if (!summed.same_in_all_runs && promises_the_same_bits(options.method))
+    throw Failure("a second run brought other bits (schedule " + summed.schedule + ", method " + options.method +
+                      "), report it with this command line",
+                  check_failed);
+  const Json json = json_of(job, options, share, summed);
+  return {options.request.json ? line_of(json) : table_of(json, summed.value)};
+}
+
+}  // namespace
+
+void add_sum(CLI::App& app, Action& action) {
+  CLI::App& sum = *app.add_subcommand("sum", "Reduce a file to one number (also under mpirun)");
+  const auto options = std::make_shared<Options>();
+  options->request.add_to(sum);
+  sum.add_option("--method", options->method, "tree, exact or plain")->capture_default_str();
+  sum.add_option("--schedule", options->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
+  sum.callback([options, &action] {
+    options->request.check();
+    method_named(options->method);
+    if (options->schedule.empty()) throw Failure("--schedule is empty (it names no schedule), give a name or auto");
+    action = [options](const Job& job) { return run(job, *options); };
+  });
+}
+
+}  // namespace steadfold::command

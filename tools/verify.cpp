@@ -1,0 +1,163 @@
+// `steadfold verify FILE`: starts the ranks itself, as many as asked for, one launch for each count, and compares the
+// bits of all methods and schedules.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "catalogue.hpp"
+#include "command.hpp"
+#include "launcher.hpp"
+#include "request.hpp"
+#include "table.hpp"
+#include "verify_case.hpp"
+
+namespace steadfold::command {
+namespace {
+
+struct Options {
+  Request request;
+  std::string ranks = "1,2,3,5,8";
+  std::string methods;  // empty: all that are built
+  std::string schedules = "all";
+};
+
+std::vector<int> rank_counts(const std::string& text) {
+  constexpr int most = 1024;
+  std::vector<int> counts;
+  for (const std::string& part : split(text, "--ranks")) {
+    int count = 0;
+    const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (failed != std::errc() || end != part.data() + part.size() || count < 1 || count > most)
+      throw Failure(
+          fmt::format("--ranks cannot be understood ('{}' is no number from 1 to {}), write 1,2,3", part, most));
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+/// Every combination asked for. One that cannot be is a failure when both its parts were named, and left out when it
+/// came in by `all` or by default.
+std::vector<Case> cases_of(const Options& options) {
+  const bool all_methods = options.methods.empty() || options.methods == "all";
+  const bool all_schedules = options.schedules == "all";
+  const auto methods = all_methods ? built_methods() : split(options.methods, "--methods");
+  const auto schedules = all_schedules ? schedule_names() : split(options.schedules, "--schedules");
+  std::vector<Case> cases;
+  for (const std::string& method : methods) method_named(method);
+  for (const std::string& schedule : schedules) {
+    std::string refused;
+    bool served = false;
+    for (const std::string& method : methods) {
+      const auto reason = refusal(schedule, method, options.request.rooted());
+      if (reason && !all_schedules && !all_methods) throw Failure(*reason);
+      if (reason) refused = *reason;
+      if (!reason) cases.push_back({method, schedule});
+      served = served || !reason;
+    }
+    if (!served && !all_schedules) throw Failure(refused);
+  }
+  if (cases.empty()) throw Failure("nothing to verify (no schedule serves what is asked for), see steadfold schedules");
+  std::stable_sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.method < b.method; });
+  return cases;
+}
+
+/// What the ranks wrote, or a Failure that says why they wrote nothing of use.
+Json answer_of(const Ran& ran) {
+  const std::size_t begin = ran.out.find(answer_begin);
+  const Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
+  if (answer.contains("error"))
+    throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));
+  if (answer.contains("rows") && ran.status == 0) return answer["rows"];
+  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
+                (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), try it with steadfold sum");
+}
+
+void show_progress(const std::string& text) {
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
+}
+
+Json rows_of(const Options& options, const std::vector<Case>& cases) {
+  std::vector<std::string> arguments = {"verify-worker"};
+  for (const Case& each : cases) arguments.push_back("--case=" + text_of(each));
+  const std::vector<std::string> request = options.request.arguments();
+  arguments.insert(arguments.end(), request.begin(), request.end());
+  Json rows = Json::array();
+  try {
+    for (const int count : rank_counts(options.ranks)) {
+      show_progress(fmt::format("{} combinations on {} ranks ...", cases.size(), count));
+      for (const Json& row : answer_of(run_ranks(count, arguments))) rows.push_back(row);
+    }
+  } catch (...) {
+    show_progress("");
+    throw;
+  }
+  show_progress("");
+  return rows;
+}
+
+/// The different results of every method. A row whose ranks differ counts as two.
+std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
+  std::map<std::string, std::set<std::string>> results;
+  for (const Json& row : rows) {
+    std::set<std::string>& found = results[row["method"]];
+    found.insert(row["bits"].get<std::string>());
+    if (!row["same_on_all_ranks"].get<bool>()) found.insert("ranks differ");
+  }
+  return results;
+}
+
+std::string text_for_people(const Json& rows, bool identical) {
+  std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
+  for (const Json& row : rows) {
+    lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], row["schedule"], row["bits"]});
+    if (!row["same_on_all_ranks"].get<bool>()) lines.back().push_back("ranks differ");
+  }
+  std::string text = table(lines) + "\n";
+  for (const auto& [method, found] : results_of(rows)) {
+    const bool promised = promises_the_same_bits(method);
+    const std::string what = found.size() == 1 ? "the same bits everywhere, " + *found.begin()
+                                               : fmt::format("{} different results", found.size());
+    text += fmt::format("{}: {}{}\n", method, what, promised ? "" : " (it promises nothing)");
+  }
+  return text + (identical ? "identical\n" : "NOT identical\n");
+}
+
+Result run(const Options& options, const std::vector<Case>& cases) {
+  const Json rows = rows_of(options, cases);
+  const auto results = results_of(rows);
+  const bool identical = std::all_of(results.begin(), results.end(), [](const auto& each) {
+    return each.second.size() == 1 || !promises_the_same_bits(each.first);
+  });
+  const ExitStatus status = identical ? all_well : check_failed;
+  if (options.request.json) return {line_of({{"identical", identical}, {"rows", rows}}), status};
+  return {text_for_people(rows, identical), status};
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+  CLI::App& verify = *app.add_subcommand("verify", "Compare the bits of a sum over rank counts and schedules");
+  const auto options = std::make_shared<Options>();
+  options->request.add_to(verify);
+  verify.add_option("--ranks", options->ranks, "Rank counts, between commas")->capture_default_str();
+  verify.add_option("--methods,--method", options->methods, "Of tree, exact and plain, between commas; default: all");
+  verify
+      .add_option("--schedules,--schedule", options->schedules,
+                  "Names of `steadfold schedules`, between commas, or all")
+      ->capture_default_str();
+  verify.callback([options, &action] {
+    options->request.check();
+    rank_counts(options->ranks);
+    if (launch_of_this_process().rank_count > 1)
+      throw Failure("verify cannot run under a launcher (it starts the ranks itself), start it without mpirun");
+    readers::open(options->request.file, options->request.reader_options());
+    action = [options, cases = cases_of(*options)](const Job&) { return run(*options, cases); };
+  });
+}
+
+}  // namespace steadfold::command

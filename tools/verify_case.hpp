@@ -1,0 +1,24 @@
+// What `verify` and the ranks that it starts say to each other.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace steadfold::command {
+
+/// One combination, written METHOD@SCHEDULE.
+struct Case {
+  std::string method;
+  std::string schedule;
+};
+
+inline std::string text_of(const Case& each) { return each.method + "@" + each.schedule; }
+inline Case case_in(const std::string& text) {
+  const std::size_t at = text.find('@');
+  return {text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)};
+}
+
+/// How an answer begins on standard output: launchers may have put something before it.
+constexpr std::string_view answer_begin = "{\"verify-worker\":";
+
+}  // namespace steadfold::command

@@ -1,0 +1,54 @@
+// `steadfold verify-worker`: what `verify` starts as ranks. Reads the file once and sums it in every way asked for.
+#include <memory>
+
+#include "command.hpp"
+#include "measure.hpp"
+#include "verify_case.hpp"
+
+namespace steadfold::command {
+namespace {
+
+struct Options {
+  Request request;
+  std::vector<std::string> cases;
+};
+
+Json rows_of(const Job& job, const Options& options) {
+  const Share share = load(job, options.request);
+  Json rows = Json::array();
+  for (const std::string& text : options.cases) {
+    const Case each = case_in(text);
+    const Summed summed = command::summed(
+        job, share, {.method = each.method, .schedule = each.schedule, .rooted = options.request.rooted()});
+    rows.push_back({{"ranks", job.rank_count()},
+                    {"method", each.method},
+                    {"schedule", each.schedule},
+                    {"bits", summed.bits},
+                    {"same_on_all_ranks", summed.same_on_all_ranks}});
+  }
+  return rows;
+}
+
+/// Failures too go to standard output: what comes with a bad exit status has the launcher's remarks around it.
+Result run(const Job& job, const Options& options) {
+  Json answer = {{"verify-worker", 1}};
+  try {
+    job.together([&] { answer["rows"] = rows_of(job, options); });
+  } catch (const Failure& failure) {
+    answer["error"] = failure.what();
+    answer["status"] = static_cast<int>(failure.status());
+  }
+  return {line_of(answer)};
+}
+
+}  // namespace
+
+void add_verify_worker(CLI::App& app, Action& action) {
+  CLI::App& worker = *app.add_subcommand("verify-worker", "The ranks of verify")->group("");
+  const auto options = std::make_shared<Options>();
+  options->request.add_to(worker);
+  worker.add_option("--case", options->cases, "METHOD@SCHEDULE")->required()->allow_extra_args(false);
+  worker.callback([options, &action] { action = [options](const Job& job) { return run(job, *options); }; });
+}
+
+}  // namespace steadfold::command
