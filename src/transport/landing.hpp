@@ -26,7 +26,7 @@ class LandingSlots {
       slots_.push_back({total, capacity});
       total += room_for(capacity);
     }
-    if (total > 0) block_.reset(static_cast<std::byte*>(::operator new (total, std::align_val_t{alignment})));
+    if (total > 0) block_.reset(static_cast<std::byte*>(::operator new(total, std::align_val_t{alignment})));
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no landing slots (memory ran out over " + std::to_string(capacities.size()) +
                              " slots), use fewer segments or a schedule with smaller messages");
@@ -47,7 +47,7 @@ class LandingSlots {
   }
   static constexpr Bytes most = Bytes{1} << 62;  // no sum of capacities wraps around below it
   struct Release {
-    void operator()(std::byte* block) const noexcept { ::operator delete (block, std::align_val_t{alignment}); }
+    void operator()(std::byte* block) const noexcept { ::operator delete(block, std::align_val_t{alignment}); }
   };
   struct Place {
     Bytes first = 0;
