@@ -46,7 +46,9 @@ Outcome agree(Outcome mine, int rank, int rank_count) {
 
 Job::Job(Mpi mpi, int& argc, char**& argv) {
   const Launch launch = launch_of_this_process();
-  mpi_ = mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched);
+  // A rank that leaves without a word to its launcher may be taken for a crash: even who starts launchers greets it.
+  mpi_ = mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched) ||
+         (mpi == Mpi::never && launch.rank_count > 1);
   rank_ = launch.rank;
   rank_count_ = launch.rank_count;
   if (!mpi_) return;

@@ -101,17 +101,18 @@ void require_whole(const Agreement& agreed) {
 
 std::vector<std::byte> propose(const Call& call, const Failure* failure) {
   const std::string text = failure == nullptr ? "" : failure->what();
+  const std::string_view schedule = asked_schedule(call);
   const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
   const Head head{.description = describe(call),
                   .status = failure == nullptr ? Status::ok : failure->status(),
                   .text_bytes = text.size(),
-                  .schedule_bytes = call.schedule.size(),
+                  .schedule_bytes = schedule.size(),
                   .rows = call.rows,
                   .interval_count = listed ? call.intervals.size() : 0};
   std::vector<std::byte> bytes;
   append(bytes, &head, sizeof head);
   append(bytes, text.data(), text.size());
-  append(bytes, call.schedule.data(), call.schedule.size());
+  append(bytes, schedule.data(), schedule.size());
   if (listed) append(bytes, call.intervals.data(), call.intervals.size_bytes());
   return bytes;
 }
@@ -131,7 +132,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   agreed.layout = layout_of(all);
   require_whole(agreed);
   agreed.element_count = agreed.layout.element_count();
-  if (agreed.schedule_text.empty() || agreed.schedule_text == "auto") agreed.schedule_text = forced_schedule;
+  if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
   if (agreed.schedule_text.empty())
     agreed.schedule_text = chosen_schedule(agreed.description, static_cast<Rank>(all.size()));
   agreed.schedule = checked_schedule(agreed.schedule_text, agreed.description);

@@ -34,6 +34,7 @@ Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   if (call.operation == Operation::user) return Method::tree;
   if (call.operation == Operation::dot || call.operation == Operation::norm2) return Method::exact;
+  if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
   if (arithmetic::built_in(call.operation, call.type).order_free) return Method::plain;
   if (call.operation == Operation::sum && call.layout != LayoutKind::row_a_rank) return Method::exact;
   return Method::tree;
@@ -72,7 +73,7 @@ Description describe(const Call& call) noexcept {
   d.columns = call.columns;
   d.element_count = call.element_count;
   d.operator_name = is_user ? hash_of(call.operator_name) : 0;
-  d.schedule = hash_of(call.schedule);
+  d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative ? 1 : 0;
   d.may_fail = is_user && call.user_may_fail ? 1 : 0;
   return d;

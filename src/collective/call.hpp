@@ -35,7 +35,7 @@ struct Call {
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
   Rank root = all_ranks;
-  std::string_view schedule;  // empty: the library chooses
+  std::string_view schedule;  // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
   arithmetic::Operator user;  // Operation::user
@@ -66,6 +66,11 @@ struct Description {
   friend bool operator==(const Description&, const Description&) = default;
 };
 static_assert(sizeof(Description) == 13 * 8, "no padding: it is hashed and sent as bytes");
+
+/// The schedule that was asked for by name; empty where the choice is the library's.
+constexpr std::string_view asked_schedule(const Call& call) noexcept {
+  return call.schedule == "auto" ? std::string_view() : call.schedule;
+}
 
 /// Resolves what is automatic. The call need not be valid.
 Description describe(const Call& call) noexcept;

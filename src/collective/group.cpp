@@ -1,6 +1,7 @@
 #include "collective/group.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -71,9 +72,11 @@ void Group::require_usable(const Call& call, const std::byte* first, const std::
                            const std::byte* result) const {
   validate(call, rank_count());
   if (call.rows > 0 && call.operation == arithmetic::Operation::dot && (first == nullptr || second == nullptr))
-    throw Failure(Status::invalid_argument,
-                  "a factor of a dot product is null (it is missing or of another size), give two vectors of the same "
-                  "size");
+    throw Failure(
+        Status::invalid_argument,
+        std::string("the ") + (second == nullptr ? "second" : "first") +
+            " factor of a dot product is null (it is missing or of another size), give two vectors of the same "
+            "size");
   if (call.rows > 0 && first == nullptr)
     throw Failure(Status::invalid_argument,
                   "null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
@@ -108,7 +111,8 @@ Group::Shape& Group::shape_of(const Call& call) {
 
 /// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
 bool Group::fits_opening(const Shape& shape, const Call& call) const {
-  if (!forced_schedule_.empty() || !call.schedule.empty() || !knows_its_rows(call, shape.description)) return false;
+  if (!forced_schedule_.empty() || !asked_schedule(call).empty() || !knows_its_rows(call, shape.description))
+    return false;
   Bytes bytes = shape.bytes_of_none;
   for (const auto interval : call.intervals) {
     if (interval.empty()) continue;
@@ -119,14 +123,17 @@ bool Group::fits_opening(const Shape& shape, const Call& call) const {
   return bytes <= Opening::capacity - Opening::prefix;
 }
 
-const Group::CachedPlan* Group::cached_plan(const Shape& shape, const Call& call) const noexcept {
-  for (const CachedPlan& cached : plans_) {
+/// The plans made for this shape and this rank's rows; other ranks may tell them apart.
+Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
+  Ways ways = no_way;
+  for (std::size_t place = 0; place < plans_.size(); ++place) {
+    const CachedPlan& cached = plans_[place];
     if (cached.plan->agreed().description != shape.description || cached.rows != call.rows) continue;
     if (call.layout != LayoutKind::intervals ||
         std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end()))
-      return &cached;
+      ways |= by_cached_plan(place);
   }
-  return nullptr;
+  return ways;
 }
 
 Bytes Group::build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second) {
@@ -143,9 +150,9 @@ Bytes Group::build(Shape& shape, const Call& call, const std::byte* first, const
   return shape.builder->write(opening_.partial());
 }
 
-std::span<const std::byte> Group::open(const Header& mine, Route route, const Call& call, const Shape* shape,
+std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                        Bytes partial_bytes) {
-  opening_.take(mine, route, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
+  opening_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
   opening_stage_.run();
   return opening_stage_.machine().bytes_of(schedule::value());
 }
@@ -169,7 +176,7 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
   order::Interval mine;
   const Call call = placed(given, mine);
   Header header;
-  Route route = Route::bind;
+  Ways ways = no_way;
   Shape* shape = nullptr;
   Bytes partial_bytes = 0;
   try {
@@ -177,10 +184,9 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
     require_usable(call, first, second, result);
     shape = &shape_of(call);
     header.digest = shape->digest;
-    if (const CachedPlan* cached = cached_plan(*shape, call)) {
-      route = static_cast<Route>(static_cast<std::uint64_t>(Route::plans) + cached->number);
-    } else if (fits_opening(*shape, call)) {
-      route = Route::here;
+    ways = cached_plans(*shape, call);
+    if (ways == no_way && fits_opening(*shape, call)) {
+      ways = in_the_opening;
       partial_bytes = build(*shape, call, first, second);
       const Status status = arithmetic::header_of(opening_.partial()).status;
       if (status != Status::ok) failure.emplace(status, text_of(status));
@@ -192,43 +198,40 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
   }
   if (failure) {
     header = {.status = failure->status(), .digest = digest_of(describe(call))};
-    route = Route::bind;
+    ways = no_way;
   }
 
-  const auto outcome = open(header, route, call, shape, partial_bytes);
+  const auto outcome = open(header, ways, call, shape, partial_bytes);
   Status status = worse(opening_stage_.machine().status(), arithmetic::header_of(outcome).status);
-  route = Opening::route_of(outcome);
-  const bool is_here = status == Status::ok && route == Route::here;
+  ways = Opening::ways_of(outcome);
+  const bool is_here = status == Status::ok && (ways & in_the_opening) != 0;
   if (is_here && call.layout == LayoutKind::intervals && !Opening::coverage_of(outcome).whole()) status = Status::gap;
   if (is_here && status == Status::ok) status = finish_here(*shape, call, Opening::partial_of(outcome));
-  // All that can differ between ranks by now is that an operator failed in the last merge of one of them.
-  const bool may_differ = status <= Status::operator_failed && route <= Route::here;
+  // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
+  // by a plan, nobody merged.
+  const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_opening) != 0);
   if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = verdict_on(status);
   if (status != Status::ok) diagnose(call, status, failure);
   if (!is_here)
-    run_plan(call, route, first, second, result);
+    run_plan(call, ways, first, second, result);
   else if (gets_result(shape->description, rank()))
     std::memcpy(result, shape->values.data(), shape->kind->value_bytes());
 }
 
-void Group::run_plan(const Call& call, Route route, const std::byte* first, const std::byte* second,
-                     std::byte* result) {
-  const std::uint64_t number = static_cast<std::uint64_t>(route) - static_cast<std::uint64_t>(Route::plans);
-  const auto cached = std::find_if(plans_.begin(), plans_.end(),
-                                   [number](const CachedPlan& candidate) { return candidate.number == number; });
-  Plan& plan = route == Route::bind || cached == plans_.end() ? new_cached_plan(call) : *cached->plan;
+void Group::run_plan(const Call& call, Ways ways, const std::byte* first, const std::byte* second, std::byte* result) {
+  Plan& plan =
+      ways == no_way ? new_cached_plan(call) : *plans_[static_cast<std::size_t>(std::countr_zero(ways)) - 1].plan;
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
   plan.run(first, second, result);
   if (plan.status() != Status::ok) throw Failure(plan.status(), text_of(plan.status()));
 }
 
-/// Every rank makes and drops the same plans in the same order, so that a number names the same plan everywhere.
+/// Every rank makes and drops the same plans in the same order, so that a place holds the same plan everywhere.
 Plan& Group::new_cached_plan(const Call& call) {
   Agreement agreed = agree(call, nullptr);
   if (plans_.size() == most_plans) plans_.pop_front();
   const std::uint32_t tag = next_tag();
-  plans_.push_back({.number = tag,
-                    .rows = call.rows,
+  plans_.push_back({.rows = call.rows,
                     .intervals = {call.intervals.begin(), call.intervals.end()},
                     .plan = std::make_unique<Plan>(std::move(agreed), call, transport_, tag)});
   return *plans_.back().plan;

@@ -56,7 +56,6 @@ class Group {
   };
   /// A plan that one-shot calls of the same shape and layout share.
   struct CachedPlan {
-    std::uint64_t number;
     Count rows;
     std::vector<order::Interval> intervals;
     std::unique_ptr<Plan> plan;
@@ -66,13 +65,13 @@ class Group {
   void require_usable(const Call& call, const std::byte* first, const std::byte* second, const std::byte* result) const;
   Shape& shape_of(const Call& call);
   bool fits_opening(const Shape& shape, const Call& call) const;
-  const CachedPlan* cached_plan(const Shape& shape, const Call& call) const noexcept;
+  Ways cached_plans(const Shape& shape, const Call& call) const noexcept;
   Bytes build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second);
-  std::span<const std::byte> open(const Header& mine, Route route, const Call& call, const Shape* shape,
+  std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                   Bytes partial_bytes);
   Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
   Status verdict_on(Status mine);
-  void run_plan(const Call& call, Route route, const std::byte* first, const std::byte* second, std::byte* result);
+  void run_plan(const Call& call, Ways ways, const std::byte* first, const std::byte* second, std::byte* result);
   Plan& new_cached_plan(const Call& call);
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
   Agreement agree(const Call& call, const Failure* mine);

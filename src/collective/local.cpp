@@ -32,6 +32,8 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
                                    .row_stride = row_bytes});
     offset += interval.size() * row_bytes;
   }
+  if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
+    throw Failure(Status::gap, text_of(Status::gap));
   std::vector<std::byte> partial(kind->working_capacity(rows));
   std::vector<std::byte> spare(kind->value_bytes());
   const Bytes size = builder->write(partial);

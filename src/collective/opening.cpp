@@ -7,7 +7,7 @@ namespace {
 
 /// What stands between header and partial.
 struct Terms {
-  Route route = Route::bind;
+  Ways ways = no_way;
   order::Coverage coverage;
   std::uint64_t reserved = 0;
 };
@@ -25,15 +25,15 @@ void set_terms(std::span<std::byte> bytes, const Terms& terms) {
 
 }  // namespace
 
-void Opening::take(const Header& mine, Route route, const order::Coverage& coverage,
-                   const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
+void Opening::take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
+                   Bytes partial_bytes) noexcept {
   arithmetic::set_header(mine_, mine);
-  set_terms(mine_, {.route = route, .coverage = coverage});
-  size_ = prefix + (route == Route::here ? partial_bytes : 0);
+  set_terms(mine_, {.ways = ways, .coverage = coverage});
+  size_ = prefix + ((ways & in_the_opening) != 0 ? partial_bytes : 0);
   kind_ = kind;
 }
 
-Route Opening::route_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).route; }
+Ways Opening::ways_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).ways; }
 
 order::Coverage Opening::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
 
@@ -47,14 +47,14 @@ Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left,
   auto [header, ok] = arithmetic::merge_headers(left, right);
   Terms terms = terms_of(left);
   const Terms other = terms_of(right);
-  if (terms.route != other.route) terms.route = Route::bind;
+  terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
   Bytes size = prefix;
-  if (ok && terms.route == Route::here) {
+  if (ok && (terms.ways & in_the_opening) != 0) {
     const Bytes merged = kind_->merge(partial_of(left), partial_of(right), out.subspan(prefix));
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::transport_failed)
-      terms.route = Route::bind;  // it grew beyond the opening
+      terms.ways &= ~in_the_opening;  // it grew beyond the opening
     else if (status != Status::ok)
       header.status = status;
     else

@@ -9,26 +9,25 @@
 
 namespace steadfold::collective {
 
-/// Which way a one-shot call goes on. Ranks that name different ways meet as `bind`.
-enum class Route : std::uint64_t {
-  bind = 0,   // agree on a plan first
-  here = 1,   // the partials are in the opening itself
-  plans = 2,  // plans + n: run the cached plan n
-};
+/// The ways in which a one-shot call can go on, as bits; it takes one that all ranks offer. None: bind a plan first.
+using Ways = std::uint64_t;
+inline constexpr Ways no_way = 0;
+inline constexpr Ways in_the_opening = 1;  // the partials are in the messages themselves
+constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
 
-/// Bytes: Header, Route, Coverage, 8 bytes unused, then a partial of `kind` where the route is `here`.
+/// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_opening`.
 class Opening final : public Content {
  public:
   static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
   static constexpr Bytes prefix = 48;
 
-  /// This rank's side. `here`: `partial()` has been written, `partial_bytes` of it, and merges are `kind`'s.
-  void take(const Header& mine, Route route, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
+  /// This rank's side. `in_the_opening`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
+  void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
 
   /// The parts of an opening that came out.
-  static Route route_of(std::span<const std::byte> bytes) noexcept;
+  static Ways ways_of(std::span<const std::byte> bytes) noexcept;
   static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
   static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {
     return bytes.subspan(prefix);

@@ -1,5 +1,7 @@
 #include "collective/plan.hpp"
 
+#include <algorithm>
+
 #include "collective/failure.hpp"
 
 namespace steadfold::collective {
@@ -44,11 +46,12 @@ Plan::Plan(Agreement agreed, const Call& call, std::shared_ptr<transport::Transp
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
       operator_(operator_of(call)),
-      segments_(segments),
+      segments_(static_cast<std::uint32_t>(std::min<Count>(segments, agreed_.description.columns))),
       local_rows_(agreed_.layout.local_count(transport_->rank())),
-      rows_(agreed_, operator_, transport_->rank(), transport_->rank_count(), segments),
-      main_(agreed_.schedule.row->steps(context_of(agreed_, *transport_, segments)), segments, rows_, *transport_, tag),
-      text_(text_of(agreed_, transport_->rank_count(), segments)) {
+      rows_(agreed_, operator_, transport_->rank(), transport_->rank_count(), segments_),
+      main_(agreed_.schedule.row->steps(context_of(agreed_, *transport_, segments_)), segments_, rows_, *transport_,
+            tag),
+      text_(text_of(agreed_, transport_->rank_count(), segments_)) {
   if (agreed_.description.may_fail != 0 && root_of(agreed_.description) == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
     closing_.emplace(schedule::find("recursive_doubling")->steps(context), 1, verdict_, *transport_, tag + 1);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cfenv>
 #include <cstdint>
 #include <limits>
@@ -234,6 +235,14 @@ TEST_F(LocalTest, CallsFromC) {
   };
   EXPECT_EQ(sf_reduce_local(&call, x, nullptr, result), SF_OK) << sf_error_text();
   EXPECT_TRUE(is(result[0], (2.0 - 3.0) - 1.0));
+}
+
+double difference(double left, double right) { return left - right; }
+
+TEST_F(LocalTest, AFreeFunctionIsAnOperator) {
+  const std::vector<double> x = {5, 2, 3, 9, 1};
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(reduce(x, difference)),
+            std::bit_cast<std::uint64_t>((5. - 2. - (3. - 9.)) - 1.));
 }
 
 TEST_F(LocalTest, LayoutsWithFaultsFromC) {

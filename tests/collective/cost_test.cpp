@@ -12,18 +12,21 @@ struct Cost {
   Count rounds;
 };
 
-/// Of a sum of N ones.
+/// Of a sum of N rows of ones, a column a segment: no segment is without a column.
 Cost cost_of(const std::string& schedule, Rank p, Rank root, Count n, std::uint64_t seed, Method method = Method::tree,
              std::uint32_t segments = 1) {
   const Deal deal = contiguous_deal(order::counts(order::Distribution::lower, n, p));
-  const Call call{.method = method, .root = root, .schedule = schedule, .layout = LayoutKind::rank_order};
+  const Call call{
+      .method = method, .columns = segments, .root = root, .schedule = schedule, .layout = LayoutKind::rank_order};
   const std::vector<Call> calls = calls_for(call, deal);
   std::vector<Memory> memory;
-  for (const auto& intervals : deal) memory.push_back(bytes_of(std::vector<double>(rows_of(intervals), 1.0)));
+  for (const auto& intervals : deal)
+    memory.push_back(bytes_of(std::vector<double>(rows_of(intervals) * segments, 1.0)));
   SimulatedRanks ranks(p, seed, seed % 2 == 0 ? Sends::synchronous : Sends::buffered);
   SimulatedJob job(ranks, concluded(calls).agreement.value(), calls, segments);
   job.trace(true);
-  expect_result(run(ranks, job, memory, 8, segments), root, bytes_of(std::vector<double>{static_cast<double>(n)}));
+  expect_result(run(ranks, job, memory, 8 * segments, segments), root,
+                bytes_of(std::vector<double>(segments, static_cast<double>(n))));
   EXPECT_EQ(ranks.traffic().messages, job.messages());
   return {job.messages(), job.rounds()};
 }

@@ -57,7 +57,8 @@ Case sum_case(std::mt19937_64& random, const Deal& deal, Call call) {
     made.sides.push_back({.call = call,
                           .intervals = call.layout == LayoutKind::intervals ? intervals : std::vector<Interval>{},
                           .first = memory_of(elements, call.columns, intervals)});
-    made.sides.back().first.resize(made.sides.back().first.size() + 8);  // never null
+    Memory& first = made.sides.back().first;
+    first.resize(2 * first.size() + 64);  // never null, and enough for a culprit that says it has two columns
   }
   std::vector<double> sums;
   const bool exact = static_cast<Method>(collective::describe(call).method) == Method::exact;

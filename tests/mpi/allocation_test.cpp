@@ -224,6 +224,18 @@ TEST_F(AllocationTest, CallsOfManyShapesInTurn) {
   });
 }
 
+/// Rank 0 cannot tell the two from its own rows.
+TEST_F(AllocationTest, LayoutsInTurnThatLookTheSameOnOneRank) {
+  const std::vector<double> x = elements<double>(20, random);
+  const Options options{.method = tree()};
+  std::size_t turn = 0;
+  expect_none("two sizes in turn", [&] {
+    turn += 1;
+    const std::size_t rows = world.rank == 0 || turn % 2 == 0 ? 10 : 12;
+    sum(std::span(x).first(rows), world.comm, options);
+  });
+}
+
 TEST_F(AllocationTest, Plans) {
   const std::vector<double> x = elements<double>(200, random);
   double result = 0;
@@ -252,9 +264,4 @@ TEST_F(AllocationTest, Plans) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int failed = steadfold::tests::run_all(argc, argv);
-  MPI_Finalize();
-  return failed;
-}
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

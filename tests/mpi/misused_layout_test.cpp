@@ -115,9 +115,4 @@ TEST_F(MisusedLayoutTest, IntervalsThatEndBeforeTheyBegin) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int failed = steadfold::tests::run_all(argc, argv, 60);
-  MPI_Finalize();
-  return failed;
-}
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }

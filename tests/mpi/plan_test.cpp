@@ -464,9 +464,4 @@ TEST_F(PlanTest, AForcedScheduleThatCannotServeIsAnErrorOnEveryRank) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int failed = steadfold::tests::run_all(argc, argv);
-  MPI_Finalize();
-  return failed;
-}
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

@@ -417,16 +417,11 @@ class Program {
 
 TEST(RandomProgramsTest, EndInTheReferencesBits) {
   const std::uint64_t seed = seed_of("random_programs_test", 6);
-  const int programs = full() ? 40 : 3;
+  const int programs = full() ? 100 / Ranks().size : 3;
   for (int i = 0; i < programs; ++i) Program(seed + static_cast<std::uint64_t>(i), full() ? 500 : 150).run();
 }
 
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int failed = steadfold::tests::run_all(argc, argv);
-  MPI_Finalize();
-  return failed;
-}
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

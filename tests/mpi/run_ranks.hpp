@@ -109,4 +109,12 @@ inline int run_all(int argc, char** argv, unsigned most_seconds = 200) {
   return any;
 }
 
+/// A whole main function.
+inline int run_program(int argc, char** argv, unsigned most_seconds = 200) {
+  MPI_Init(&argc, &argv);
+  const int failed = run_all(argc, argv, most_seconds);
+  MPI_Finalize();
+  return failed;
+}
+
 }  // namespace steadfold::tests

@@ -149,7 +149,6 @@ TEST_F(VectorsTest, AddsHostileValues) {
 
 /// Other ranks in another order: the tree follows the communicator's ranks.
 TEST_F(VectorsTest, FollowsTheOrderOfTheCommunicator) {
-  const auto vectors = vectors_of<Text>(world, 1, random);
   const Ranks reversed = Ranks::split(0, -world.rank);
   std::vector<Text> mine = {Text::of(static_cast<char>('a' + reversed.rank))};
   std::vector<Text> letters;
@@ -206,9 +205,4 @@ TEST_F(VectorsTest, IsNoPromiseAcrossNumbersOfRanks) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int failed = steadfold::tests::run_all(argc, argv);
-  MPI_Finalize();
-  return failed;
-}
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

@@ -129,14 +129,15 @@ TEST(Layout, FindsRandomFaults) {
     Lists lists = random_lists(random, 4, 40);
     for (auto& list : lists) {
       if (list.empty() || random() % 3 != 0) continue;
-      Interval& one = list[random() % list.size()];
+      const std::size_t at = random() % list.size();
+      Interval one = list[at];
       switch (random() % 4) {
         case 0: one.end = one.begin; break;
-        case 1: one.begin += random() % 3; break;
+        case 1: one.begin = std::min(one.end, one.begin + random() % 3); break;
         case 2: one.end += random() % 4; break;
         default: list.push_back(one); break;
       }
-      one.begin = std::min(one.begin, one.end);
+      list[at] = one;
     }
     std::vector<int> times(64, 0);
     Index end = 0;

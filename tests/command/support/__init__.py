@@ -52,14 +52,16 @@ def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT):
     words = [COMMAND, *map(str, arguments)]
     if ranks is not None:
         words = [*LAUNCHER, "-n", str(ranks), *words]
-    return subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        stdin=subprocess.DEVNULL,
-        env={**ENVIRONMENT, **(environment or {})},
-    )
+    # Launchers of Open MPI that share a session directory sometimes take it from under each other.
+    with tempfile.TemporaryDirectory() as session:
+        return subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            env={**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": session, **(environment or {})},
+        )
 
 
 def run_all(calls):
