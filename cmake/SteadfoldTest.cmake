@@ -73,6 +73,7 @@ function(steadfold_mpi_test test)
     foreach(p IN LISTS ranks)
       add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
       set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${p}
+        SKIP_REGULAR_EXPRESSION "are left out \\("
         ENVIRONMENT "${steadfold_test_environment};${steadfold_environment_${name}}")
       steadfold_own_session(mpi.${name}.${test}.p${p})
     endforeach()

@@ -6,11 +6,13 @@ import sys
 import xml.etree.ElementTree
 from pathlib import Path
 
-allowed = [
-    re.compile(line.split()[0])
-    for line in (Path(__file__).parent / "allowed_skips.txt").read_text().splitlines()
-    if line.strip() and not line.startswith("#")
-]
+# Patterns of names, each with the comment above it: the reason.
+allowed, reason = [], ""
+for line in (Path(__file__).parent / "allowed_skips.txt").read_text().splitlines():
+    if line.startswith("#"):
+        reason = line.lstrip("# ")
+    elif line.strip():
+        allowed.append((re.compile(line.split()[0]), reason))
 
 passed, failed, skipped = [], [], []
 for stage in sys.argv[2:]:
@@ -20,8 +22,8 @@ for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
     name = case.get("name")
     if case.get("status") == "run":
         passed.append(name)
-    elif case.find("skipped") is not None and any(pattern.fullmatch(name) for pattern in allowed):
-        skipped.append(name)
+    elif case.find("skipped") is not None and any(pattern.fullmatch(name) for pattern, _ in allowed):
+        skipped.append(f"{name}: {next(reason for pattern, reason in allowed if pattern.fullmatch(name))}")
     elif case.find("skipped") is not None:
         failed.append(f"{name} (skipped, and tests/allowed_skips.txt does not name it)")
     else:
