@@ -1,6 +1,7 @@
 #include "collective/call.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -52,6 +53,15 @@ std::string text_of_count(std::uint64_t count) {
 std::string text_of_root(Rank rank) { return rank == all_ranks ? "none" : std::to_string(rank); }
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
+
+/// A forced instruction set that is not there is an error, never a silent fallback.
+void require_target() {
+  static const char* const forced = std::getenv("STEADFOLD_TARGET");
+  if (forced != nullptr && *forced != '\0' && std::string_view(forced) != "scalar")
+    refuse("unknown target '" + std::string(forced) +
+           "' (STEADFOLD_TARGET names an instruction set that is not built), "
+           "take scalar or leave it unset");
+}
 
 }  // namespace
 
@@ -120,6 +130,7 @@ std::string difference(const Description& mine, const Description& other) {
 }
 
 void validate(const Call& call, Rank rank_count) {
+  require_target();
   const bool is_user = call.operation == Operation::user;
   if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::norm2))
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +

@@ -230,14 +230,32 @@ void Group::run_plan(const Call& call, Ways ways, const std::byte* first, const 
 Plan& Group::new_cached_plan(const Call& call) {
   Agreement agreed = agree(call, nullptr);
   if (plans_.size() == most_plans) plans_.pop_front();
-  const std::uint32_t tag = next_tag();
   plans_.push_back({.rows = call.rows,
                     .intervals = {call.intervals.begin(), call.intervals.end()},
-                    .plan = std::make_unique<Plan>(std::move(agreed), call, transport_, tag)});
+                    .plan = make_plan(std::move(agreed), call)});
   return *plans_.back().plan;
 }
 
-std::uint32_t Group::next_tag() noexcept { return first_plan_tag + 2 * plans_made_++; }
+/// All ranks have the plan, or none: memory may run out on one of them.
+std::unique_ptr<Plan> Group::make_plan(Agreement agreed, const Call& call) {
+  const std::uint32_t tag = first_plan_tag + 2 * plans_made_++;
+  std::unique_ptr<Plan> plan;
+  std::string wrong;
+  try {
+    plan = std::make_unique<Plan>(std::move(agreed), call, transport_, tag);
+  } catch (const std::exception& error) {
+    wrong = error.what();
+  }
+  const auto told = transport_->gather_all(bytes_of(wrong));
+  for (std::size_t i = 0; i + 1 < told.first.size(); ++i) {
+    if (told.first[i] == told.first[i + 1]) continue;
+    const std::string text(reinterpret_cast<const char*>(told.bytes.data()) + told.first[i],
+                           told.first[i + 1] - told.first[i]);
+    throw Failure(Status::internal, "rank " + std::to_string(i) + " could not make its plan (" + text +
+                                        "), reduce fewer columns at a time");
+  }
+  return plan;
+}
 
 Agreement Group::agree(const Call& call, const Failure* mine) {
   const auto gathered = transport_->gather_all(propose(call, mine));
@@ -263,9 +281,10 @@ std::unique_ptr<Plan> Group::bind(const Call& given, std::optional<Failure> fail
     make_kind(describe(call), operator_of(call), call.columns);
   } catch (const Failure& wrong) {
     failure = wrong;
+  } catch (const std::exception& wrong) {
+    failure.emplace(Status::internal, wrong.what());
   }
-  Agreement agreed = agree(call, failure ? &*failure : nullptr);
-  return std::make_unique<Plan>(std::move(agreed), call, transport_, next_tag());
+  return make_plan(agree(call, failure ? &*failure : nullptr), call);
 }
 
 Group::RankOrder Group::rank_order(Count rows) {

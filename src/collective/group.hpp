@@ -75,7 +75,7 @@ class Group {
   Plan& new_cached_plan(const Call& call);
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
   Agreement agree(const Call& call, const Failure* mine);
-  std::uint32_t next_tag() noexcept;
+  std::unique_ptr<Plan> make_plan(Agreement agreed, const Call& call);
 
   std::shared_ptr<transport::Transport> transport_;
   std::string forced_schedule_;

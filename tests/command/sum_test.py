@@ -170,6 +170,11 @@ class Schedules(CommandTest):
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_SCHEDULE": "zigzag"})
         self.expect_fault(ran, "zigzag")
 
+    def test_forced_target(self):
+        self.sum(self.path, environment={"STEADFOLD_TARGET": "scalar"})
+        ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_TARGET": "avx99"})
+        self.expect_fault(ran, "avx99", "scalar")
+
     def test_a_name_beside_the_schedule(self):
         found = self.sum(self.path, "--schedule", "binomial_spanning_tree", ranks=3)
         self.assertRegex(found["schedule"], re.compile("^binomial"))
