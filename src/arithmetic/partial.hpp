@@ -40,7 +40,8 @@ class Builder {
   /// Takes in the rows begin, begin + 1, ... of the whole job. The block's memory must stay as it is until `write`.
   /// Blocks must not overlap; one that does is reported by the partial's status.
   virtual void push(Index begin, const Block& block) = 0;
-  /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows.
+  /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows. Ends the
+  /// round: `clear` comes before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
 };
 
