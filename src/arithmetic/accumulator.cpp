@@ -225,10 +225,27 @@ Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_ex
   return round_once<Result>(false, root, sticky, 63 + (first.exponent - 127) / 2);
 }
 
+template <class Result>
+Result rounded_mean(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept {
+  Result result;
+  if (special(flags, rows, window, result)) return result;
+  const Leading first = leading(window, lowest_exponent);
+  // 2^127 / 2^64 at least: the quotient of the integer part has 64 bits, and what follows it stays below one.
+  const Uint128 quotient = first.bits / rows;
+  const auto high = static_cast<std::uint64_t>(quotient >> 64);
+  const auto low = static_cast<std::uint64_t>(quotient);
+  const int spare = high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low);
+  const Uint128 bits = quotient << spare;
+  const bool sticky = first.sticky || quotient * rows != first.bits || static_cast<std::uint64_t>(bits) != 0;
+  return round_once<Result>(window.negative, static_cast<std::uint64_t>(bits >> 64), sticky, first.exponent - spare);
+}
+
 template float rounded(Flags, Count, const Window&, int) noexcept;
 template double rounded(Flags, Count, const Window&, int) noexcept;
 template float rounded_root(Flags, Count, const Window&, int) noexcept;
 template double rounded_root(Flags, Count, const Window&, int) noexcept;
+template float rounded_mean(Flags, Count, const Window&, int) noexcept;
+template double rounded_mean(Flags, Count, const Window&, int) noexcept;
 
 template <class Element, int factors>
 void Accumulator<Element, factors>::clear() noexcept {

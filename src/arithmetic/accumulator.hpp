@@ -85,6 +85,10 @@ Result rounded(Flags flags, Count rows, const Window& window, int lowest_exponen
 template <class Result>
 Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
 
+/// Its quotient by `rows` (at least 1, all of them terms of the sum), rounded once.
+template <class Result>
+Result rounded_mean(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+
 /// Terms are elements (factors = 1) or products of two (factors = 2). At most 2^63 of them. Does not allocate.
 template <class Element, int factors>
 class Accumulator {
@@ -130,6 +134,12 @@ class Accumulator {
     Window digits;
     window(digits);
     return arithmetic::rounded_root<Result>(flags(), rows_, digits, lowest_exponent);
+  }
+  template <class Result>
+  Result rounded_mean() const noexcept {
+    Window digits;
+    window(digits);
+    return arithmetic::rounded_mean<Result>(flags(), rows_, digits, lowest_exponent);
   }
 
  private:

@@ -1,4 +1,5 @@
-// The floating-point environment in which bits are promised, put in force for as long as an object lives.
+// The floating-point environment in which bits are promised, put in force for as long as an object lives, and the
+// caller's own, put back while a user operator runs.
 // Rank order: not concerned. Cost: reading the control words, some 5 ns where nothing has to change.
 // Source: IEEE 754-2019; DESIGN, the fine print.
 #pragma once
@@ -11,59 +12,93 @@
 
 namespace steadfold::arithmetic {
 
-/// Rounds to nearest even, keeps subnormals, masks traps; the caller's environment comes back with the flags that were
-/// raised. Of the thread that makes it; user operators run in it too.
 #if defined(__SSE2__) && defined(__GNUC__)
-class PromisedEnvironment {
- public:
-  PromisedEnvironment() noexcept : vector_(_mm_getcsr()), x87_(x87_control()) {
-    if ((vector_ & ~flags) != vector_default) _mm_setcsr(vector_default | (vector_ & flags));
-    if (x87_ != x87_default) set_x87_control(x87_default);
+/// How a thread rounds: the control words of the vector unit, less its flags, and of the x87, which `long double` uses.
+struct Rounding {
+  unsigned vector = 0x1F80;     // nearest, traps masked, subnormals kept
+  unsigned short x87 = 0x037F;  // nearest, traps masked, 64 bits of significand
+
+  static Rounding now() noexcept {
+    Rounding found;
+    found.vector = _mm_getcsr() & ~flags;
+    asm volatile("fnstcw %0" : "=m"(found.x87));
+    return found;
   }
-  /// A user operator may have changed it inside.
-  ~PromisedEnvironment() {
-    const unsigned now = _mm_getcsr();
-    if ((now & ~flags) != (vector_ & ~flags)) _mm_setcsr((vector_ & ~flags) | (now & flags));
-    if (x87_control() != x87_) set_x87_control(x87_);
+  /// Makes the change from `found`, which is in force; raised flags stay.
+  void replace(const Rounding& found) const noexcept {
+    if (found.vector != vector) _mm_setcsr(vector | (_mm_getcsr() & flags));
+    if (found.x87 != x87) asm volatile("fldcw %0" : : "m"(x87));
   }
-  PromisedEnvironment(const PromisedEnvironment&) = delete;
-  PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
+  friend bool operator==(const Rounding&, const Rounding&) = default;
 
  private:
   static constexpr unsigned flags = 0x3F;
-  static constexpr unsigned vector_default = 0x1F80;     // nearest, traps masked, subnormals kept
-  static constexpr unsigned short x87_default = 0x037F;  // nearest, traps masked, 64 bits of significand
-
-  static unsigned short x87_control() noexcept {
-    unsigned short word = 0;
-    asm volatile("fnstcw %0" : "=m"(word));
-    return word;
-  }
-  static void set_x87_control(unsigned short word) noexcept { asm volatile("fldcw %0" : : "m"(word)); }
-
-  unsigned vector_;
-  unsigned short x87_;
 };
 #else
-class PromisedEnvironment {
- public:
-  PromisedEnvironment() noexcept {
-    std::fegetenv(&caller_);
-    std::fesetenv(FE_DFL_ENV);
+struct Rounding {
+  std::fenv_t words = default_words();
+
+  static Rounding now() noexcept {
+    Rounding found;
+    std::fegetenv(&found.words);
+    return found;
   }
-  ~PromisedEnvironment() {
+  void replace(const Rounding& /*found*/) const noexcept {
     std::fexcept_t raised;
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
-    std::fesetenv(&caller_);
+    std::fesetenv(&words);
     std::fesetexceptflag(&raised, which);  // never std::feupdateenv: that traps where the caller has traps on
+  }
+  friend bool operator==(const Rounding&, const Rounding&) { return false; }  // fenv_t cannot be compared
+
+ private:
+  static std::fenv_t default_words() noexcept {
+    std::fenv_t mine;
+    std::fenv_t words;
+    std::fegetenv(&mine);
+    std::fesetenv(FE_DFL_ENV);
+    std::fegetenv(&words);
+    std::fesetenv(&mine);
+    return words;
+  }
+};
+#endif
+
+/// Rounds to nearest even, keeps subnormals, masks traps; the caller's environment comes back with the flags that were
+/// raised. Of the thread that makes it.
+class PromisedEnvironment {
+ public:
+  PromisedEnvironment() noexcept : caller_(Rounding::now()) {
+    Rounding{}.replace(caller_);
+    outer_ = in_force;
+    in_force = caller_ == Rounding{} ? nullptr : this;
+  }
+  ~PromisedEnvironment() {
+    in_force = outer_;
+    caller_.replace(Rounding::now());
   }
   PromisedEnvironment(const PromisedEnvironment&) = delete;
   PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
 
  private:
-  std::fenv_t caller_;
+  friend class CallersEnvironment;
+  static inline thread_local const PromisedEnvironment* in_force = nullptr;  // where it is not the caller's own
+
+  Rounding caller_;
+  const PromisedEnvironment* outer_;
 };
-#endif
+
+/// The environment of whoever called the library, within a PromisedEnvironment: user operators run in it. The promised
+/// one comes back, whatever the operator did to the other.
+class CallersEnvironment {
+ public:
+  CallersEnvironment() noexcept {
+    if (PromisedEnvironment::in_force != nullptr) PromisedEnvironment::in_force->caller_.replace(Rounding{});
+  }
+  ~CallersEnvironment() { Rounding{}.replace(Rounding::now()); }
+  CallersEnvironment(const CallersEnvironment&) = delete;
+  CallersEnvironment& operator=(const CallersEnvironment&) = delete;
+};
 
 }  // namespace steadfold::arithmetic

@@ -109,7 +109,7 @@ class Writer {
 
 template <class Element, ExactOperation operation>
 class ExactBuilder final : public Builder {
-  using Column = Accumulator<Element, operation == ExactOperation::sum ? 1 : 2>;
+  using Column = Accumulator<Element, sums_products(operation) ? 2 : 1>;
 
  public:
   explicit ExactBuilder(Count columns) : columns_(columns) {}
@@ -215,7 +215,7 @@ class ExactKind final : public PartialKind {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
       : operation_(operation), input_(input), result_(result), columns_(columns) {
-    const bool product = operation != ExactOperation::sum;
+    const bool product = sums_products(operation);
     if (input == ExactType::f32) {
       product ? set_width<float, 2>() : set_width<float, 1>();
     } else {
@@ -252,7 +252,8 @@ class ExactKind final : public PartialKind {
   template <class Element>
   std::unique_ptr<Builder> builder_of() const {
     switch (operation_) {
-      case ExactOperation::sum: return std::make_unique<ExactBuilder<Element, ExactOperation::sum>>(columns_);
+      case ExactOperation::sum:
+      case ExactOperation::mean: return std::make_unique<ExactBuilder<Element, ExactOperation::sum>>(columns_);
       case ExactOperation::dot: return std::make_unique<ExactBuilder<Element, ExactOperation::dot>>(columns_);
       case ExactOperation::norm2: break;
     }
@@ -265,9 +266,10 @@ class ExactKind final : public PartialKind {
 
   template <class Result>
   void write_value(Flags flags, Count rows, const Window& window, std::byte* value) const noexcept {
-    const Result result = operation_ == ExactOperation::norm2
-                              ? rounded_root<Result>(flags, rows, window, lowest_exponent_)
-                              : rounded<Result>(flags, rows, window, lowest_exponent_);
+    const auto round = operation_ == ExactOperation::norm2  ? &rounded_root<Result>
+                       : operation_ == ExactOperation::mean ? &rounded_mean<Result>
+                                                            : &rounded<Result>;
+    const Result result = round(flags, rows, window, lowest_exponent_);
     std::memcpy(value, &result, sizeof result);
   }
 
@@ -320,6 +322,7 @@ Status ExactKind::finish(std::span<const std::byte> partial, Count element_count
   if (element_count != unknown_count && reader.rows() != element_count) {
     return reader.rows() < element_count ? Status::gap : Status::overlap;
   }
+  if (operation_ == ExactOperation::mean && reader.rows() == 0) return Status::empty;
   Flags flags = no_flags;
   Window window;
   for (Count column = 0; column < columns_; ++column, values += value_size()) {

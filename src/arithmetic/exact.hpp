@@ -9,14 +9,21 @@
 
 namespace steadfold::arithmetic {
 
-enum class ExactOperation { sum, dot, norm2 };
+enum class ExactOperation { sum, mean, dot, norm2 };
+
+/// Whether the terms are products of two elements.
+constexpr bool sums_products(ExactOperation operation) noexcept {
+  return operation == ExactOperation::dot || operation == ExactOperation::norm2;
+}
+
 enum class ExactType { f32, f64 };
 
-/// The partial of `columns` sums over rows, of products over rows (`Block.second` is the other factor), or of square
-/// roots of sums of squares; each result is rounded once, from the whole. The number of rows tells gaps from overlaps;
-/// which rows they were is not kept. Records are canonical: equal data give equal bytes, whatever the blocks and the
-/// merges were. Bytes that no builder and no merge wrote have status transport_failed. Words: as `word_count` says, for
-/// up to 2^31 - 1 ranks; all ranks reach the same verdict from the sums.
+/// The partial of `columns` sums over rows, of their quotients by the number of rows (no rows: status empty), of sums
+/// of products (`Block.second` is the other factor), or of square roots of sums of squares; each result is rounded
+/// once, from the whole. The number of rows tells gaps from overlaps; which rows they were is not kept. Records are
+/// canonical: equal data give equal bytes, whatever the blocks and the merges were. Bytes that no builder and no merge
+/// wrote have status transport_failed. Words: as `word_count` says, for up to 2^31 - 1 ranks; all ranks reach the same
+/// verdict from the sums.
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
 
 }  // namespace steadfold::arithmetic

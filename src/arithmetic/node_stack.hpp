@@ -29,7 +29,7 @@ class NodeStack {
       const order::Node last = order::last_node(open_);
       if (!order::are_siblings(last, node)) break;
       std::byte* const result = at(count_ - 1);
-      if (op_->apply(top(), value, result, columns_, op_->context) != 0) return false;
+      if (combine(*op_, top(), value, result, columns_) != 0) return false;
       outside_ = nullptr;
       --count_;
       open_.end = last.start;

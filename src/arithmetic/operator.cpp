@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "arithmetic/environment.hpp"
+
 namespace steadfold::arithmetic {
 namespace {
 
@@ -130,6 +132,18 @@ std::array<Operator, 4> make_all() {
 
 }  // namespace
 
+int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
+  if (!op.is_users) return op.apply(left, right, result, count, op.context);
+  const CallersEnvironment environment;
+  return op.apply(left, right, result, count, op.context);
+}
+
+Status value_of_nothing(const Operator& op, void* values, std::size_t count) {
+  if (op.of_nothing == nullptr) return Status::empty;
+  op.of_nothing(values, count);
+  return Status::ok;
+}
+
 const Operator& built_in(Operation operation, Type type) noexcept {
   static const std::array<std::array<Operator, 4>, 6> table = {make_all<double>(),        make_all<float>(),
                                                                make_all<std::int32_t>(),  make_all<std::int64_t>(),
@@ -143,7 +157,8 @@ std::string_view name_of(Type type) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 7> names = {"sum", "product", "min", "max", "user", "dot", "norm2"};
+  static constexpr std::array<std::string_view, 10> names = {"sum", "product", "min",  "max",          "user",
+                                                             "dot", "norm2",   "mean", "min location", "max location"};
   return names[static_cast<std::size_t>(operation)];
 }
 

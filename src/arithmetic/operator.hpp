@@ -8,11 +8,17 @@
 #include <string_view>
 
 #include "order/index.hpp"
+#include "order/message.hpp"
 
 namespace steadfold::arithmetic {
 
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes };
-enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2 };
+enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2, mean, min_location, max_location };
+
+/// Whether the result is a value and the index of its row.
+constexpr bool is_location(Operation operation) noexcept {
+  return operation == Operation::min_location || operation == Operation::max_location;
+}
 
 constexpr order::Bytes size_of(Type type) noexcept {
   switch (type) {
@@ -42,6 +48,7 @@ struct Operator {
   order::Bytes element_bytes = 0;
   bool commutative = false;
   bool order_free = false;  // no order of combining changes a bit: integers, min, max
+  bool is_users = false;    // runs in the caller's floating-point environment
 
   /// Folds the 2^level contiguous elements of a full dyadic node, level <= fold_level. Null for user operators.
   void (*fold_node)(const void* elements, int level, void* result) = nullptr;
@@ -52,6 +59,12 @@ struct Operator {
   /// The result of no elements at all. Null where there is none.
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
+
+/// result[i] = left[i] op right[i] for i < count, in the environment that is due; see Apply.
+int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
+
+/// Writes the result of no elements at all, or is `empty` where there is none.
+Status value_of_nothing(const Operator& op, void* values, std::size_t count);
 
 /// The largest node that `fold_node` takes: 64 elements keep the additions of a node independent of each other and in
 /// registers and the first cache level.

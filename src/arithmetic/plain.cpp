@@ -35,13 +35,7 @@ class PlainBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    const Bytes size = sizeof(Prefix) + (row_count_ == 0 ? 0 : values_.size());
-    if (size > out.size()) return write_failure(out, {}, Status::transport_failed);
-    if (status_ != Status::ok) return write_failure(out, {}, status_);
-    const Prefix prefix{.header = {}, .row_count = row_count_};
-    std::memcpy(out.data(), &prefix, sizeof prefix);
-    if (row_count_ > 0) std::memcpy(out.data() + sizeof prefix, values_.data(), values_.size());
-    return size;
+    return status_ == Status::ok ? write_plain(out, row_count_, values_) : write_failure(out, {}, status_);
   }
 
  private:
@@ -54,7 +48,7 @@ class PlainBuilder final : public Builder {
       i = 1;
     }
     for (; i < block.rows; ++i, row += block.row_stride) {
-      if (op_.apply(values_.data(), row, values_.data(), columns_, op_.context) != 0) {
+      if (combine(op_, values_.data(), row, values_.data(), columns_) != 0) {
         status_ = Status::operator_failed;
         return;
       }
@@ -91,7 +85,7 @@ class PlainKind final : public PartialKind {
     }
     const Prefix prefix{.header = header, .row_count = row_count(left) + row_count(right)};
     std::memcpy(out.data(), &prefix, sizeof prefix);
-    if (op_.apply(values_of(left), values_of(right), out.data() + sizeof prefix, columns_, op_.context) != 0)
+    if (combine(op_, values_of(left), values_of(right), out.data() + sizeof prefix, columns_) != 0)
       return write_failure(out, header, Status::operator_failed);
     return sizeof prefix + stride_;
   }
@@ -104,11 +98,7 @@ class PlainKind final : public PartialKind {
     const Count rows = row_count(partial);
     if (element_count != unknown_count && rows != element_count)
       return rows < element_count ? Status::gap : Status::overlap;
-    if (rows == 0) {
-      if (op_.of_nothing == nullptr) return Status::empty;
-      op_.of_nothing(values, columns_);
-      return Status::ok;
-    }
+    if (rows == 0) return value_of_nothing(op_, values, columns_);
     std::memcpy(values, values_of(partial), stride_);
     if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
     return Status::ok;
@@ -132,6 +122,15 @@ class PlainKind final : public PartialKind {
 };
 
 }  // namespace
+
+Bytes write_plain(std::span<std::byte> out, Count rows, std::span<const std::byte> values) noexcept {
+  const Bytes size = sizeof(Prefix) + (rows == 0 ? 0 : values.size());
+  if (size > out.size()) return write_failure(out, {}, Status::transport_failed);
+  const Prefix prefix{.header = {}, .row_count = rows};
+  std::memcpy(out.data(), &prefix, sizeof prefix);
+  if (rows > 0) std::memcpy(out.data() + sizeof prefix, values.data(), values.size());
+  return size;
+}
 
 std::unique_ptr<PartialKind> make_plain(const Operator& op, Count columns) {
   return std::make_unique<PlainKind>(op, columns);

@@ -13,4 +13,8 @@ namespace steadfold::arithmetic {
 /// Vectors of `columns` elements under `op`, which is not copied: it must outlive the kind and its builders.
 std::unique_ptr<PartialKind> make_plain(const Operator& op, Count columns);
 
+/// Writes the plain partial of `rows` rows that came to `values` (not looked at where there are none), for builders of
+/// other elements; returns its size.
+Bytes write_plain(std::span<std::byte> out, Count rows, std::span<const std::byte> values) noexcept;
+
 }  // namespace steadfold::arithmetic

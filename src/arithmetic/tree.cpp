@@ -28,13 +28,6 @@ constexpr Bytes record_bytes(Count interval_count, Count node_count, Bytes strid
   return sizeof(Prefix) + padded(node_count * stride) + interval_count * sizeof(Interval);
 }
 
-/// Most nodes that any beginning of the interval has: what stands on the stack before the rest comes.
-constexpr Count most_nodes(Interval interval) {
-  return interval.empty()
-             ? 0
-             : std::min<Count>(interval.size(), 2 * static_cast<Count>(order::floor_log2(interval.size())) + 1);
-}
-
 /// A record's bytes taken apart.
 struct Record {
   const std::byte* values = nullptr;
@@ -99,7 +92,7 @@ struct Survey {
     }
   }
   void close() {
-    stack_nodes = std::max(stack_nodes, node_count + most_nodes(open));
+    stack_nodes = std::max(stack_nodes, node_count + order::most_nodes(open));
     node_count += order::node_count(open);
   }
 };
@@ -240,7 +233,7 @@ class TreeBuilder final : public Builder {
         std::memmove(left + i * stride_, from + 2 * i * stride_, stride_);
         std::memcpy(right + i * stride_, from + (2 * i + 1) * stride_, stride_);
       }
-      if (op_.apply(left, right, left, pairs, op_.context) != 0) return nullptr;
+      if (combine(op_, left, right, left, pairs) != 0) return nullptr;
       from = left;
     }
     return left;
@@ -268,7 +261,7 @@ class TreeKind final : public PartialKind {
 
   Bytes working_capacity(const IntervalSet& rows) const override {
     Count nodes = 0;
-    for (const Interval interval : rows.intervals()) nodes += most_nodes(interval);
+    for (const Interval interval : rows.intervals()) nodes += order::most_nodes(interval);
     return record_bytes(rows.intervals().size(), nodes, stride_);
   }
 
@@ -295,7 +288,8 @@ class TreeKind final : public PartialKind {
     const auto record = parse(partial, stride_);
     if (!record) return Status::transport_failed;
     if (record->intervals.empty())
-      return element_count == 0 || element_count == unknown_count ? nothing(values) : Status::gap;
+      return element_count == 0 || element_count == unknown_count ? value_of_nothing(op_, values, columns_)
+                                                                  : Status::gap;
     const Interval all = record->intervals.front();
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
     if (element_count != unknown_count && all.end != element_count)
@@ -304,12 +298,6 @@ class TreeKind final : public PartialKind {
   }
 
  private:
-  Status nothing(std::byte* values) const {
-    if (op_.of_nothing == nullptr) return Status::empty;
-    op_.of_nothing(values, columns_);
-    return Status::ok;
-  }
-
   /// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
   Status fold(const Record& record, Count nodes, std::byte* values, std::byte* spare) const {
     if (nodes == 1) std::memcpy(values, record.values, stride_);
@@ -317,8 +305,7 @@ class TreeKind final : public PartialKind {
     std::byte* other = nodes % 2 == 0 ? spare : values;
     const std::byte* right = record.values + (nodes - 1) * stride_;
     for (Count i = nodes - 1; i-- > 0;) {
-      if (op_.apply(record.values + i * stride_, right, target, columns_, op_.context) != 0)
-        return Status::operator_failed;
+      if (combine(op_, record.values + i * stride_, right, target, columns_) != 0) return Status::operator_failed;
       right = target;
       std::swap(target, other);
     }

@@ -45,6 +45,14 @@ constexpr Count node_count(Interval interval) noexcept {
   return static_cast<Count>(std::popcount(pivot - interval.begin) + std::popcount(interval.end - pivot));
 }
 
+/// Most nodes that an interval of that size has, wherever it begins, and any beginning of it: what stands on a
+/// builder's stack before the rest comes.
+constexpr Count most_nodes(Interval interval) noexcept {
+  if (interval.empty()) return 0;
+  const Count bound = 2 * static_cast<Count>(floor_log2(interval.size())) + 1;
+  return interval.size() < bound ? interval.size() : bound;
+}
+
 /// A fingerprint of intervals: whether those of all ranks together are 0..N-1 exactly once, without a list of them.
 /// An index is covered once where one interval more began than ended before it; that holds everywhere when all begins
 /// and N are the same numbers as all ends and 0, and two words tell that but for one case in 2^64.

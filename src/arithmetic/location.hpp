@@ -1,0 +1,18 @@
+// The least or greatest value of a column and the index of the first row that has it.
+// Rank order: none, the order of (value, index) is total. Cost: a comparison an element; 16 bytes a column, as plain.
+// Source: MPI 4.0, 6.9.4 (MINLOC, MAXLOC); IEEE 754-2019 9.6 for the order of values.
+#pragma once
+
+#include <memory>
+
+#include "arithmetic/operator.hpp"
+#include "arithmetic/partial.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Results are pairs of 16 bytes: the value at byte 0, the 64-bit index of its row at byte 8. A NaN wins and comes out
+/// canonical; -0 is below +0; of equal values the lowest index is given. No rows: status empty. `operation` is
+/// min_location or max_location, `type` a number type.
+std::unique_ptr<PartialKind> make_location(Operation operation, Type type, Count columns);
+
+}  // namespace steadfold::arithmetic
