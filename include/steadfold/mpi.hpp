@@ -28,6 +28,7 @@ struct Options {
   Layout layout = {};
   std::optional<int> root = std::nullopt;  ///< who gets the result; nothing: everybody
   std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
+  Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
 };
 
 namespace detail {
@@ -47,6 +48,7 @@ sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& op
   call.root = options.root.value_or(SF_ALL_RANKS);
   call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
   call.rows = rows;
+  call.require = options.require.bits;
   return call;
 }
 
@@ -60,16 +62,18 @@ sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const 
 }
 
 template <class T, class Op>
-T reduce_over(std::span<const T> first, const T* second, const Op& op, MPI_Comm comm, const Options& options) {
+result_t<T, Op> reduce_over(std::span<const T> first, const T* second, const Op& op, MPI_Comm comm,
+                            const Options& options) {
   HeldOperator<T, std::decay_t<Op>> held(op);
   const sf_call call = call_of(held, first.size(), options);
-  T result = no_result<T>();
+  auto result = no_result<result_t<T, Op>>();
   check(sf_reduce(&call, first.data(), second, &result, comm), &held);
   return result;
 }
 
 template <class T, class Op>
 void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options) {
+  static_assert(std::same_as<result_t<T, Op>, T>, "the results do not fit in the place of the elements");
   HeldOperator<T, std::decay_t<Op>> held(op);
   const sf_call call = call_of_vectors(held, buffer.size(), options);
   check(sf_reduce(&call, buffer.data(), nullptr, buffer.data(), comm), &held);
@@ -105,11 +109,44 @@ detail::element_t<R> norm2(const R& x, MPI_Comm comm, const Options& options = {
   return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, comm, options);
 }
 
+/// The sum of all elements of all ranks divided by their number, rounded once.
+template <Vector R>
+  requires std::floating_point<detail::element_t<R>>
+detail::element_t<R> mean(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, comm, options);
+}
+
 /// All elements of all ranks combined by `op` in the binary tree over their indices. Without a layout: in rank order.
 template <Vector R, class Op>
-detail::element_t<R> reduce(const R& x, const Op& op, MPI_Comm comm, const Options& options = {}) {
+detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, MPI_Comm comm,
+                                                  const Options& options = {}) {
   using T = detail::element_t<R>;
   return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), op, comm, options);
+}
+
+/// The least element of all ranks, and the greatest.
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> min(const R& x, MPI_Comm comm, const Options& options = {}) {
+  return reduce(x, minimum, comm, options);
+}
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> max(const R& x, MPI_Comm comm, const Options& options = {}) {
+  return reduce(x, maximum, comm, options);
+}
+
+/// The same with the lowest index that has it: of the layout, without one counted in rank order.
+template <Vector R>
+  requires Number<detail::element_t<R>>
+Located<detail::element_t<R>> min_location(const R& x, MPI_Comm comm, const Options& options = {}) {
+  return reduce(x, minimum_location, comm, options);
+}
+template <Vector R>
+  requires Number<detail::element_t<R>>
+Located<detail::element_t<R>> max_location(const R& x, MPI_Comm comm, const Options& options = {}) {
+  return reduce(x, maximum_location, comm, options);
 }
 
 /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The same bits whatever
@@ -126,12 +163,57 @@ void reduce_to(int root, std::span<T> buffer, const Op& op, MPI_Comm comm, Optio
   detail::reduce_vectors(buffer, op, comm, options);
 }
 
+namespace detail {
+
+/// What all plans can do.
+class BoundPlan {
+ public:
+  std::string describe() const { return sf_plan_describe(plan_.get()); }
+  std::string schedule() const { return sf_plan_schedule(plan_.get()); }
+  /// Of the last run, on this rank.
+  sf_figures figures() const {
+    sf_figures figures{};
+    detail::check(sf_plan_figures(plan_.get(), &figures));
+    return figures;
+  }
+  void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
+
+ protected:
+  /// Throws what an operator threw, or what the library has to say.
+  void check(sf_status status) const {
+    if (status == SF_OK) return;
+    for (const auto& holder : holders_) {
+      if (holder->failure) std::rethrow_exception(std::exchange(holder->failure, nullptr));
+    }
+    detail::check(status);
+  }
+  /// Whether the run is done; `status` is how it ended.
+  bool done(sf_status& status) {
+    int done = 0;
+    status = sf_plan_test(plan_.get(), &done);
+    return done != 0;
+  }
+  sf_plan* get() const { return plan_.get(); }
+  void own(sf_plan* plan) { plan_.reset(plan); }
+  void own(std::shared_ptr<OperatorHolder> holder) { holders_.push_back(std::move(holder)); }
+
+ private:
+  struct Free {
+    void operator()(sf_plan* plan) const { sf_plan_free(plan); }
+  };
+  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // outlive the plan
+  std::unique_ptr<sf_plan, Free> plan_;
+};
+
+}  // namespace detail
+
 /// A reduction agreed on once and run often: a run sends nothing but the reduction itself and allocates nothing.
 /// Move-only; one thread at a time; must be gone before MPI_Finalize. Collective.
-template <class T>
-class Plan {
+/// T: the elements; Result: what they come to, T but for minimum_location and maximum_location (Located<T>).
+template <class T, class Result = T>
+class Plan : public detail::BoundPlan {
  public:
-  /// `rows` elements on this rank, combined by `op` (BuiltIn<SF_DOT>{} and BuiltIn<SF_NORM2>{} too).
+  /// `rows` elements on this rank, combined by `op` (BuiltIn<SF_DOT>{}, BuiltIn<SF_NORM2>{}, BuiltIn<SF_MEAN>{} too).
   template <class Op>
   Plan(const Op& op, std::uint64_t rows, MPI_Comm comm, const Options& options = {}) {
     bind(op, comm, [&](auto& held) { return detail::call_of(held, rows, options); });
@@ -145,57 +227,42 @@ class Plan {
     return plan;
   }
 
-  /// One number out of distributed elements.
-  T run(std::span<const T> first, const T* second = nullptr) {
-    T result = detail::no_result<T>();
-    check(sf_plan_run(plan_.get(), first.data(), second, &result));
+  /// One result out of distributed elements.
+  Result run(std::span<const T> first, const T* second = nullptr) {
+    auto result = detail::no_result<Result>();
+    check(sf_plan_run(get(), first.data(), second, &result));
     return result;
   }
   /// A vector out of vectors: `result` may be `first`.
-  void run(std::span<const T> first, std::span<T> result) {
-    check(sf_plan_run(plan_.get(), first.data(), nullptr, result.data()));
+  void run(std::span<const T> first, std::span<Result> result) {
+    check(sf_plan_run(get(), first.data(), nullptr, result.data()));
   }
 
   /// In two phases; the memory stays the plan's until it is done.
-  void start(std::span<const T> first, std::span<T> result) {
-    check(sf_plan_start(plan_.get(), first.data(), nullptr, result.data()));
+  void start(std::span<const T> first, std::span<Result> result) {
+    check(sf_plan_start(get(), first.data(), nullptr, result.data()));
   }
   bool test() {
-    int done = 0;
-    check(sf_plan_test(plan_.get(), &done));
-    return done != 0;
+    sf_status status = SF_OK;
+    const bool is_done = done(status);
+    check(status);
+    return is_done;
   }
-  void wait() { check(sf_plan_wait(plan_.get())); }
-
-  std::string describe() const { return sf_plan_describe(plan_.get()); }
-  std::string schedule() const { return sf_plan_schedule(plan_.get()); }
-  sf_figures figures() const {
-    sf_figures figures{};
-    sf_plan_figures(plan_.get(), &figures);
-    return figures;
-  }
-  void trace(bool on) { check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
+  void wait() { check(sf_plan_wait(get())); }
 
  private:
-  struct Free {
-    void operator()(sf_plan* plan) const { sf_plan_free(plan); }
-  };
-
   Plan() = default;
 
   template <class Op, class MakeCall>
   void bind(const Op& op, MPI_Comm comm, MakeCall make_call) {
-    auto held = std::make_unique<detail::HeldOperator<T, std::decay_t<Op>>>(op);
+    static_assert(std::same_as<detail::result_t<T, Op>, Result>, "a plan of locations is a Plan<T, Located<T>>");
+    auto held = std::make_shared<detail::HeldOperator<T, std::decay_t<Op>>>(op);
     const sf_call call = make_call(*held);
+    own(held);
     sf_plan* plan = nullptr;
-    detail::check(sf_plan_bind(&call, comm, &plan), held.get());
-    plan_.reset(plan);
-    holder_ = std::move(held);
+    check(sf_plan_bind(&call, comm, &plan));
+    own(plan);
   }
-  void check(sf_status status) { detail::check(status, holder_.get()); }
-
-  std::unique_ptr<detail::OperatorHolder> holder_;  // outlives the plan
-  std::unique_ptr<sf_plan, Free> plan_;
 };
 
 }  // namespace steadfold

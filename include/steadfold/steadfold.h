@@ -35,9 +35,26 @@ typedef enum sf_type {
   SF_BYTES /* with element_bytes and SF_USER */
 } sf_type;
 
-/* What the elements are combined with. SF_DOT sums products of two vectors; SF_NORM2 is the root of the sum of squares.
- */
-typedef enum sf_operation { SF_SUM, SF_PRODUCT, SF_MIN, SF_MAX, SF_USER, SF_DOT, SF_NORM2 } sf_operation;
+/* What the elements are combined with. */
+typedef enum sf_operation {
+  SF_SUM,
+  SF_PRODUCT,
+  SF_MIN,
+  SF_MAX,
+  SF_USER,
+  SF_DOT,          /* the sum of products of two vectors */
+  SF_NORM2,        /* the root of the sum of squares */
+  SF_MEAN,         /* the sum divided by the number of rows, rounded once; of no rows: SF_EMPTY */
+  SF_MIN_LOCATION, /* the least value and the lowest index that has it; results are sf_located_... of 16 bytes */
+  SF_MAX_LOCATION
+} sf_operation;
+
+/* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
+ * job. A NaN wins. Other types are laid out alike: the value at byte 0, the index at byte 8. */
+typedef struct sf_located_f64 {
+  double value;
+  uint64_t index;
+} sf_located_f64;
 
 /* What fixes the bits. */
 typedef enum sf_method {
@@ -47,6 +64,17 @@ typedef enum sf_method {
   SF_EXACT,     /* the correctly rounded value: sum, dot, norm2 */
   SF_PLAIN      /* nothing: whatever order the schedule brings, as in MPI */
 } sf_method;
+
+/* What the bits must not depend on, combined by `|`; see docs/guarantees.md for what each method keeps. */
+typedef enum sf_guarantee {
+  SF_RANKS = 1,    /* the number of ranks */
+  SF_THREADS = 2,  /* the number of threads */
+  SF_LAYOUT = 4,   /* which rank holds which elements */
+  SF_SCHEDULE = 8, /* the algorithm that moves partials */
+  SF_LIBRARY = 16, /* the MPI library */
+  SF_TARGET = 32,  /* the instruction set */
+  SF_RELEASE = 64  /* the release of Steadfold */
+} sf_guarantee;
 
 /* Which rows of the whole job a rank brings. */
 typedef enum sf_layout {
@@ -91,6 +119,8 @@ typedef struct sf_call {
   uint64_t rows;    /* of this rank, row-major, `columns` elements each; SF_INTERVALS: their total */
   const sf_interval* intervals;
   size_t interval_count;
+
+  uint32_t require; /* sf_guarantee bits: the call is SF_UNSUPPORTED where it cannot keep them */
 } sf_call;
 
 /* A sum of no doubles: every field has its default. */

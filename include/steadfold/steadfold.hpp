@@ -43,6 +43,22 @@ constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over eleme
 constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: sum, dot, norm2
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
 
+/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep what it requires is
+/// refused; docs/guarantees.md has the table.
+struct Guarantees {
+  std::uint32_t bits = 0;
+  friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
+};
+namespace guarantees {
+inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
+inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
+inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
+inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that moves partials
+inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
+inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
+inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
+}  // namespace guarantees
+
 /// Indices begin, ..., end - 1 of the whole job.
 using Interval = sf_interval;
 
@@ -107,6 +123,17 @@ inline constexpr BuiltIn<SF_SUM> plus;
 inline constexpr BuiltIn<SF_PRODUCT> times;
 inline constexpr BuiltIn<SF_MIN> minimum;  ///< IEEE 754-2019: a NaN wins, -0 is below +0
 inline constexpr BuiltIn<SF_MAX> maximum;  ///< IEEE 754-2019: a NaN wins, +0 is above -0
+inline constexpr BuiltIn<SF_MIN_LOCATION> minimum_location;
+inline constexpr BuiltIn<SF_MAX_LOCATION> maximum_location;
+
+/// A value and the lowest index, in the whole job, of an element that has it.
+template <Number T>
+struct Located {
+  T value{};
+  std::uint64_t index = 0;
+  friend bool operator==(const Located&, const Located&) = default;
+};
+static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
 
 /// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
 /// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
@@ -199,6 +226,19 @@ inline void check(sf_status status, OperatorHolder* op = nullptr) {
   throw Error(status, sf_error_text());
 }
 
+/// What an operator makes of elements of type T.
+template <class T, class Op>
+struct ResultOf {
+  using type = T;
+};
+template <class T, class Op>
+  requires(std::same_as<Op, BuiltIn<SF_MIN_LOCATION>> || std::same_as<Op, BuiltIn<SF_MAX_LOCATION>>)
+struct ResultOf<T, Op> {
+  using type = Located<T>;
+};
+template <class T, class Op>
+using result_t = typename ResultOf<T, std::remove_cvref_t<Op>>::type;
+
 /// What a rank that gets no result returns: a quiet NaN where there is one.
 template <class T>
 T no_result() {
@@ -212,13 +252,13 @@ template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;
 
 template <class T, class Op>
-T reduce_local(std::span<const T> first, const T* second, const Op& op, Method method) {
+result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op& op, Method method) {
   sf_call call = sf_call_default();
   HeldOperator<T, std::decay_t<Op>> held(op);
   held.describe(call);
   call.method = method.id;
   call.rows = first.size();
-  T result = no_result<T>();
+  auto result = no_result<result_t<T, Op>>();
   check(sf_reduce_local(&call, first.data(), second, &result), &held);
   return result;
 }
@@ -256,14 +296,56 @@ detail::element_t<R> norm2(const R& x) {
   return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, Method{});
 }
 
+/// The sum divided by the number of elements, rounded once. Throws Error(SF_EMPTY) when there are none.
+template <Vector R>
+  requires std::floating_point<detail::element_t<R>>
+detail::element_t<R> mean(const R& x) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, Method{});
+}
+
 /// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) when there are none and
 /// the operator has no neutral element.
 template <Vector R, class Op>
-detail::element_t<R> reduce(const R& x, const Op& op, Method method = {}) {
+detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, Method method = {}) {
   using T = detail::element_t<R>;
   return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), op, method);
 }
 
+/// The least element, and the greatest. Throw Error(SF_EMPTY) when there are none.
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> min(const R& x) {
+  return reduce(x, minimum);
+}
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> max(const R& x) {
+  return reduce(x, maximum);
+}
+
+/// The same with the lowest index that has it.
+template <Vector R>
+  requires Number<detail::element_t<R>>
+Located<detail::element_t<R>> min_location(const R& x) {
+  return reduce(x, minimum_location);
+}
+template <Vector R>
+  requires Number<detail::element_t<R>>
+Located<detail::element_t<R>> max_location(const R& x) {
+  return reduce(x, maximum_location);
+}
+
 }  // namespace steadfold
 
-namespace sf = steadfold;
+/// The name that calls are written with.
+namespace sf {
+using namespace steadfold;
+using guarantees::layout;
+using guarantees::library;
+using guarantees::ranks;
+using guarantees::release;
+using guarantees::schedule;
+using guarantees::target;
+using guarantees::threads;
+}  // namespace sf

@@ -37,6 +37,25 @@ sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, vo
 sf_status sf_plan_test(sf_plan* plan, int* done);
 sf_status sf_plan_wait(sf_plan* plan);
 
+/* A bundle: several reductions that share every message, one after the other in it. All calls have the same root and
+ * schedule; operation, type, method, columns and layout are each call's own. The results are those of the calls by
+ * themselves. Bound and run by the functions below, started, tested, waited for and freed by those above. */
+sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan);
+
+/* Where one call of a bundle has its rows, and where its result goes. */
+typedef struct sf_data {
+  const void* first;
+  const void* second; /* the other factors of SF_DOT, else NULL */
+  void* result;       /* may be NULL on ranks that get none */
+} sf_data;
+
+/* `data` has an entry for each call. Calls succeed or fail together, but for SF_EMPTY: then the others' results stand,
+ * and sf_bundle_status tells them apart. */
+sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count);
+sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);
+/* How the last run ended for one call of the bundle. */
+sf_status sf_bundle_status(const sf_plan* plan, size_t call);
+
 /* What the last run of this rank came to. */
 typedef struct sf_figures {
   uint64_t messages; /* sent by this rank */

@@ -9,11 +9,15 @@ namespace {
 thread_local std::string error_text;
 
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
-static_assert(SF_NORM2 == static_cast<int>(arithmetic::Operation::norm2));
+static_assert(SF_MAX_LOCATION == static_cast<int>(arithmetic::Operation::max_location));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
 static_assert(SF_PLAIN == static_cast<int>(collective::Method::plain));
 static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
 static_assert(SF_ALL_RANKS == collective::all_ranks);
+static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
+              collective::guarantee::all);
+static_assert(SF_RANKS == collective::guarantee::ranks && SF_LAYOUT == collective::guarantee::layout &&
+              SF_TARGET == collective::guarantee::target);
 static_assert(SF_UNKNOWN == arithmetic::unknown_count);
 static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 
@@ -25,7 +29,7 @@ std::optional<Failure> fault(const sf_call* call) {
   const struct {
     const char* what;
     unsigned value, last;
-  } words[] = {{"operation", call->operation, SF_NORM2},
+  } words[] = {{"operation", call->operation, SF_MAX_LOCATION},
                {"method", call->method, SF_PLAIN},
                {"type", call->type, SF_BYTES},
                {"result type", call->result_type, SF_BYTES},
@@ -63,13 +67,15 @@ Translated translated(const sf_call* call) {
                  .user = {.apply = call->user,
                           .context = call->context,
                           .element_bytes = call->element_bytes,
-                          .commutative = call->commutative != 0},
+                          .commutative = call->commutative != 0,
+                          .is_users = true},
                  .operator_name = text(call->operator_name),
                  .user_may_fail = call->never_fails == 0,
                  .layout = static_cast<collective::LayoutKind>(call->layout),
                  .rows = call->rows,
                  .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
-                               call->intervals == nullptr ? 0 : call->interval_count}};
+                               call->intervals == nullptr ? 0 : call->interval_count},
+                 .require = call->require};
   return result;
 }
 

@@ -2,6 +2,8 @@
 // Rank order: that of the call. Cost: that of the call. Source: ours.
 #include "transport/mpi.hpp"
 
+#include <cstddef>
+
 #include "capi/boundary.hpp"
 #include "collective/group.hpp"
 #include "steadfold/steadfold_mpi.h"
@@ -35,6 +37,7 @@ Group& group_of(MPI_Comm comm) {
 using steadfold::Status;
 using steadfold::capi::bytes;
 using steadfold::capi::guarded;
+using steadfold::collective::Data;
 using steadfold::collective::Failure;
 
 struct sf_plan {
@@ -58,6 +61,24 @@ Failure nowhere(const char* what) {
   return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
 }
 
+Data data_of(const void* first, const void* second, void* result) {
+  return {.first = bytes(first), .second = bytes(second), .result = bytes(result)};
+}
+
+static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, result) == offsetof(Data, result));
+std::span<const Data> data_of(const sf_data* data, size_t count) {
+  if (data == nullptr) return {};
+  return {reinterpret_cast<const Data*>(data), count};
+}
+
+void bind(std::span<const steadfold::collective::Call> calls, std::optional<Failure> failure, MPI_Comm comm,
+          sf_plan** plan) {
+  if (!failure && plan == nullptr) failure = nowhere("the plan");
+  auto bound = steadfold::capi::group_of(comm).bind(calls, std::move(failure));
+  std::string schedule = bound->agreed().schedule_text;
+  *plan = new sf_plan{std::move(bound), std::move(schedule)};
+}
+
 void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
@@ -69,7 +90,7 @@ extern "C" {
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
   return guarded([&] {
     const auto [translated, failure] = steadfold::capi::translated(call);
-    steadfold::capi::group_of(comm).reduce(translated, bytes(first), bytes(second), bytes(result), failure);
+    steadfold::capi::group_of(comm).reduce(translated, data_of(first, second, result), failure);
   });
 }
 
@@ -86,15 +107,12 @@ sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_
 sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan) {
   return guarded([&] {
     auto [translated, failure] = steadfold::capi::translated(call);
-    if (!failure && plan == nullptr) failure = nowhere("the plan");
-    auto bound = steadfold::capi::group_of(comm).bind(translated, failure);
-    std::string schedule = bound->agreed().schedule_text;
-    *plan = new sf_plan{std::move(bound), std::move(schedule)};
+    bind(std::span(&translated, 1), std::move(failure), comm, plan);
   });
 }
 
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result) {
-  return guarded([&] { require(plan).start(bytes(first), bytes(second), bytes(result)); });
+  return guarded([&] { require(plan).start(data_of(first, second, result)); });
 }
 
 sf_status sf_plan_test(sf_plan* plan, int* done) {
@@ -114,8 +132,46 @@ sf_status sf_plan_wait(sf_plan* plan) {
 
 sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result) {
   return guarded([&] {
-    require(plan).run(bytes(first), bytes(second), bytes(result));
+    require(plan).run(data_of(first, second, result));
     require_success(*plan->plan);
+  });
+}
+
+sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan) {
+  return guarded([&] {
+    std::vector<steadfold::collective::Call> translated;
+    std::optional<Failure> failure;
+    if (calls == nullptr)
+      failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
+    for (size_t i = 0; calls != nullptr && i < count; ++i) {
+      auto each = steadfold::capi::translated(calls + i);
+      translated.push_back(each.call);
+      if (each.failure && !failure)
+        failure = Failure(each.failure->status(), steadfold::collective::in_bundle(i, count) + each.failure->what());
+    }
+    bind(translated, std::move(failure), comm, plan);
+  });
+}
+
+sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count) {
+  return guarded([&] { require(plan).start(data_of(data, count)); });
+}
+
+sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count) {
+  return guarded([&] {
+    require(plan).run(data_of(data, count));
+    require_success(*plan->plan);
+  });
+}
+
+sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
+  return guarded([&] {
+    const auto& bound = require(plan);
+    if (call >= bound.member_count())
+      throw Failure(Status::invalid_argument, "call " + std::to_string(call) + " (the plan was bound for " +
+                                                  std::to_string(bound.member_count()) + "), count from 0");
+    const Status status = bound.status(call);
+    if (status != Status::ok) throw Failure(status, steadfold::collective::text_of(status));
   });
 }
 

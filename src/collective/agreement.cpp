@@ -4,27 +4,34 @@
 #include <optional>
 
 #include "collective/choice.hpp"
-#include "collective/failure.hpp"
 
 namespace steadfold::collective {
 namespace {
 
-/// The fixed part of a proposal; the texts and the intervals follow.
+/// The fixed parts of a proposal: what opens it, its texts behind, and what opens each call, its intervals behind.
 struct Head {
-  Description description;
   Status status = Status::ok;
   std::uint32_t reserved = 0;
   std::uint64_t text_bytes = 0;
   std::uint64_t schedule_bytes = 0;
+  std::uint64_t call_count = 0;
+};
+struct CallHead {
+  Description description;
   std::uint64_t rows = 0;
   std::uint64_t interval_count = 0;
 };
 
+struct ProposedCall {
+  Description description;
+  Count rows = 0;
+  std::vector<order::Interval> intervals;
+};
 struct Proposal {
-  Head head;
+  Status status = Status::ok;
   std::string text;
   std::string schedule;
-  std::vector<order::Interval> intervals;
+  std::vector<ProposedCall> calls;
 };
 
 void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
@@ -33,87 +40,136 @@ void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
   std::memcpy(out.data() + out.size() - bytes, data, bytes);
 }
 
+/// Takes a proposal apart from front to back.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
+
+  template <class T>
+  T take() {
+    T value;
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+  std::string text(std::size_t bytes) {
+    std::string text(reinterpret_cast<const char*>(at_), bytes);
+    at_ += bytes;
+    return text;
+  }
+
+ private:
+  const std::byte* at_;
+};
+
 Proposal read(std::span<const std::byte> bytes) {
-  Proposal proposal;
-  std::memcpy(&proposal.head, bytes.data(), sizeof proposal.head);
-  const auto* from = reinterpret_cast<const char*>(bytes.data() + sizeof proposal.head);
-  proposal.text.assign(from, proposal.head.text_bytes);
-  from += proposal.head.text_bytes;
-  proposal.schedule.assign(from, proposal.head.schedule_bytes);
-  from += proposal.head.schedule_bytes;
-  proposal.intervals.resize(proposal.head.interval_count);
-  if (!proposal.intervals.empty())
-    std::memcpy(proposal.intervals.data(), from, proposal.intervals.size() * sizeof(order::Interval));
+  Reader reader(bytes);
+  const auto head = reader.take<Head>();
+  Proposal proposal{.status = head.status};
+  proposal.text = reader.text(head.text_bytes);
+  proposal.schedule = reader.text(head.schedule_bytes);
+  for (std::uint64_t i = 0; i < head.call_count; ++i) {
+    const auto call_head = reader.take<CallHead>();
+    ProposedCall call{.description = call_head.description, .rows = call_head.rows};
+    call.intervals.reserve(call_head.interval_count);
+    for (std::uint64_t k = 0; k < call_head.interval_count; ++k)
+      call.intervals.push_back(reader.take<order::Interval>());
+    proposal.calls.push_back(std::move(call));
+  }
   return proposal;
 }
 
 void require_no_failure(const std::vector<Proposal>& proposals) {
   for (std::size_t rank = 0; rank < proposals.size(); ++rank) {
     const Proposal& p = proposals[rank];
-    if (p.head.status == Status::ok) continue;
+    if (p.status == Status::ok) continue;
     const std::string where = proposals.size() > 1 ? "rank " + std::to_string(rank) + ": " : "";
-    throw Failure(p.head.status, where + p.text);
+    throw Failure(p.status, where + p.text);
   }
 }
 
-void require_same_call(const std::vector<Proposal>& proposals) {
+/// What tells two ranks' calls apart; nothing when they are the same.
+std::optional<std::string> difference(const Proposal& first, const Proposal& mine) {
+  const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
+  if (mine.schedule != first.schedule) return "schedule " + name(first.schedule) + " against " + name(mine.schedule);
+  if (mine.calls.size() != first.calls.size())
+    return "bundles of " + std::to_string(first.calls.size()) + " against " + std::to_string(mine.calls.size()) +
+           " calls";
+  for (std::size_t i = 0; i < mine.calls.size(); ++i) {
+    if (mine.calls[i].description == first.calls[i].description) continue;
+    return in_bundle(i, mine.calls.size()) + difference(first.calls[i].description, mine.calls[i].description);
+  }
+  return std::nullopt;
+}
+
+void require_same_calls(const std::vector<Proposal>& proposals) {
   for (std::size_t rank = 1; rank < proposals.size(); ++rank) {
-    const Proposal& mine = proposals[rank];
-    const Proposal& first = proposals[0];
-    if (mine.head.description == first.head.description && mine.schedule == first.schedule) continue;
-    const bool scheduled_apart = mine.schedule != first.schedule;
-    const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
-    throw Failure(Status::mismatch,
-                  "the ranks made different calls (rank 0 and rank " + std::to_string(rank) + ": " +
-                      (scheduled_apart ? "schedule " + name(first.schedule) + " against " + name(mine.schedule)
-                                       : difference(first.head.description, mine.head.description)) +
-                      "), make the same call on every rank");
+    if (const auto differing = difference(proposals[0], proposals[rank]))
+      throw Failure(Status::mismatch, "the ranks made different calls (rank 0 and rank " + std::to_string(rank) + ": " +
+                                          *differing + "), make the same call on every rank");
   }
 }
 
-order::Layout layout_of(std::vector<Proposal>& proposals) {
-  if (static_cast<LayoutKind>(proposals[0].head.description.layout) == LayoutKind::intervals) {
+order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
+  if (static_cast<LayoutKind>(proposals[0].calls[call].description.layout) == LayoutKind::intervals) {
     std::vector<std::vector<order::Interval>> lists;
     lists.reserve(proposals.size());
-    for (Proposal& p : proposals) lists.push_back(std::move(p.intervals));
+    for (Proposal& p : proposals) lists.push_back(std::move(p.calls[call].intervals));
     return order::Layout::lists(lists);
   }
   std::vector<Count> counts;
   counts.reserve(proposals.size());
-  for (const Proposal& p : proposals) counts.push_back(p.head.rows);
+  for (const Proposal& p : proposals) counts.push_back(p.calls[call].rows);
   return order::Layout::contiguous(counts);
 }
 
-void require_whole(const Agreement& agreed) {
-  if (const auto fault = agreed.layout.fault()) {
+void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
+  if (const auto fault = layout.fault()) {
     const bool twice = fault->find("twice") != std::string::npos;
     throw Failure(twice ? Status::overlap : Status::gap,
-                  "the layout is not whole (" + *fault + "), list every element of 0..N-1 on exactly one rank");
+                  where + "the layout is not whole (" + *fault + "), list every element of 0..N-1 on exactly one rank");
   }
-  const Count found = agreed.layout.element_count();
-  if (agreed.element_count == arithmetic::unknown_count || agreed.element_count == found) return;
-  throw Failure(found < agreed.element_count ? Status::gap : Status::overlap,
-                "the ranks bring " + std::to_string(found) + " elements of " + std::to_string(agreed.element_count) +
+  const Count found = layout.element_count();
+  if (element_count == arithmetic::unknown_count || element_count == found) return;
+  throw Failure(found < element_count ? Status::gap : Status::overlap,
+                where + "the ranks bring " + std::to_string(found) + " elements of " + std::to_string(element_count) +
                     " (the layout's element count), make them equal");
+}
+
+Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::vector<Member>& others) {
+  const Description description = proposals[0].calls[call].description;
+  auto layout = std::make_shared<const order::Layout>(layout_of(proposals, call));
+  require_whole(*layout, description.element_count, in_bundle(call, proposals[0].calls.size()));
+  for (const Member& other : others) {
+    if (*other.layout == *layout) layout = other.layout;
+  }
+  const Count element_count = layout->element_count();
+  return {.description = description,
+          .digest = digest_of(description),
+          .layout = std::move(layout),
+          .element_count = element_count};
 }
 
 }  // namespace
 
-std::vector<std::byte> propose(const Call& call, const Failure* failure) {
+std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure) {
   const std::string text = failure == nullptr ? "" : failure->what();
-  const std::string_view schedule = asked_schedule(call);
-  const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
-  const Head head{.description = describe(call),
-                  .status = failure == nullptr ? Status::ok : failure->status(),
+  const std::string_view schedule = calls.empty() ? std::string_view() : asked_schedule(calls.front());
+  const Head head{.status = failure == nullptr ? Status::ok : failure->status(),
                   .text_bytes = text.size(),
                   .schedule_bytes = schedule.size(),
-                  .rows = call.rows,
-                  .interval_count = listed ? call.intervals.size() : 0};
+                  .call_count = calls.size()};
   std::vector<std::byte> bytes;
   append(bytes, &head, sizeof head);
   append(bytes, text.data(), text.size());
   append(bytes, schedule.data(), schedule.size());
-  if (listed) append(bytes, call.intervals.data(), call.intervals.size_bytes());
+  for (const Call& call : calls) {
+    const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
+    const CallHead call_head{
+        .description = describe(call), .rows = call.rows, .interval_count = listed ? call.intervals.size() : 0};
+    append(bytes, &call_head, sizeof call_head);
+    if (listed) append(bytes, call.intervals.data(), call.intervals.size_bytes());
+  }
   return bytes;
 }
 
@@ -122,20 +178,19 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));
   require_no_failure(all);
-  require_same_call(all);
+  require_same_calls(all);
 
   Agreement agreed;
-  agreed.description = all[0].head.description;
-  agreed.digest = digest_of(agreed.description);
-  agreed.element_count = agreed.description.element_count;
+  std::vector<Description> descriptions;
+  for (std::size_t call = 0; call < all[0].calls.size(); ++call) {
+    agreed.members.push_back(member_of(all, call, agreed.members));
+    descriptions.push_back(agreed.members.back().description);
+  }
+  agreed.digest = digest_of(descriptions);
   agreed.schedule_text = all[0].schedule;
-  agreed.layout = layout_of(all);
-  require_whole(agreed);
-  agreed.element_count = agreed.layout.element_count();
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
-  if (agreed.schedule_text.empty())
-    agreed.schedule_text = chosen_schedule(agreed.description, static_cast<Rank>(all.size()));
-  agreed.schedule = checked_schedule(agreed.schedule_text, agreed.description);
+  if (agreed.schedule_text.empty()) agreed.schedule_text = chosen_schedule(descriptions);
+  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions);
   return agreed;
 }
 

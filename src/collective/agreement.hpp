@@ -1,5 +1,5 @@
-// What all ranks agree on before a plan exists: the same call, a layout without faults, one schedule.
-// Rank order: not concerned. Cost: one exchange of about 200 bytes and 16 an interval, a rank. Source: ours.
+// What all ranks agree on before a plan exists: the same calls, layouts without faults, one schedule.
+// Rank order: not concerned. Cost: one exchange of about 200 bytes a call and 16 an interval, a rank. Source: ours.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,35 @@
 #include <vector>
 
 #include "collective/call.hpp"
+#include "collective/failure.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::collective {
 
-/// The same on all ranks.
-struct Agreement {
+/// One reduction of a plan, the same on all ranks.
+struct Member {
   Description description;
   std::uint64_t digest = 0;
-  order::Layout layout;
-  Count element_count = 0;  // unknown_count where only the partials know
-  schedule::Spec schedule;
-  std::string schedule_text;
+  std::shared_ptr<const order::Layout> layout;  // members with equal ones share it
+  Count element_count = 0;                      // unknown_count where only the partials know
 };
 
-/// A rank's side: its call as bytes, with what is wrong with it, if anything (null: nothing).
-class Failure;
-std::vector<std::byte> propose(const Call& call, const Failure* failure);
+/// The same on all ranks.
+struct Agreement {
+  std::vector<Member> members;  // one, or those of a bundle; of one root
+  std::uint64_t digest = 0;     // of them all
+  schedule::Spec schedule;
+  std::string schedule_text;
+
+  Rank root() const noexcept { return root_of(members.front().description); }
+};
+
+/// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
+std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure);
 
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
-/// what is wrong with the layout or the schedule.
+/// what is wrong with a layout or the schedule.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule);
 
 }  // namespace steadfold::collective

@@ -6,9 +6,11 @@
 #include <limits>
 
 #include "arithmetic/exact.hpp"
+#include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
 #include "collective/failure.hpp"
+#include "collective/guarantees.hpp"
 
 namespace steadfold::collective {
 namespace {
@@ -30,13 +32,30 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+/// The built-in operator that a reduction combines with.
+Operation base(Operation operation) {
+  switch (operation) {
+    case Operation::dot:
+    case Operation::norm2:
+    case Operation::mean: return Operation::sum;
+    case Operation::min_location: return Operation::min;
+    case Operation::max_location: return Operation::max;
+    default: return operation;
+  }
+}
+
+/// Offered by `exact` alone: more bits than the elements have must be kept until the end.
+bool is_rounded_once(Operation operation) {
+  return operation == Operation::dot || operation == Operation::norm2 || operation == Operation::mean;
+}
+
 /// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   if (call.operation == Operation::user) return Method::tree;
-  if (call.operation == Operation::dot || call.operation == Operation::norm2) return Method::exact;
+  if (is_rounded_once(call.operation)) return Method::exact;
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
-  if (arithmetic::built_in(call.operation, call.type).order_free) return Method::plain;
+  if (arithmetic::built_in(base(call.operation), call.type).order_free) return Method::plain;
   if (call.operation == Operation::sum && call.layout != LayoutKind::row_a_rank) return Method::exact;
   return Method::tree;
 }
@@ -97,6 +116,12 @@ std::uint64_t digest_of(const Description& description) noexcept {
   return hash;
 }
 
+std::uint64_t digest_of(std::span<const Description> calls) noexcept {
+  std::uint64_t hash = digest_of(calls.front());
+  for (const Description& call : calls.subspan(1)) hash = mix(hash, digest_of(call));
+  return hash;
+}
+
 std::string difference(const Description& mine, const Description& other) {
   const auto differ = [](std::string_view what, std::string_view a, std::string_view b) {
     return std::string(what) + " " + std::string(a) + " against " + std::string(b);
@@ -132,7 +157,7 @@ std::string difference(const Description& mine, const Description& other) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::norm2))
+  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::max_location))
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0) refuse("0 columns (a row has at least one element), give the length of a row");
@@ -150,6 +175,7 @@ void validate(const Call& call, Rank rank_count) {
            "), give one of them, or -1 for all");
   if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  require_kept(call);
   if (call.layout != LayoutKind::intervals) return;
   Count listed = 0;
   for (const auto interval : call.intervals) {
@@ -163,10 +189,29 @@ void validate(const Call& call, Rank rank_count) {
            " (this rank's layout and data differ in size), make them equal");
 }
 
+void require_data(const Call& call, const std::byte* first, const std::byte* second) {
+  if (call.rows == 0) return;
+  if (call.operation == Operation::dot && (first == nullptr || second == nullptr))
+    refuse(std::string("the ") + (second == nullptr ? "second" : "first") +
+           " factor of a dot product is null (it is missing or of another size), give two vectors of the same size");
+  if (first == nullptr)
+    refuse("null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
+}
+
+bool order_free(const Description& description) noexcept {
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto type = static_cast<Type>(description.type);
+  return operation != Operation::user && type != Type::bytes && arithmetic::built_in(base(operation), type).order_free;
+}
+
+bool needs_indices(const Description& description) noexcept {
+  return static_cast<Method>(description.method) == Method::tree ||
+         arithmetic::is_location(static_cast<Operation>(description.operation));
+}
+
 const arithmetic::Operator& operator_of(const Call& call) noexcept {
   if (call.operation == Operation::user) return call.user;
-  const bool sums = call.operation == Operation::dot || call.operation == Operation::norm2;
-  return arithmetic::built_in(sums ? Operation::sum : call.operation, call.type);
+  return arithmetic::built_in(base(call.operation), call.type);
 }
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
@@ -175,7 +220,6 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   const auto type = static_cast<Type>(description.type);
   const auto result = static_cast<Type>(description.result_type);
   const auto method = static_cast<Method>(description.method);
-  const bool product_sum = operation == Operation::dot || operation == Operation::norm2;
   const auto unsupported = [&](const std::string& why) {
     throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
                                            std::string(arithmetic::name_of(type)) + " by method " +
@@ -184,16 +228,22 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   if (method == Method::exact) {
     using arithmetic::ExactOperation;
     using arithmetic::ExactType;
-    if (operation != Operation::sum && !product_sum) unsupported("only sum, dot and norm2 are), use tree");
+    if (operation != Operation::sum && !is_rounded_once(operation))
+      unsupported("only sum, mean, dot and norm2 are), leave the method to the library");
     if (!is_floating(type) || !is_floating(result)) unsupported("it rounds floating-point sums), use plain or tree");
-    const auto exact_operation = operation == Operation::sum   ? ExactOperation::sum
-                                 : operation == Operation::dot ? ExactOperation::dot
-                                                               : ExactOperation::norm2;
+    const auto exact_operation = operation == Operation::sum    ? ExactOperation::sum
+                                 : operation == Operation::mean ? ExactOperation::mean
+                                 : operation == Operation::dot  ? ExactOperation::dot
+                                                                : ExactOperation::norm2;
     return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
                                   result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
   }
-  if (product_sum) unsupported("products need more bits than the elements have), use exact");
+  if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact");
   if (result != type) unsupported("its result has the elements' type), use exact or the same type");
+  if (arithmetic::is_location(operation)) {
+    if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
+    return arithmetic::make_location(operation, type, columns);
+  }
   return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
 }
 

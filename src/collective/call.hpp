@@ -26,6 +26,20 @@ enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_r
 
 inline constexpr Rank all_ranks = -1;
 
+/// What a call's bits must not depend on, as bits; the numbers are those of sf_guarantee in steadfold.h.
+using Guarantees = std::uint32_t;
+namespace guarantee {
+inline constexpr Guarantees none = 0;
+inline constexpr Guarantees ranks = 1;
+inline constexpr Guarantees threads = 2;
+inline constexpr Guarantees layout = 4;
+inline constexpr Guarantees schedule = 8;
+inline constexpr Guarantees library = 16;
+inline constexpr Guarantees target = 32;
+inline constexpr Guarantees release = 64;
+inline constexpr Guarantees all = 127;
+}  // namespace guarantee
+
 std::string_view name_of(Method method) noexcept;
 
 struct Call {
@@ -45,6 +59,9 @@ struct Call {
   LayoutKind layout = LayoutKind::anywhere;
   Count rows = 0;  // of this rank
   std::span<const order::Interval> intervals;
+
+  Guarantees require =
+      guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
 };
 
 /// What must be equal on all ranks, as plain words to be compared, hashed and sent.
@@ -75,12 +92,22 @@ constexpr std::string_view asked_schedule(const Call& call) noexcept {
 /// Resolves what is automatic. The call need not be valid.
 Description describe(const Call& call) noexcept;
 std::uint64_t digest_of(const Description& description) noexcept;
+/// That of a bundle; of one call its own.
+std::uint64_t digest_of(std::span<const Description> calls) noexcept;
 
 /// The first field in which two calls differ, for people: "type f64 against f32". Schedules are not looked at.
 std::string difference(const Description& mine, const Description& other);
 
+/// Whether no order of combining changes a bit, whatever the method.
+bool order_free(const Description& description) noexcept;
+/// Whether it matters which row has which index.
+bool needs_indices(const Description& description) noexcept;
+
 /// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
 void validate(const Call& call, Rank rank_count);
+
+/// Throws Failure where a rank with rows has no data for them.
+void require_data(const Call& call, const std::byte* first, const std::byte* second);
 
 /// The operator a call combines with.
 const arithmetic::Operator& operator_of(const Call& call) noexcept;

@@ -7,29 +7,37 @@
 
 namespace steadfold::collective {
 
-std::string chosen_schedule(const Description& description, Rank /*rank_count*/) {
-  if (collective_of(description) == schedule::Collective::allreduce) return "recursive_doubling";
-  const bool needs_order = static_cast<Method>(description.method) == Method::plain && description.commutes == 0;
-  return needs_order && description.root != 0 ? "linear" : "binomial";
+namespace {
+
+void require_served(const schedule::Row& row, const Description& call) {
+  // What is called plain is as good as tree where no order can change a bit.
+  const auto method = static_cast<Method>(call.method);
+  const bool as_tree = method == Method::plain && order_free(call);
+  const Rank root = std::max(root_of(call), 0);
+  const auto reason =
+      schedule::refusal(row, collective_of(call), root, name_of(as_tree ? Method::tree : method), operator_kind(call));
+  if (reason) throw Failure(Status::unsupported, *reason);
 }
 
-schedule::Spec checked_schedule(const std::string& text, const Description& description) {
+}  // namespace
+
+std::string chosen_schedule(std::span<const Description> calls) {
+  const Description& any = calls.front();
+  if (collective_of(any) == schedule::Collective::allreduce) return "recursive_doubling";
+  const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
+    return static_cast<Method>(call.method) == Method::plain && call.commutes == 0;
+  });
+  return needs_order && any.root != 0 ? "linear" : "binomial";
+}
+
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls) {
   schedule::Spec spec;
   try {
     spec = schedule::parse(text);
   } catch (const std::invalid_argument& error) {
     throw Failure(Status::invalid_argument, error.what());
   }
-  // What is called plain is as good as tree where no order can change a bit.
-  const auto method = static_cast<Method>(description.method);
-  const bool order_free = method == Method::plain && description.operation <= 3 &&
-                          arithmetic::built_in(static_cast<arithmetic::Operation>(description.operation),
-                                               static_cast<arithmetic::Type>(description.type))
-                              .order_free;
-  const Rank root = std::max(root_of(description), 0);
-  const auto reason = schedule::refusal(*spec.row, collective_of(description), root,
-                                        name_of(order_free ? Method::tree : method), operator_kind(description));
-  if (reason) throw Failure(Status::unsupported, *reason);
+  for (const Description& call : calls) require_served(*spec.row, call);
   return spec;
 }
 

@@ -2,6 +2,10 @@
 
 namespace steadfold::collective {
 
+std::string in_bundle(std::size_t call, std::size_t calls) {
+  return calls == 1 ? "" : "call " + std::to_string(call) + ": ";
+}
+
 std::string text_of(Status status) {
   switch (status) {
     case Status::ok: return "no failure";

@@ -19,6 +19,9 @@ class Failure : public std::runtime_error {
   Status status_;
 };
 
+/// Where in a bundle something is wrong: "call 2: "; nothing for a call by itself.
+std::string in_bundle(std::size_t call, std::size_t calls);
+
 /// A sentence for a status that nobody said more about.
 std::string text_of(Status status);
 

@@ -28,15 +28,9 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
 }
 
-/// Whether the partials keep which rows they cover.
-bool partials_tell_rows(const Description& description) {
-  return static_cast<Method>(description.method) == Method::tree;
-}
-
-/// Whether the call can go without agreeing on a layout: its partials say which rows they cover, or need not.
+/// Whether the call can go without agreeing on a layout: this rank knows the indices of its rows, or need not.
 bool knows_its_rows(const Call& call, const Description& description) {
-  return !partials_tell_rows(description) || call.layout == LayoutKind::intervals ||
-         call.layout == LayoutKind::row_a_rank;
+  return !needs_indices(description) || call.layout == LayoutKind::intervals || call.layout == LayoutKind::row_a_rank;
 }
 
 order::Coverage coverage_of(const Call& call) {
@@ -68,21 +62,30 @@ Call Group::placed(const Call& given, order::Interval& mine) const {
   return call;
 }
 
-void Group::require_usable(const Call& call, const std::byte* first, const std::byte* second,
-                           const std::byte* result) const {
+void Group::require_usable(const Call& call, const Data& data) const {
   validate(call, rank_count());
-  if (call.rows > 0 && call.operation == arithmetic::Operation::dot && (first == nullptr || second == nullptr))
-    throw Failure(
-        Status::invalid_argument,
-        std::string("the ") + (second == nullptr ? "second" : "first") +
-            " factor of a dot product is null (it is missing or of another size), give two vectors of the same "
-            "size");
-  if (call.rows > 0 && first == nullptr)
-    throw Failure(Status::invalid_argument,
-                  "null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
-  if (result == nullptr && (call.root == all_ranks || call.root == rank()))
+  require_data(call, data.first, data.second);
+  if (data.result == nullptr && (call.root == all_ranks || call.root == rank()))
     throw Failure(Status::invalid_argument,
                   "nowhere to put the result (its address is null on a rank that gets it), give an address");
+}
+
+/// A bundle's calls share their messages: one root, one schedule.
+void Group::require_usable(std::span<const Call> calls) const {
+  if (calls.empty())
+    throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::string where = in_bundle(i, calls.size());
+    try {
+      validate(calls[i], rank_count());
+      make_kind(describe(calls[i]), operator_of(calls[i]), calls[i].columns);
+    } catch (const Failure& failure) {
+      throw Failure(failure.status(), where + failure.what());
+    }
+    if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
+      throw Failure(Status::invalid_argument,
+                    where + "another root or schedule than that of call 0 (a bundle has one of each), make them equal");
+  }
 }
 
 Group::Shape::Shape(const Description& given, const Call& call)
@@ -116,8 +119,7 @@ bool Group::fits_opening(const Shape& shape, const Call& call) const {
   Bytes bytes = shape.bytes_of_none;
   for (const auto interval : call.intervals) {
     if (interval.empty()) continue;
-    bytes += shape.bytes_of_a_node *
-             std::min<Count>(interval.size(), 2 * static_cast<Count>(order::floor_log2(interval.size())) + 1);
+    bytes += shape.bytes_of_a_node * order::most_nodes(interval);
     if (bytes > Opening::capacity - Opening::prefix) return false;
   }
   return bytes <= Opening::capacity - Opening::prefix;
@@ -128,7 +130,7 @@ Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
   Ways ways = no_way;
   for (std::size_t place = 0; place < plans_.size(); ++place) {
     const CachedPlan& cached = plans_[place];
-    if (cached.plan->agreed().description != shape.description || cached.rows != call.rows) continue;
+    if (cached.plan->agreed().members.front().description != shape.description || cached.rows != call.rows) continue;
     if (call.layout != LayoutKind::intervals ||
         std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end()))
       ways |= by_cached_plan(place);
@@ -136,17 +138,9 @@ Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
   return ways;
 }
 
-Bytes Group::build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second) {
-  const Bytes row_bytes = shape.description.columns * shape.description.element_bytes;
-  Bytes offset = 0;
+Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
   shape.builder->clear();
-  for (const auto interval : call.intervals) {
-    shape.builder->push(interval.begin, {.first = first + offset,
-                                         .second = second == nullptr ? nullptr : second + offset,
-                                         .rows = interval.size(),
-                                         .row_stride = row_bytes});
-    offset += interval.size() * row_bytes;
-  }
+  push_rows(*shape.builder, call.intervals, data, shape.description.columns * shape.description.element_bytes);
   return shape.builder->write(opening_.partial());
 }
 
@@ -171,8 +165,7 @@ Status Group::verdict_on(Status mine) {
   return verdict_stage_.machine().status();
 }
 
-void Group::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result,
-                   std::optional<Failure> failure) {
+void Group::reduce(const Call& given, const Data& data, std::optional<Failure> failure) {
   order::Interval mine;
   const Call call = placed(given, mine);
   Header header;
@@ -181,13 +174,13 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
   Bytes partial_bytes = 0;
   try {
     if (failure) throw Failure(*failure);
-    require_usable(call, first, second, result);
+    require_usable(call, data);
     shape = &shape_of(call);
     header.digest = shape->digest;
     ways = cached_plans(*shape, call);
     if (ways == no_way && fits_opening(*shape, call)) {
       ways = in_the_opening;
-      partial_bytes = build(*shape, call, first, second);
+      partial_bytes = build(*shape, call, data);
       const Status status = arithmetic::header_of(opening_.partial()).status;
       if (status != Status::ok) failure.emplace(status, text_of(status));
     }
@@ -213,36 +206,37 @@ void Group::reduce(const Call& given, const std::byte* first, const std::byte* s
   if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = verdict_on(status);
   if (status != Status::ok) diagnose(call, status, failure);
   if (!is_here)
-    run_plan(call, ways, first, second, result);
+    run_plan(call, ways, data);
   else if (gets_result(shape->description, rank()))
-    std::memcpy(result, shape->values.data(), shape->kind->value_bytes());
+    std::memcpy(data.result, shape->values.data(), shape->kind->value_bytes());
 }
 
-void Group::run_plan(const Call& call, Ways ways, const std::byte* first, const std::byte* second, std::byte* result) {
+void Group::run_plan(const Call& call, Ways ways, const Data& data) {
   Plan& plan =
       ways == no_way ? new_cached_plan(call) : *plans_[static_cast<std::size_t>(std::countr_zero(ways)) - 1].plan;
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
-  plan.run(first, second, result);
+  plan.run(data);
   if (plan.status() != Status::ok) throw Failure(plan.status(), text_of(plan.status()));
 }
 
 /// Every rank makes and drops the same plans in the same order, so that a place holds the same plan everywhere.
 Plan& Group::new_cached_plan(const Call& call) {
-  Agreement agreed = agree(call, nullptr);
+  const std::span calls(&call, 1);
+  Agreement agreed = agree(calls, nullptr);
   if (plans_.size() == most_plans) plans_.pop_front();
   plans_.push_back({.rows = call.rows,
                     .intervals = {call.intervals.begin(), call.intervals.end()},
-                    .plan = make_plan(std::move(agreed), call)});
+                    .plan = make_plan(std::move(agreed), calls)});
   return *plans_.back().plan;
 }
 
 /// All ranks have the plan, or none: memory may run out on one of them.
-std::unique_ptr<Plan> Group::make_plan(Agreement agreed, const Call& call) {
+std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> calls) {
   const std::uint32_t tag = first_plan_tag + 2 * plans_made_++;
   std::unique_ptr<Plan> plan;
   std::string wrong;
   try {
-    plan = std::make_unique<Plan>(std::move(agreed), call, transport_, tag);
+    plan = std::make_unique<Plan>(std::move(agreed), calls, transport_, tag);
   } catch (const std::exception& error) {
     wrong = error.what();
   }
@@ -257,8 +251,8 @@ std::unique_ptr<Plan> Group::make_plan(Agreement agreed, const Call& call) {
   return plan;
 }
 
-Agreement Group::agree(const Call& call, const Failure* mine) {
-  const auto gathered = transport_->gather_all(propose(call, mine));
+Agreement Group::agree(std::span<const Call> calls, const Failure* mine) {
+  const auto gathered = transport_->gather_all(propose(calls, mine));
   std::vector<std::span<const std::byte>> proposals;
   for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
     proposals.push_back(
@@ -268,23 +262,23 @@ Agreement Group::agree(const Call& call, const Failure* mine) {
 
 /// All ranks know that something failed; together they find out what to say.
 void Group::diagnose(const Call& call, Status status, const std::optional<Failure>& mine) {
-  agree(call, mine ? &*mine : nullptr);
+  agree(std::span(&call, 1), mine ? &*mine : nullptr);
   throw Failure(status, text_of(status));
 }
 
-std::unique_ptr<Plan> Group::bind(const Call& given, std::optional<Failure> failure) {
-  order::Interval mine;
-  const Call call = placed(given, mine);
+std::unique_ptr<Plan> Group::bind(std::span<const Call> given, std::optional<Failure> failure) {
+  std::vector<order::Interval> mine(given.size());
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < given.size(); ++i) calls.push_back(placed(given[i], mine[i]));
   try {
     if (failure) throw Failure(*failure);
-    validate(call, rank_count());
-    make_kind(describe(call), operator_of(call), call.columns);
+    require_usable(calls);
   } catch (const Failure& wrong) {
     failure = wrong;
   } catch (const std::exception& wrong) {
     failure.emplace(Status::internal, wrong.what());
   }
-  return make_plan(agree(call, failure ? &*failure : nullptr), call);
+  return make_plan(agree(calls, failure ? &*failure : nullptr), calls);
 }
 
 Group::RankOrder Group::rank_order(Count rows) {

@@ -27,11 +27,10 @@ class Group {
 
   /// One-shot. `result` is written where the call wants it. A call of a shape made before allocates nothing. `failure`
   /// is what this rank knows to be wrong already: it takes part all the same, so that the others do not wait.
-  void reduce(const Call& call, const std::byte* first, const std::byte* second, std::byte* result,
-              std::optional<Failure> failure = std::nullopt);
+  void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
 
-  /// Agrees on a plan. The plan may outlive the group.
-  std::unique_ptr<Plan> bind(const Call& call, std::optional<Failure> failure = std::nullopt);
+  /// Agrees on a plan, of several calls on a bundle. The plan may outlive the group.
+  std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
 
   /// Where this rank's rows begin when all stand in rank order, and the total.
   struct RankOrder {
@@ -62,20 +61,21 @@ class Group {
   };
 
   Call placed(const Call& call, order::Interval& mine) const;
-  void require_usable(const Call& call, const std::byte* first, const std::byte* second, const std::byte* result) const;
+  void require_usable(const Call& call, const Data& data) const;
+  void require_usable(std::span<const Call> calls) const;
   Shape& shape_of(const Call& call);
   bool fits_opening(const Shape& shape, const Call& call) const;
   Ways cached_plans(const Shape& shape, const Call& call) const noexcept;
-  Bytes build(Shape& shape, const Call& call, const std::byte* first, const std::byte* second);
+  Bytes build(Shape& shape, const Call& call, const Data& data);
   std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                   Bytes partial_bytes);
   Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
   Status verdict_on(Status mine);
-  void run_plan(const Call& call, Ways ways, const std::byte* first, const std::byte* second, std::byte* result);
+  void run_plan(const Call& call, Ways ways, const Data& data);
   Plan& new_cached_plan(const Call& call);
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
-  Agreement agree(const Call& call, const Failure* mine);
-  std::unique_ptr<Plan> make_plan(Agreement agreed, const Call& call);
+  Agreement agree(std::span<const Call> calls, const Failure* mine);
+  std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
 
   std::shared_ptr<transport::Transport> transport_;
   std::string forced_schedule_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "collective/failure.hpp"
+#include "collective/rows.hpp"
 
 namespace steadfold::collective {
 
@@ -12,28 +13,21 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
   const order::Interval all{0, call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
-  if (call.rows > 0 && (first == nullptr || (call.operation == arithmetic::Operation::dot && second == nullptr)))
-    throw Failure(Status::invalid_argument,
-                  "null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
+  require_data(call, first, second);
   if (result == nullptr)
     throw Failure(Status::invalid_argument, "nowhere to put the result (its address is null), give an address");
 
   const Description description = describe(call);
   const auto kind = make_kind(description, operator_of(call), call.columns);
   const auto builder = kind->builder();
-  const Bytes row_bytes = description.columns * description.element_bytes;
   order::IntervalSet rows;
-  Bytes offset = 0;
   for (const auto interval : call.intervals) {
     if (!rows.add(interval)) throw Failure(Status::overlap, text_of(Status::overlap));
-    builder->push(interval.begin, {.first = first + offset,
-                                   .second = second == nullptr ? nullptr : second + offset,
-                                   .rows = interval.size(),
-                                   .row_stride = row_bytes});
-    offset += interval.size() * row_bytes;
   }
   if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
     throw Failure(Status::gap, text_of(Status::gap));
+  push_rows(*builder, call.intervals, {.first = first, .second = second},
+            description.columns * description.element_bytes);
   std::vector<std::byte> partial(kind->working_capacity(rows));
   std::vector<std::byte> spare(kind->value_bytes());
   const Bytes size = builder->write(partial);

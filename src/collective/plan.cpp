@@ -8,7 +8,7 @@ namespace steadfold::collective {
 namespace {
 
 schedule::Context context_of(const Agreement& agreed, const transport::Transport& transport, std::uint32_t segments) {
-  const Rank root = root_of(agreed.description);
+  const Rank root = agreed.root();
   return {.rank = transport.rank(),
           .rank_count = transport.rank_count(),
           .root = root == all_ranks ? 0 : root,
@@ -16,23 +16,42 @@ schedule::Context context_of(const Agreement& agreed, const transport::Transport
           .segments = segments};
 }
 
-bool wants_second(const Description& description) {
-  return static_cast<arithmetic::Operation>(description.operation) == arithmetic::Operation::dot;
+std::uint32_t segments_of(const Agreement& agreed, std::uint32_t most) {
+  if (agreed.members.size() > 1) return 1;
+  return static_cast<std::uint32_t>(std::min<Count>(most, agreed.members.front().description.columns));
+}
+
+std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
+                                           const transport::Transport& transport, std::uint32_t segments) {
+  std::vector<std::unique_ptr<Rows>> members;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
+                                             transport.rank_count(), segments));
+  }
+  return members;
+}
+
+bool may_fail(const Agreement& agreed) {
+  return std::ranges::any_of(agreed.members, [](const Member& member) { return member.description.may_fail != 0; });
+}
+
+std::string text_of(const Member& member) {
+  const Description& d = member.description;
+  return std::string(arithmetic::name_of(static_cast<arithmetic::Operation>(d.operation))) + " over " +
+         std::to_string(member.element_count) + " rows of " + std::to_string(d.columns) + " x " +
+         std::string(arithmetic::name_of(static_cast<arithmetic::Type>(d.type))) + " by method " +
+         std::string(name_of(static_cast<Method>(d.method))) + "\n";
 }
 
 std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segments) {
-  const Description& d = agreed.description;
-  const Rank root = root_of(d);
+  const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
   const schedule::Context context{
       .rank_count = rank_count, .root = std::max(root, 0), .rooted = root != all_ranks, .segments = segments};
-  std::string text = std::string(root == all_ranks ? "allreduce" : "reduce to rank " + std::to_string(root)) + " of " +
-                     std::string(arithmetic::name_of(static_cast<arithmetic::Operation>(d.operation))) + " over " +
-                     std::to_string(agreed.element_count) + " rows of " + std::to_string(d.columns) + " x " +
-                     std::string(arithmetic::name_of(static_cast<arithmetic::Type>(d.type))) + " on " +
-                     std::to_string(rank_count) + " ranks\nmethod   " +
-                     std::string(name_of(static_cast<Method>(d.method))) + "\nschedule " + agreed.schedule_text + ": " +
-                     std::string(row.sentence) + "\n";
+  std::string text = std::string(root == all_ranks ? "allreduce" : "reduce to rank " + std::to_string(root)) + " on " +
+                     std::to_string(rank_count) + " ranks\n";
+  for (const Member& member : agreed.members) text += text_of(member);
+  text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
   if (row.messages != nullptr)
     text += "messages " + std::to_string(row.messages(context)) + " in " + std::to_string(row.rounds(context)) +
             " rounds\n";
@@ -41,32 +60,38 @@ std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segm
 
 }  // namespace
 
-Plan::Plan(Agreement agreed, const Call& call, std::shared_ptr<transport::Transport> transport, std::uint32_t tag,
-           std::uint32_t segments)
+Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
+           std::uint32_t tag, std::uint32_t segments)
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
-      operator_(operator_of(call)),
-      segments_(static_cast<std::uint32_t>(std::min<Count>(segments, agreed_.description.columns))),
-      local_rows_(agreed_.layout.local_count(transport_->rank())),
-      rows_(agreed_, operator_, transport_->rank(), transport_->rank_count(), segments_),
-      main_(agreed_.schedule.row->steps(context_of(agreed_, *transport_, segments_)), segments_, rows_, *transport_,
+      segments_(segments_of(agreed_, segments)),
+      members_(rows_of(agreed_, calls, *transport_, segments_)),
+      main_(agreed_.schedule.row->steps(context_of(agreed_, *transport_, segments_)), segments_, content(), *transport_,
             tag),
+      statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {
-  if (agreed_.description.may_fail != 0 && root_of(agreed_.description) == all_ranks) {
+  if (may_fail(agreed_) && agreed_.root() == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
     closing_.emplace(schedule::find("recursive_doubling")->steps(context), 1, verdict_, *transport_, tag + 1);
   }
 }
 
-void Plan::start(const std::byte* first, const std::byte* second, std::byte* result) {
+/// What the messages hold: one member's partials as they are, or several in one.
+Content& Plan::content() noexcept {
+  if (members_.size() == 1) return *members_.front();
+  if (!bundle_) bundle_.emplace(members_, agreed_.digest);
+  return *bundle_;
+}
+
+void Plan::start(std::span<const Data> data) {
   if (running_)
     throw Failure(Status::invalid_argument,
                   "the plan is running (start was called twice), call wait before the next start");
-  const bool has_rows = local_rows_ > 0;
-  const bool is_missing = has_rows && (first == nullptr || (wants_second(agreed_.description) && second == nullptr));
-  const bool has_nowhere = result == nullptr && gets_result(agreed_.description, transport_->rank());
-  rows_.take(first, second, is_missing || has_nowhere ? Status::invalid_argument : Status::ok);
-  result_ = result;
+  if (data.size() != members_.size())
+    throw Failure(Status::invalid_argument, "data for " + std::to_string(data.size()) +
+                                                " calls (the plan was bound for " + std::to_string(members_.size()) +
+                                                "), give an entry for each");
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i]->take(data[i]);
   before_ = traffic();
   status_ = Status::ok;
   in_closing_ = false;
@@ -95,12 +120,18 @@ void Plan::wait() {
   }
 }
 
+/// Members succeed or fail together, but that one may have nothing to reduce.
 void Plan::conclude() {
   running_ = false;
   status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
-  if (status_ != Status::ok || !gets_result(agreed_.description, transport_->rank())) return;
-  for (std::uint32_t s = 0; s < segments_; ++s)
-    rows_.deliver(s, main_.machine().bytes_of(schedule::value(0, s)), result_);
+  std::ranges::fill(statuses_, status_);
+  if (status_ > Status::empty || !gets_result(agreed_.members.front().description, transport_->rank())) return;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::uint32_t s = 0; s < segments_; ++s) {
+      const auto value = main_.machine().bytes_of(schedule::value(0, s));
+      statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value) : value);
+    }
+  }
 }
 
 transport::Traffic Plan::traffic() const noexcept {

@@ -10,36 +10,47 @@
 
 #include "arithmetic/operator.hpp"
 #include "collective/agreement.hpp"
+#include "collective/bundle.hpp"
 #include "collective/rows.hpp"
 #include "collective/stage.hpp"
 #include "collective/verdict.hpp"
 
 namespace steadfold::collective {
 
-/// One thread at a time. Holds on to the transport. Uses the tags `tag` and `tag + 1`.
+/// Of one call, or of a bundle of calls that share every message. One thread at a time. Holds on to the transport. Uses
+/// the tags `tag` and `tag + 1`.
 class Plan {
  public:
-  Plan(Agreement agreed, const Call& call, std::shared_ptr<transport::Transport> transport, std::uint32_t tag,
-       std::uint32_t segments = 1);
+  /// `calls` are this rank's, one a member of the agreement. A bundle has one segment.
+  Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
+       std::uint32_t tag, std::uint32_t segments = 1);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Begins to reduce this rank's rows at `first` (and `second`) into `result`, all of which stay until the run is
-  /// done. Unusable pointers do not stop it: the rank takes part, and all learn of it. Throws Failure while one runs.
-  void start(const std::byte* first, const std::byte* second, std::byte* result);
+  /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
+  /// until the run is done. Unusable pointers do not stop it: the rank takes part, and all learn of it. Throws Failure
+  /// while one runs.
+  void start(std::span<const Data> data);
+  void start(const Data& data) { start(std::span(&data, 1)); }
   /// True when the run is done; then `status` is its verdict. Never blocks.
   bool test();
   void wait();
   Status status() const noexcept { return status_; }
   bool running() const noexcept { return running_; }
+  /// That of one member: `empty`, or as the plan's.
+  Status status(std::size_t member) const noexcept { return statuses_[member]; }
+  std::size_t member_count() const noexcept { return members_.size(); }
 
-  void run(const std::byte* first, const std::byte* second, std::byte* result) {
-    start(first, second, result);
+  void run(std::span<const Data> data) {
+    start(data);
     wait();
   }
+  void run(const Data& data) { run(std::span(&data, 1)); }
 
-  /// The operator's context may change from run to run.
-  void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
+  /// The context of a member's operator may change from run to run.
+  void use_operator(const arithmetic::Operator& op, std::size_t member = 0) noexcept {
+    members_[member]->use_operator(op);
+  }
 
   const Agreement& agreed() const noexcept { return agreed_; }
   const std::string& description() const noexcept { return text_; }
@@ -50,23 +61,23 @@ class Plan {
   std::uint32_t rounds() const noexcept { return main_.machine().rounds(); }
 
  private:
+  Content& content() noexcept;
   bool advance();
   void conclude();
   transport::Traffic traffic() const noexcept;
 
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;
-  arithmetic::Operator operator_;
   std::uint32_t segments_;
-  Count local_rows_;
-  Rows rows_;
+  std::vector<std::unique_ptr<Rows>> members_;
+  std::optional<Bundle> bundle_;  // of several members
   Stage main_;
   Verdict verdict_;
   std::optional<Stage> closing_;  // where an operator may fail after the last message
   bool in_closing_ = false;
   bool running_ = false;
   Status status_ = Status::ok;
-  std::byte* result_ = nullptr;
+  std::vector<Status> statuses_;  // by member
   transport::Traffic before_;
   std::string text_;
 };

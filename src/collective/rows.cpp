@@ -4,10 +4,21 @@
 
 namespace steadfold::collective {
 
-using arithmetic::Block;
+void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
+               Bytes row_bytes, Bytes first_byte) {
+  Bytes offset = first_byte;
+  for (const order::Interval interval : intervals) {
+    if (interval.empty()) continue;
+    builder.push(interval.begin, {.first = data.first + offset,
+                                  .second = data.second == nullptr ? nullptr : data.second + offset,
+                                  .rows = interval.size(),
+                                  .row_stride = row_bytes});
+    offset += interval.size() * row_bytes;
+  }
+}
 
-Rows::Rows(const Agreement& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments)
-    : agreed_(&agreed), rank_(rank), rank_count_(rank_count) {
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments)
+    : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
@@ -15,7 +26,7 @@ Rows::Rows(const Agreement& agreed, const arithmetic::Operator& op, Rank rank, R
     const Count first_column = d.columns * s / segments;
     const Count end_column = d.columns * (s + 1) / segments;
     Segment segment{.first_byte = first_column * d.element_bytes,
-                    .kind = make_kind(d, op, end_column - first_column),
+                    .kind = make_kind(d, operator_, end_column - first_column),
                     .first_result_byte = result_byte};
     segment.builder = segment.kind->builder();
     segment.spare.resize(segment.kind->value_bytes());
@@ -24,27 +35,31 @@ Rows::Rows(const Agreement& agreed, const arithmetic::Operator& op, Rank rank, R
   }
 }
 
-void Rows::take(const std::byte* first, const std::byte* second, Status status) noexcept {
-  first_ = first;
-  second_ = second;
-  status_ = status;
+void Rows::take(const Data& data) noexcept {
+  const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
+  const bool wants_second = operation == arithmetic::Operation::dot;
+  const bool is_missing =
+      agreed_->layout->local_count(rank_) > 0 && (data.first == nullptr || (wants_second && data.second == nullptr));
+  const bool has_nowhere = data.result == nullptr && gets_result(agreed_->description, rank_);
+  data_ = data;
+  status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
 }
 
-void Rows::deliver(std::uint32_t segment, std::span<const std::byte> value, std::byte* result) const {
-  std::memcpy(result + segments_[segment].first_result_byte, value.data() + sizeof(Header),
-              segments_[segment].kind->value_bytes());
-}
-
-Bytes Rows::value_bytes() const noexcept {
-  return segments_.back().first_result_byte + segments_.back().kind->value_bytes();
+Status Rows::deliver(std::uint32_t segment, std::span<const std::byte> value) const {
+  const Status status = arithmetic::header_of(value).status;
+  if (status == Status::ok) {
+    std::memcpy(data_.result + segments_[segment].first_result_byte, value.data() + sizeof(Header),
+                segments_[segment].kind->value_bytes());
+  }
+  return status;
 }
 
 Bytes Rows::partial_capacity(RankRange covers, std::uint32_t segment) const {
-  return segments_[segment].kind->capacity(agreed_->layout.rows(covers));
+  return segments_[segment].kind->capacity(agreed_->layout->rows(covers));
 }
 
 Bytes Rows::working_capacity(RankRange covers, std::uint32_t segment) const {
-  return segments_[segment].kind->working_capacity(agreed_->layout.rows(covers));
+  return segments_[segment].kind->working_capacity(agreed_->layout->rows(covers));
 }
 
 Bytes Rows::value_capacity(std::uint32_t segment) const {
@@ -55,15 +70,7 @@ Bytes Rows::lift(std::uint32_t segment, std::span<std::byte> out) {
   Segment& s = segments_[segment];
   if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
   s.builder->clear();
-  Count row = 0;
-  for (const order::Interval interval : agreed_->layout.intervals(rank_)) {
-    const Bytes offset = row * row_bytes_ + s.first_byte;
-    s.builder->push(interval.begin, Block{.first = first_ + offset,
-                                          .second = second_ == nullptr ? nullptr : second_ + offset,
-                                          .rows = interval.size(),
-                                          .row_stride = row_bytes_});
-    row += interval.size();
-  }
+  push_rows(*s.builder, agreed_->layout->intervals(rank_), data_, row_bytes_, s.first_byte);
   const Bytes size = s.builder->write(out);
   Header header = arithmetic::header_of(out);
   header.digest = agreed_->digest;

@@ -10,17 +10,32 @@
 
 namespace steadfold::collective {
 
+/// Where one call's rows are and where its result goes.
+struct Data {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;  // the other factors of a dot product
+  std::byte* result = nullptr;
+};
+
+/// Pushes the rows of `intervals`, which stand one after the other, `row_bytes` apart, from `data` on. `first_byte` is
+/// where in a row the builder's columns begin.
+void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
+               Bytes row_bytes, Bytes first_byte = 0);
+
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
 class Rows final : public Content {
  public:
-  /// `op` is not copied and must outlive it, and so must `agreed`. Throws Failure where the call is not offered.
-  Rows(const Agreement& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments);
+  /// `agreed` must outlive it. Throws Failure where the call is not offered.
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments);
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
 
-  /// This run's rows. `status` is what is wrong with them.
-  void take(const std::byte* first, const std::byte* second, Status status) noexcept;
-  /// Copies a finished segment's values into the result's columns.
-  void deliver(std::uint32_t segment, std::span<const std::byte> value, std::byte* result) const;
-  Bytes value_bytes() const noexcept;
+  /// The operator's context may change from run to run.
+  void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
+  /// This run's rows. Pointers that cannot be used make the run fail, on all ranks.
+  void take(const Data& data) noexcept;
+  /// Copies a finished segment's values, if they are ok, to where the result goes; says how they are.
+  Status deliver(std::uint32_t segment, std::span<const std::byte> value) const;
 
   Bytes partial_capacity(RankRange covers, std::uint32_t segment) const override;
   Bytes working_capacity(RankRange covers, std::uint32_t segment) const override;
@@ -42,13 +57,13 @@ class Rows final : public Content {
     std::vector<std::byte> spare = {};
   };
 
-  const Agreement* agreed_;
+  const Member* agreed_;
+  arithmetic::Operator operator_;  // the kinds refer to it
   Rank rank_;
   Rank rank_count_;
   Bytes row_bytes_;
   std::vector<Segment> segments_;
-  const std::byte* first_ = nullptr;
-  const std::byte* second_ = nullptr;
+  Data data_;
   Status status_ = Status::ok;
 };
 

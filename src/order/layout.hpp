@@ -42,6 +42,8 @@ class Layout {
   /// Why the lists do not cover 0..N-1 exactly once, with the first offending indices; nothing when they do.
   std::optional<std::string> fault() const;
 
+  friend bool operator==(const Layout&, const Layout&) = default;
+
  private:
   std::vector<Interval> intervals_;
   std::vector<std::size_t> first_ = {0};  // of each rank in intervals_, and the end

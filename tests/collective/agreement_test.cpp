@@ -227,14 +227,14 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
   call.method = Method::exact;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::max; }, wrong,
-      "max of f64 by method exact is not offered (only sum, dot and norm2 are), use tree");
+      "max of f64 by method exact is not offered (only sum, mean, dot and norm2 are), leave the method to the library");
   expect_unusable(
       call, [](Call& c) { c.type = c.result_type = Type::i64; }, wrong,
       "sum of i64 by method exact is not offered (it rounds floating-point sums), use plain or tree");
   call.method = Method::tree;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::dot; }, wrong,
-      "dot of f64 by method tree is not offered (products need more bits than the elements have), use exact");
+      "dot of f64 by method tree is not offered (it needs more bits than the elements have), use exact");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
       "sum of f64 by method tree is not offered (its result has the elements' type), use exact or the same "
@@ -264,8 +264,8 @@ TEST(Layouts, WithGapsAndOverlapsAreRefused) {
 
 TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
   const Deal whole = {{{4, 9}}, {}, {{0, 4}}};
-  EXPECT_EQ(concluded_everywhere(listed(whole, 9)).agreement.value().element_count, 9u);
-  EXPECT_EQ(concluded_everywhere(listed(whole)).agreement.value().element_count, 9u);
+  EXPECT_EQ(concluded_everywhere(listed(whole, 9)).agreement.value().members[0].element_count, 9u);
+  EXPECT_EQ(concluded_everywhere(listed(whole)).agreement.value().members[0].element_count, 9u);
   expect_refused(listed(whole, 10), Status::gap,
                  "the ranks bring 9 elements of 10 (the layout's element count), make them equal");
   expect_refused(listed(whole, 8), Status::overlap,
@@ -277,16 +277,16 @@ TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
 TEST(Layouts, AreWhatTheRanksProposed) {
   const Deal deal = {{{8, 9}, {0, 2}, {4, 4}, {2, 3}}, {}, {{3, 8}}};
   const Agreement agreed = concluded_everywhere(listed(deal)).agreement.value();
-  EXPECT_EQ(agreed.layout.rank_count(), 3);
-  EXPECT_EQ(agreed.layout.local_count(0), 4u);
-  EXPECT_EQ(agreed.layout.intervals(0).front(), (Interval{8, 9}));
-  EXPECT_EQ(agreed.layout.local_count(1), 0u);
+  EXPECT_EQ(agreed.members[0].layout->rank_count(), 3);
+  EXPECT_EQ(agreed.members[0].layout->local_count(0), 4u);
+  EXPECT_EQ(agreed.members[0].layout->intervals(0).front(), (Interval{8, 9}));
+  EXPECT_EQ(agreed.members[0].layout->local_count(1), 0u);
   std::vector<Call> calls(3, sum_call());
   calls[1].rows = 0;
   calls[2].rows = 9;
   const Agreement ordered = concluded_everywhere(calls).agreement.value();
-  EXPECT_EQ(ordered.layout.intervals(2).front(), (Interval{3, 12}));
-  EXPECT_EQ(ordered.element_count, 12u);
+  EXPECT_EQ(ordered.members[0].layout->intervals(2).front(), (Interval{3, 12}));
+  EXPECT_EQ(ordered.members[0].element_count, 12u);
 }
 
 // --- schedules

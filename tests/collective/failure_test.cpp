@@ -66,7 +66,8 @@ Outcome run_with(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<con
   for (std::size_t i = 0; i < first.size(); ++i) outcome.results.emplace_back(sizeof(double));
   for (Rank rank = 0; rank < job.rank_count(); ++rank) {
     const auto i = static_cast<std::size_t>(rank);
-    job.plan(rank).start(first[i], second[i], rank == no_result ? nullptr : outcome.results[i].data());
+    job.plan(rank).start(
+        {.first = first[i], .second = second[i], .result = rank == no_result ? nullptr : outcome.results[i].data()});
   }
   outcome.stuck = !finish(ranks, {&job});
   for (Rank rank = 0; rank < job.rank_count(); ++rank) outcome.statuses.push_back(job.plan(rank).status());
@@ -206,9 +207,9 @@ TEST(DifferentPlans, AreAMismatchOnEveryRank) {
         std::vector<double> results(deal.size());
         for (Rank rank = 0; rank < setting.p; ++rank) {
           const auto i = static_cast<std::size_t>(rank);
-          plans.push_back(std::make_unique<Plan>(rank == culprit ? other : setting.agreement, setting.calls[i],
-                                                 ranks.transport(rank), 2));
-          plans.back()->start(memory[i].data(), nullptr, reinterpret_cast<std::byte*>(&results[i]));
+          plans.push_back(std::make_unique<Plan>(rank == culprit ? other : setting.agreement,
+                                                 std::span(&setting.calls[i], 1), ranks.transport(rank), 2));
+          plans.back()->start({.first = memory[i].data(), .result = reinterpret_cast<std::byte*>(&results[i])});
         }
         bool done = false;
         for (int sweep = 0; sweep < 5000 && !done; ++sweep) {
@@ -231,7 +232,7 @@ TEST(DifferentPlans, AreAMismatchOnEveryRank) {
 
 std::string failure_of_start(Plan& plan, const Memory& memory, std::byte* result) {
   try {
-    plan.start(memory.data(), nullptr, result);
+    plan.start({.first = memory.data(), .result = result});
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), Status::invalid_argument);
     return failure.what();
@@ -307,7 +308,8 @@ TEST(Starts, OfManyPlansInFlight) {
       const auto i = static_cast<std::size_t>(rank);
       std::vector<std::size_t> order = {0, 1, 2, 3, 4};
       std::shuffle(order.begin(), order.end(), random);
-      for (const std::size_t j : order) jobs[j]->plan(rank).start(memory[j][i].data(), nullptr, results[j][i].data());
+      for (const std::size_t j : order)
+        jobs[j]->plan(rank).start({.first = memory[j][i].data(), .result = results[j][i].data()});
     }
     ASSERT_TRUE(finish(ranks, {jobs[0].get(), jobs[1].get(), jobs[2].get(), jobs[3].get(), jobs[4].get()}, 4));
     for (std::size_t j = 0; j < all.size(); ++j) {

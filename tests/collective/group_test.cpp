@@ -33,7 +33,7 @@ struct Side {
     status = Status::ok;
     text.clear();
     try {
-      group.reduce(call, first.data(), nullptr, result.data());
+      group.reduce(call, {.first = first.data(), .result = result.data()});
     } catch (const Failure& failure) {
       status = failure.status();
       text = failure.what();
@@ -331,12 +331,12 @@ TEST_P(Groups, BindPlansThatOutliveThem) {
   on_threads(p, 7, [&](std::shared_ptr<transport::Transport> transport) {
     const auto rank = static_cast<std::size_t>(transport->rank());
     auto group = std::make_unique<Group>(transport);
-    const auto plan = group->bind(made.sides[rank].call);
-    const auto other = group->bind(made.sides[rank].call);
+    const auto plan = group->bind(std::span(&made.sides[rank].call, 1));
+    const auto other = group->bind(std::span(&made.sides[rank].call, 1));
     group.reset();
     double result = 0;
-    plan->run(made.sides[rank].first.data(), nullptr, reinterpret_cast<std::byte*>(&result));
-    other->run(made.sides[rank].first.data(), nullptr, reinterpret_cast<std::byte*>(&result));
+    plan->run({.first = made.sides[rank].first.data(), .result = reinterpret_cast<std::byte*>(&result)});
+    other->run({.first = made.sides[rank].first.data(), .result = reinterpret_cast<std::byte*>(&result)});
     found[rank] = hex(std::as_bytes(std::span(&result, 1)));
   });
   for (const std::string& bits : found) EXPECT_EQ(bits, hex(made.expected));
@@ -351,7 +351,7 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
     if (group.rank() == p - 1) call.columns = 0;
     for (int again = 0; again < 2; ++again) {
       try {
-        group.bind(call);
+        group.bind(std::span(&call, 1));
       } catch (const Failure& failure) {
         texts[static_cast<std::size_t>(group.rank())] += failure.what();
       }

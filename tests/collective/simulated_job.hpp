@@ -58,9 +58,9 @@ inline Memory proposal_of(const Call& call, Rank rank_count) {
     collective::validate(call, rank_count);
     collective::make_kind(collective::describe(call), collective::operator_of(call), call.columns);
   } catch (const Failure& failure) {
-    return collective::propose(call, &failure);
+    return collective::propose(std::span(&call, 1), &failure);
   }
-  return collective::propose(call, nullptr);
+  return collective::propose(std::span(&call, 1), nullptr);
 }
 
 inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "") {
@@ -113,8 +113,8 @@ class SimulatedJob {
   SimulatedJob(SimulatedRanks& ranks, const Agreement& agreement, const std::vector<Call>& calls,
                std::uint32_t segments = 1, std::uint32_t tag = 2) {
     for (Rank rank = 0; rank < ranks.rank_count(); ++rank) {
-      plans_.push_back(std::make_unique<Plan>(agreement, calls[static_cast<std::size_t>(rank)], ranks.transport(rank),
-                                              tag, segments));
+      plans_.push_back(std::make_unique<Plan>(agreement, std::span(&calls[static_cast<std::size_t>(rank)], 1),
+                                              ranks.transport(rank), tag, segments));
     }
   }
 
@@ -227,7 +227,9 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
   for (std::size_t i = 0; i < first.size(); ++i) outcome.results.emplace_back(result_bytes);
   for (const Rank rank : std::vector<Rank>(ranks.shuffled())) {
     const auto i = static_cast<std::size_t>(rank);
-    job.plan(rank).start(first[i].data(), second.empty() ? nullptr : second[i].data(), outcome.results[i].data());
+    job.plan(rank).start({.first = first[i].data(),
+                          .second = second.empty() ? nullptr : second[i].data(),
+                          .result = outcome.results[i].data()});
   }
   outcome.stuck = !finish(ranks, {&job}, segments);
   for (Rank rank = 0; rank < job.rank_count(); ++rank) {

@@ -153,7 +153,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
   const std::vector<Call> calls = calls_for(common, input.named.deal);
   const Concluded agreed = concluded(calls);
   ASSERT_TRUE(agreed.agreement) << agreed.text;
-  ASSERT_EQ(agreed.agreement->element_count, input.rows);
+  ASSERT_EQ(agreed.agreement->members[0].element_count, input.rows);
   SimulatedRanks ranks(static_cast<Rank>(calls.size()), seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
   SimulatedJob job(ranks, *agreed.agreement, calls, asked.segments);
   job.trace(true);
