@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "bench.hpp"

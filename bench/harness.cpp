@@ -6,10 +6,12 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "../tools/mpi_library.hpp"
 #include "bench.hpp"
-#include "steadfold/steadfold_mpi.h"
+#include "steadfold/steadfold.h"
 
 namespace steadfold::bench {
 namespace {
@@ -76,7 +78,7 @@ Json environment() {
           {"cores", std::thread::hardware_concurrency()},
           {"system", std::string(system.sysname) + " " + system.release},
           {"compiler", __VERSION__},
-          {"mpi", sf_mpi_library()},
+          {"mpi", command::mpi_library().version},
           {"steadfold", sf_version()}};
 }
 

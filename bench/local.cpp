@@ -1,6 +1,7 @@
 // One core's loop over its own data: Steadfold's builders beside the plain read, std::accumulate and a compensated sum.
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 

@@ -1,6 +1,10 @@
 // steadfold bench NAME: measures beside rivals, interleaved, and prints ratios.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
 #include "../bench/bench.hpp"
 #include "command.hpp"
 

@@ -1,7 +1,9 @@
 // `steadfold check-schedules`: proves every schedule symbolically, for every rank count up to a limit.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "schedule/checker.hpp"

@@ -1,11 +1,15 @@
 // What all subcommands share: the processes of a run, how they agree on failures, and what an action hands back.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
+
+// Both libraries take seconds to compile: only files that declare options or build objects include them in full.
+namespace CLI {
+class App;
+}
 
 namespace steadfold::command {
 

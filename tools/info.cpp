@@ -1,11 +1,13 @@
 // `steadfold info`: versions, and what the machine brings to the bits.
+#include <CLI/CLI.hpp>
 #include <cfenv>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "launcher.hpp"
-#include "steadfold/mpi.hpp"
+#include "mpi_library.hpp"
+#include "steadfold/steadfold.h"
 #include "table.hpp"
 
 namespace steadfold::command {
@@ -61,8 +63,8 @@ Json found() {
   json["version"] = sf_version();
   // What the bits of a method depend on; a change of bits is a change here.
   json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}};
-  json["mpi_library"] = sf_mpi_library();
-  json["built_for"] = mpi_name();
+  json["mpi_library"] = mpi_library().version;
+  json["built_for"] = mpi_library().name;
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", "scalar"}};
   json["rounding_environment"] = {
       {"rounding", rounding_mode()}, {"flush_to_zero", flushes_results()}, {"subnormals_are_zero", flushes_operands()}};

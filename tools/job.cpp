@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "launcher.hpp"
+#include "mpi_library.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -73,7 +74,7 @@ void Job::check_start(int argc, char** argv) const {
     throw Failure("the launcher started " + std::to_string(rank_count_) +
                   " ranks that do not find each other (it belongs to another MPI library than this command), start it "
                   "with the launcher of " +
-                  mpi_name());
+                  mpi_library().name);
   std::string line;  // without the program: it may stand elsewhere on other machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
   const std::uint64_t mine = std::hash<std::string>()(line);
@@ -90,7 +91,5 @@ void Job::together(const std::function<void()>& work) const {
   if (known > 1) outcome = agree(std::move(outcome), rank_, known);
   if (outcome.status != all_well) throw Failure(outcome.text, static_cast<ExitStatus>(outcome.status));
 }
-
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace steadfold::command

@@ -1,7 +1,6 @@
 #include "launcher.hpp"
 
 #include <fcntl.h>
-#include <mpi.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,19 +17,12 @@
 #include <string_view>
 
 #include "command.hpp"
+#include "mpi_library.hpp"
 
 extern char** environ;
 
 namespace steadfold::command {
 namespace {
-
-#if defined(OPEN_MPI)
-constexpr std::array launcher_names = {"mpirun.openmpi", "mpirun", "mpiexec"};
-#elif defined(MPICH_VERSION)
-constexpr std::array launcher_names = {"mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"};
-#else
-constexpr std::array launcher_names = {"mpiexec", "mpirun"};
-#endif
 
 /// The number in an environment variable, or -1.
 int number_in(const char* variable) {
@@ -72,16 +64,14 @@ std::vector<std::string> find_launcher() {
     if (!words.empty() && words[0].find('/') == std::string::npos) words[0] = on_path(words[0]);
     if (!words.empty() && is_program(words[0])) return words;
     throw Failure("cannot start ranks (STEADFOLD_MPIRUN is '" + std::string(wanted) +
-                  "', which is no program), name a launcher of " + mpi_name());
+                  "', which is no program), name a launcher of " + mpi_library().name);
   }
-#ifdef STEADFOLD_MPIRUN
-  if (is_program(STEADFOLD_MPIRUN)) return {STEADFOLD_MPIRUN};
-#endif
-  for (const char* name : launcher_names) {
+  if (is_program(mpi_library().launcher)) return {mpi_library().launcher};
+  for (const std::string& name : mpi_library().launcher_names) {
     const std::string program = on_path(name);
     if (!program.empty()) return {program};
   }
-  throw Failure("cannot start ranks (no launcher of " + mpi_name() + " is found), set STEADFOLD_MPIRUN to one");
+  throw Failure("cannot start ranks (no launcher of " + mpi_library().name + " is found), set STEADFOLD_MPIRUN to one");
 }
 
 /// Whether a launcher set it for the process it started; a launcher started from there must not see it.
@@ -102,22 +92,9 @@ std::vector<std::string> environment_for_launcher() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!(launched && is_of_a_rank(*entry))) result.emplace_back(*entry);
   }
-  const auto set = [&](const char* name, const char* value) {
-    if (std::getenv(name) == nullptr) result.push_back(std::string(name) + "=" + value);
-  };
-#if defined(OPEN_MPI)
-  set("OMPI_MCA_rmaps_base_oversubscribe", "1");
-  set("OMPI_MCA_hwloc_base_binding_policy", "none");
-  set("OMPI_MCA_mpi_yield_when_idle", "1");
-  set("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
-  set("PRTE_MCA_hwloc_default_binding_policy", "none");
-  if (::geteuid() == 0) {
-    set("OMPI_ALLOW_RUN_AS_ROOT", "1");
-    set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  for (const auto& [name, value] : mpi_library().launcher_environment) {
+    if (std::getenv(name.c_str()) == nullptr) result.push_back(name + "=" + value);
   }
-#else
-  (void)set;
-#endif
   return result;
 }
 
@@ -172,16 +149,6 @@ Launch launch_of_this_process() {
     if (launch.rank >= 0 && launch.rank_count > launch.rank) return launch;
   }
   return {};
-}
-
-std::string mpi_name() {
-#if defined(OPEN_MPI)
-  return "Open MPI";
-#elif defined(MPICH_VERSION)
-  return "MPICH";
-#else
-  return "the MPI library it is built for";
-#endif
 }
 
 Ran run_ranks(int rank_count, const std::vector<std::string>& arguments) {

@@ -14,9 +14,6 @@ struct Launch {
 };
 Launch launch_of_this_process();
 
-/// The MPI library that the command is built for: "Open MPI", "MPICH" or its own name.
-std::string mpi_name();
-
 /// What became of a launcher and its ranks.
 struct Ran {
   std::string command;    // for messages

@@ -1,6 +1,8 @@
 // The `steadfold` command: reads the command line, runs one subcommand on all ranks, prints on rank 0.
 // Exit status: 0, 1 where a check failed, 2 where the command line or the data are at fault.
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -80,6 +82,9 @@ int run_and_print(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 }  // namespace steadfold::command
 
 int main(int argc, char** argv) { return steadfold::command::run_and_print(argc, argv); }

@@ -1,5 +1,7 @@
 #include "request.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "command.hpp"
 
 namespace steadfold::command {

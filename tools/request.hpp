@@ -1,13 +1,16 @@
 // What `sum` and `verify` are asked for, by options that both have.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "readers/reader.hpp"
 #include "steadfold/steadfold.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace steadfold::command {
 

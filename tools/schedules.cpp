@@ -1,5 +1,7 @@
 // `steadfold schedules`: the registry.
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "schedule/registry.hpp"

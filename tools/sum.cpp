@@ -1,8 +1,10 @@
 // `steadfold sum FILE`: reduces a file to one number, each rank its own part.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "measure.hpp"

@@ -1,5 +1,7 @@
 // `steadfold verify-worker`: what `verify` starts as ranks. Reads the file once and sums it in every way asked for.
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "measure.hpp"

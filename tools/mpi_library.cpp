@@ -1,0 +1,36 @@
+#include "mpi_library.hpp"
+
+#include "steadfold/steadfold_mpi.h"
+
+namespace steadfold::command {
+
+const MpiLibrary& mpi_library() {
+  static const MpiLibrary library = {
+#if defined(OPEN_MPI)
+    .name = "Open MPI",
+    .version = sf_mpi_library(),
+    .launcher = STEADFOLD_MPIRUN,
+    .launcher_names = {"mpirun.openmpi", "mpirun", "mpiexec"},
+    .launcher_environment = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                             {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                             {"OMPI_MCA_mpi_yield_when_idle", "1"},
+                             {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                             {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+                             {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
+#elif defined(MPICH_VERSION)
+    .name = "MPICH",
+    .version = sf_mpi_library(),
+    .launcher = STEADFOLD_MPIRUN,
+    .launcher_names = {"mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
+#else
+    .name = "the MPI library it is built for",
+    .version = sf_mpi_library(),
+    .launcher = STEADFOLD_MPIRUN,
+    .launcher_names = {"mpiexec", "mpirun"},
+#endif
+  };
+  return library;
+}
+
+}  // namespace steadfold::command
