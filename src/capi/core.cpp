@@ -1,5 +1,7 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
+#include <cstring>
+
 #include "capi/boundary.hpp"
 #include "collective/local.hpp"
 
@@ -23,17 +25,26 @@ static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 
 using collective::Failure;
 
+/// The number in an enumeration of C, where it may be any; C++ may not even load one that is none of its values.
+template <class Enumeration>
+unsigned number(const Enumeration& field) {
+  static_assert(sizeof field == sizeof(unsigned));
+  unsigned value = 0;
+  std::memcpy(&value, &field, sizeof value);
+  return value;
+}
+
 std::optional<Failure> fault(const sf_call* call) {
   if (call == nullptr)
     return Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
   const struct {
     const char* what;
     unsigned value, last;
-  } words[] = {{"operation", call->operation, SF_MAX_LOCATION},
-               {"method", call->method, SF_PLAIN},
-               {"type", call->type, SF_BYTES},
-               {"result type", call->result_type, SF_BYTES},
-               {"layout", call->layout, SF_ROW_A_RANK}};
+  } words[] = {{"operation", number(call->operation), SF_MAX_LOCATION},
+               {"method", number(call->method), SF_PLAIN},
+               {"type", number(call->type), SF_BYTES},
+               {"result type", number(call->result_type), SF_BYTES},
+               {"layout", number(call->layout), SF_ROW_A_RANK}};
   for (const auto& word : words)
     if (word.value > word.last)
       return Failure(Status::invalid_argument, std::string(word.what) + " " + std::to_string(word.value) +
