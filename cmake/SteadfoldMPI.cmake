@@ -3,18 +3,9 @@
 #   steadfold_mpi_library_NAME    the MPI library itself
 #   STEADFOLD_MPI_PREFIX_NAME     where its programs go in the build directory: "" or "NAME/"
 #   STEADFOLD_MPI_RUN_NAME        its launcher
+#   STEADFOLD_MPI_WRAPPER_NAME    its wrapper of the C compiler
 
-# Which MPI library a header belongs to.
-function(steadfold_mpi_name header out)
-  file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION)[ \t]" LIMIT_COUNT 1)
-  if(macros MATCHES "OPEN_MPI")
-    set(${out} openmpi PARENT_SCOPE)
-  elseif(macros MATCHES "MPICH")
-    set(${out} mpich PARENT_SCOPE)
-  else()
-    set(${out} mpi PARENT_SCOPE)
-  endif()
-endfunction()
+include(SteadfoldMPIName)
 
 function(steadfold_add_mpi wrapper)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line RESULT_VARIABLE failed ERROR_VARIABLE complaint
@@ -68,6 +59,7 @@ function(steadfold_add_mpi wrapper)
   list(APPEND STEADFOLD_MPI_NAMES ${name})
   set(STEADFOLD_MPI_NAMES ${STEADFOLD_MPI_NAMES} PARENT_SCOPE)
   set(STEADFOLD_MPI_RUN_${name} ${run} PARENT_SCOPE)
+  set(STEADFOLD_MPI_WRAPPER_${name} ${wrapper} PARENT_SCOPE)
   set(STEADFOLD_MPI_PREFIX_${name} ${name}/ PARENT_SCOPE)
   message(STATUS "MPI library ${name}: ${wrapper}")
 endfunction()
@@ -109,16 +101,27 @@ function(steadfold_place target name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${prefix}bin LIBRARY_OUTPUT_DIRECTORY ${prefix}lib)
 endfunction()
 
-# steadfold_mpi_program(NAME SOURCES file... LIBRARIES target...): an executable per MPI library, over the public API.
+# A symbolic link beside what a target builds.
+function(steadfold_link target file link)
+  add_custom_command(TARGET ${target} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${file} $<TARGET_FILE_DIR:${target}>/${link})
+endfunction()
+
+# steadfold_mpi_program(NAME [STATIC] SOURCES file... LIBRARIES target...): an executable per MPI library, over the public
+# API; with STATIC it may see the inner rooms too.
 function(steadfold_mpi_program program)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "" "SOURCES;LIBRARIES")
+  set(suffix "")
+  if(arg_STATIC)
+    set(suffix _static)
+  endif()
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(target ${program}_${name})
     add_executable(${target} ${arg_SOURCES})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program})
     target_compile_definitions(${target} PRIVATE STEADFOLD_MPI_NAME="${name}"
       STEADFOLD_MPIRUN="${STEADFOLD_MPI_RUN_${name}}")
-    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name} ${arg_LIBRARIES})
+    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES})
     steadfold_place(${target} ${name})
   endforeach()
 endfunction()

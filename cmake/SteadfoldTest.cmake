@@ -46,11 +46,16 @@ function(steadfold_test test)
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment}")
 endfunction()
 
-# steadfold_mpi_test(NAME SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]): a program with its own
-# main, with or without GoogleTest, that every rank leaves with status 0 when all is well; run with each rank count. It
-# sees the inner rooms.
+# steadfold_mpi_test(NAME [STATIC] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]): a program with its own
+# main, with or without GoogleTest, that every rank leaves with status 0 when all is well; run with each rank count.
+# With STATIC it sees the inner rooms.
 function(steadfold_mpi_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;RANKS;RANKS_MPICH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "" "SOURCES;LIBRARIES;RANKS;RANKS_MPICH")
+  set(suffix "")
+  if(arg_STATIC)
+    set(suffix _static)
+    list(APPEND arg_LIBRARIES steadfold_capi_headers)
+  endif()
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 3 4 5 7 8)
   endif()
@@ -64,8 +69,8 @@ function(steadfold_mpi_test test)
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name} steadfold_capi_headers
-      ${arg_LIBRARIES} GTest::gtest)
+    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES}
+      GTest::gtest)
     set(ranks ${arg_RANKS})
     if(name STREQUAL mpich)
       set(ranks ${arg_RANKS_MPICH})

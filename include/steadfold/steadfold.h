@@ -133,6 +133,9 @@ sf_status sf_reduce_local(const sf_call* call, const void* first, const void* se
 /* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */
 const char* sf_error_text(void);
 
+/* Sets that text (it is copied). For layers above this interface that report failures the same way. */
+void sf_set_error_text(const char* text);
+
 /* Major.minor.patch. */
 const char* sf_version(void);
 

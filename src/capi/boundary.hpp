@@ -13,9 +13,6 @@
 
 namespace steadfold::capi {
 
-/// What sf_error_text returns on this thread.
-void set_error_text(const char* text) noexcept;
-
 /// The call in the library's own words, and why it has none for it: a collective call has to tell the other ranks.
 struct Translated {
   collective::Call call;
@@ -34,16 +31,16 @@ sf_status guarded(Body body) noexcept {
     body();
     return SF_OK;
   } catch (const collective::Failure& failure) {
-    set_error_text(failure.what());
+    sf_set_error_text(failure.what());
     return static_cast<sf_status>(failure.status());
   } catch (const std::bad_alloc&) {
-    set_error_text("out of memory (an allocation failed), reduce fewer columns at a time");
+    sf_set_error_text("out of memory (an allocation failed), reduce fewer columns at a time");
     return SF_INTERNAL;
   } catch (const std::exception& error) {
-    set_error_text(error.what());
+    sf_set_error_text(error.what());
     return SF_INTERNAL;
   } catch (...) {
-    set_error_text("an unknown exception (a fault of the library), please report it");
+    sf_set_error_text("an unknown exception (a fault of the library), please report it");
     return SF_INTERNAL;
   }
 }

@@ -1,96 +1,13 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
-#include <cstring>
-
 #include "capi/boundary.hpp"
 #include "collective/local.hpp"
 
-namespace steadfold::capi {
 namespace {
 
 thread_local std::string error_text;
 
-static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
-static_assert(SF_MAX_LOCATION == static_cast<int>(arithmetic::Operation::max_location));
-static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
-static_assert(SF_PLAIN == static_cast<int>(collective::Method::plain));
-static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
-static_assert(SF_ALL_RANKS == collective::all_ranks);
-static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
-              collective::guarantee::all);
-static_assert(SF_RANKS == collective::guarantee::ranks && SF_LAYOUT == collective::guarantee::layout &&
-              SF_TARGET == collective::guarantee::target);
-static_assert(SF_UNKNOWN == arithmetic::unknown_count);
-static_assert(sizeof(sf_interval) == sizeof(order::Interval));
-
-using collective::Failure;
-
-/// The number in an enumeration of C, where it may be any; C++ may not even load one that is none of its values.
-template <class Enumeration>
-unsigned number(const Enumeration& field) {
-  static_assert(sizeof field == sizeof(unsigned));
-  unsigned value = 0;
-  std::memcpy(&value, &field, sizeof value);
-  return value;
-}
-
-std::optional<Failure> fault(const sf_call* call) {
-  if (call == nullptr)
-    return Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
-  const struct {
-    const char* what;
-    unsigned value, last;
-  } words[] = {{"operation", number(call->operation), SF_MAX_LOCATION},
-               {"method", number(call->method), SF_PLAIN},
-               {"type", number(call->type), SF_BYTES},
-               {"result type", number(call->result_type), SF_BYTES},
-               {"layout", number(call->layout), SF_ROW_A_RANK}};
-  for (const auto& word : words)
-    if (word.value > word.last)
-      return Failure(Status::invalid_argument, std::string(word.what) + " " + std::to_string(word.value) +
-                                                   " is unknown (the last is " + std::to_string(word.last) +
-                                                   "), start from sf_call_default()");
-  return std::nullopt;
-}
-
 }  // namespace
-
-void set_error_text(const char* text) noexcept {
-  try {
-    error_text = text;
-  } catch (const std::bad_alloc&) {
-    error_text.clear();
-  }
-}
-
-Translated translated(const sf_call* call) {
-  Translated result{.call = {}, .failure = fault(call)};
-  if (result.failure) return result;
-  const auto text = [](const char* s) { return s == nullptr ? std::string_view() : std::string_view(s); };
-  result.call = {.operation = static_cast<arithmetic::Operation>(call->operation),
-                 .method = static_cast<collective::Method>(call->method),
-                 .type = static_cast<arithmetic::Type>(call->type),
-                 .result_type = static_cast<arithmetic::Type>(call->result_type),
-                 .columns = call->columns,
-                 .root = call->root,
-                 .schedule = text(call->schedule),
-                 .element_count = call->element_count,
-                 .user = {.apply = call->user,
-                          .context = call->context,
-                          .element_bytes = call->element_bytes,
-                          .commutative = call->commutative != 0,
-                          .is_users = true},
-                 .operator_name = text(call->operator_name),
-                 .user_may_fail = call->never_fails == 0,
-                 .layout = static_cast<collective::LayoutKind>(call->layout),
-                 .rows = call->rows,
-                 .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
-                               call->intervals == nullptr ? 0 : call->interval_count},
-                 .require = call->require};
-  return result;
-}
-
-}  // namespace steadfold::capi
 
 using steadfold::capi::bytes;
 
@@ -112,7 +29,15 @@ sf_status sf_reduce_local(const sf_call* call, const void* first, const void* se
   });
 }
 
-const char* sf_error_text(void) { return steadfold::capi::error_text.c_str(); }
+const char* sf_error_text(void) { return error_text.c_str(); }
+
+void sf_set_error_text(const char* text) {
+  try {
+    error_text = text;
+  } catch (const std::bad_alloc&) {
+    error_text.clear();
+  }
+}
 
 const char* sf_version(void) { return "0.1.0"; }
 }

@@ -1,0 +1,47 @@
+# What `cmake --install` puts where; nothing in it names a place of this machine but the MPI library's, so that the tree
+# may be moved. docs/install.md says how it is used, tests/install tries it.
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/steadfold)
+
+# steadfold_install(PART TARGET...): targets and the file that tells find_package of them.
+function(steadfold_install part)
+  install(TARGETS ${ARGN} EXPORT steadfold_${part})
+  install(EXPORT steadfold_${part} NAMESPACE steadfold:: DESTINATION ${package} FILE steadfold-${part}.cmake)
+endfunction()
+
+# steadfold_pkg_config(NAME [REQUIRES name] LIBS flag...): for pkg-config.
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+function(steadfold_pkg_config name description)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "REQUIRES" "LIBS")
+  list(JOIN arg_LIBS " " libs)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/steadfold.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+set_target_properties(steadfold_headers PROPERTIES EXPORT_NAME headers)
+steadfold_install(core steadfold_headers steadfold steadfold_static)
+steadfold_pkg_config(steadfold "Reductions with the same bits every time" LIBS -lsteadfold)
+steadfold_pkg_config(steadfold-static "Reductions with the same bits every time, linked statically"
+  LIBS -l:libsteadfold.a -lstdc++ -lm -pthread)
+foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+  set_target_properties(steadfold_mpi_${name} PROPERTIES EXPORT_NAME for_${name})
+  set_target_properties(steadfold_mpi_${name}_static PROPERTIES EXPORT_NAME for_${name}_static)
+  steadfold_install(${name} steadfold_mpi_${name} steadfold_mpi_${name}_static)
+  steadfold_pkg_config(steadfold-${name} "Steadfold over MPI, built for ${name}" REQUIRES steadfold
+    LIBS -lsteadfold_${name})
+  steadfold_pkg_config(steadfold-${name}-static "Steadfold over MPI, built for ${name}, linked statically"
+    REQUIRES steadfold-static LIBS -l:libsteadfold_${name}.a)
+  install(TARGETS steadfold_command_${name})
+  if(NOT STEADFOLD_MPI_PREFIX_${name})
+    install(FILES $<TARGET_FILE_DIR:steadfold_command_${name}>/steadfold TYPE BIN) # the link to it
+  endif()
+endforeach()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/steadfoldConfig.cmake.in steadfoldConfig.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(steadfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/steadfoldConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/SteadfoldMPIName.cmake DESTINATION ${package})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steadfold TYPE INCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff TYPE DOC)
+install(DIRECTORY docs TYPE DOC)

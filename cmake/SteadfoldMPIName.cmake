@@ -1,0 +1,11 @@
+# Which MPI library a header mpi.h belongs to: openmpi, mpich, or mpi for any other.
+function(steadfold_mpi_name header out)
+  file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION)[ \t]" LIMIT_COUNT 1)
+  if(macros MATCHES "OPEN_MPI")
+    set(${out} openmpi PARENT_SCOPE)
+  elseif(macros MATCHES "MPICH")
+    set(${out} mpich PARENT_SCOPE)
+  else()
+    set(${out} mpi PARENT_SCOPE)
+  endif()
+endfunction()

@@ -1,0 +1,119 @@
+"""Installs the tree, moves it, and builds and runs clients against it the ways users do: find_package and pkg-config,
+C and C++, shared and static, every MPI library."""
+
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["STEADFOLD_BUILD"])
+SOURCE = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parent / "project"
+# name -> (wrapper of the C compiler, launcher)
+LIBRARIES = {n: (w, r) for n, w, r in (line.split("=") for line in os.environ["STEADFOLD_LIBRARIES"].split(","))}
+KINDS = [f"{language}_{kind}" for language in ("c", "cpp") for kind in ("shared", "static")]
+SUM = math.fsum(1.0 / (i + 1) for i in range(1000))
+
+
+def output(*words, **more):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = Path(tempfile.mkdtemp(prefix="steadfold-"))
+        cls.addClassCleanup(shutil.rmtree, cls.room)
+        output("cmake", "--install", BUILD, "--prefix", cls.room / "first")
+        cls.prefix = cls.room / "moved here"
+        (cls.room / "first").rename(cls.prefix)
+        cls.version = re.search(r"PROJECT_VERSION:STATIC=(.+)", (BUILD / "CMakeCache.txt").read_text())[1]
+
+    def library(self, name):
+        return next(self.prefix.glob(f"lib*/**/{name}"))
+
+    def expect_result(self, name, program):
+        for ranks in (1, 3):
+            with self.subTest(program=program.name, ranks=ranks):
+                version, value = output(LIBRARIES[name][1], "-n", ranks, program).split()
+                self.assertEqual((version, float.fromhex(value)), (self.version, SUM))
+
+    def test_names_no_place_of_the_build(self):
+        names = [str(place).encode() for place in (BUILD, SOURCE / "src", SOURCE / "include", self.room / "first")]
+        files = [path for path in self.prefix.rglob("*") if path.is_file()]
+        self.assertGreater(len(files), 20)
+        for path in files:
+            found = [name for name in names if name in path.read_bytes()]
+            self.assertFalse(found, path)
+
+    def test_shared_libraries_show_the_c_api_only(self):
+        seen = []
+        for name in ["libsteadfold.so", *(f"libsteadfold_{name}.so" for name in LIBRARIES)]:
+            symbols = [line.split()[-1] for line in output("nm", "-D", "--defined-only", self.library(name)).splitlines()]
+            self.assertEqual([symbol for symbol in symbols if not symbol.startswith("sf_")], [], name)
+            soname = ".".join(self.version.split(".")[:2])
+            self.assertIn(f"[{name}.{soname}]", output("readelf", "-d", self.library(name)))
+            seen.append(set(symbols))
+        for symbols in seen[1:]:
+            self.assertFalse(symbols & seen[0], "in both libraries")
+        declared = {word for header in (self.prefix / "include/steadfold").glob("*.h")
+                    for word in re.findall(r"\b(sf_\w+)\(", header.read_text())}
+        self.assertEqual(set.union(*seen), declared - {"sf_operator"})
+
+    def test_commands(self):
+        numbers = self.room / "numbers.raw"
+        numbers.write_bytes(bytes(8000))
+        for name in LIBRARIES:
+            command = self.prefix / "bin" / f"steadfold.{name}"
+            self.assertEqual(output(command, "--version").split(), ["steadfold", self.version])
+            self.assertIn("identical", output(command, "verify", numbers, "--format", "raw", "--ranks", "1,3"))
+        self.assertEqual(output(self.prefix / "bin/steadfold", "--version").split()[1], self.version)
+
+    def test_find_package(self):
+        for name, (wrapper, _) in LIBRARIES.items():
+            place = self.room / f"build_{name}"
+            output("cmake", "-S", PROJECT, "-B", place, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCOMPONENT={name}",
+                   f"-DMPI_C_COMPILER={wrapper}", "-DCMAKE_BUILD_TYPE=Debug")
+            output("cmake", "--build", place, "--parallel", "2")
+            for kind in KINDS:
+                self.expect_result(name, place / kind)
+
+    def test_find_package_refuses_another_mpi(self):
+        for name, (wrapper, _) in LIBRARIES.items():
+            for other in {"openmpi", "mpich"} - {name}:
+                words = ["cmake", "-S", PROJECT, "-B", self.room / f"refused_{name}", f"-DCOMPONENT={other}",
+                         f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DMPI_C_COMPILER={wrapper}"]
+                done = subprocess.run(words, capture_output=True, text=True)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(f"the MPI library found is {name}", " ".join(done.stderr.split()))
+
+    def test_pkg_config(self):
+        # pkg-config would have to quote the blank in the prefix, and compilers' command lines are split at blanks.
+        plain = self.room / "plain"
+        plain.symlink_to(self.prefix)
+        config = self.library("steadfold.pc").parent.relative_to(self.prefix)
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(plain / config)}
+        for name, (wrapper, _) in LIBRARIES.items():
+            for kind in KINDS:
+                language, linked = kind.split("_")
+                compiler = [wrapper] if language == "c" else [wrapper.replace("mpicc", "mpicxx"), "-std=c++20"]
+                package = f"steadfold-{name}" + ("-static" if linked == "static" else "")
+                flags = output("pkg-config", "--cflags", "--libs", package, env=environment).split()
+                libraries = output("pkg-config", "--variable=libdir", package, env=environment).strip()
+                program = self.room / f"{name}_{kind}"
+                output(*compiler, PROJECT / f"client.{language}", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
+                self.expect_result(name, program)
+                needed = output("readelf", "-d", program)
+                self.assertEqual("libsteadfold" in needed, linked == "shared", kind)
+
+
+if __name__ == "__main__":
+    unittest.main()
