@@ -341,10 +341,7 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
   Header header = header_of(partial);
   if (header.status == Status::ok && !readable(partial)) header.status = Status::transport_failed;
   put_digest(header.digest, words.data());
-  if (header.status != Status::ok) {
-    const Status known = std::min(header.status, Status::internal);
-    return count_one(&words[status_at], static_cast<unsigned>(known) - 1);
-  }
+  if (header.status != Status::ok) return count_one(&words[status_at], static_cast<unsigned>(header.status) - 1);
   Reader reader(partial, digit_count_);
   words[rows_at] = static_cast<std::int64_t>(reader.rows());
   Flags flags = no_flags;

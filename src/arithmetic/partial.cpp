@@ -7,6 +7,7 @@ namespace steadfold::arithmetic {
 Header header_of(std::span<const std::byte> bytes) noexcept {
   Header header{.status = Status::transport_failed};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  header.status = known(header.status);
   return header;
 }
 

@@ -85,7 +85,7 @@ class PartialKind {
   }
 };
 
-/// The header of a slot's bytes.
+/// The header of a slot's bytes; its status is one that there is, whatever arrived.
 Header header_of(std::span<const std::byte> bytes) noexcept;
 void set_header(std::span<std::byte> bytes, const Header& header) noexcept;
 

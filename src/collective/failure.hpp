@@ -12,7 +12,7 @@ namespace steadfold::collective {
 /// `what()` reads "problem (why), suggestion".
 class Failure : public std::runtime_error {
  public:
-  Failure(Status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  Failure(Status status, const std::string& text) : std::runtime_error(text), status_(known(status)) {}
   Status status() const noexcept { return status_; }
 
  private:

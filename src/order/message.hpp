@@ -21,6 +21,11 @@ enum class Status : std::uint32_t {
   internal = 9,
 };
 
+/// A damaged message may hold any number: it counts as a lost one.
+constexpr Status known(Status status) noexcept {
+  return status <= Status::internal ? status : Status::transport_failed;
+}
+
 constexpr Status worse(Status a, Status b) noexcept { return a < b ? b : a; }
 
 /// Opens every slot's bytes. A message whose status is not `ok` may consist of the header alone.
