@@ -119,7 +119,11 @@ order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
   }
   std::vector<Count> counts;
   counts.reserve(proposals.size());
-  for (const Proposal& p : proposals) counts.push_back(p.calls[call].rows);
+  Count total = 0;
+  for (const Proposal& p : proposals) {
+    counts.push_back(p.calls[call].rows);
+    total = sum_of_rows(total, p.calls[call].rows);
+  }
   return order::Layout::contiguous(counts);
 }
 
@@ -151,6 +155,13 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
 }
 
 }  // namespace
+
+Count sum_of_rows(Count some, Count more) {
+  if (more >= arithmetic::unknown_count - some)
+    throw Failure(Status::invalid_argument,
+                  "more rows than can be counted (the ranks bring 2^64 or more), check the rows of every rank");
+  return some + more;
+}
 
 std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure) {
   const std::string text = failure == nullptr ? "" : failure->what();

@@ -35,6 +35,9 @@ struct Agreement {
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
 std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure);
 
+/// The two together. Throws Failure where no count can hold them.
+Count sum_of_rows(Count some, Count more);
+
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
 /// what is wrong with a layout or the schedule.

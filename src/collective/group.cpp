@@ -288,7 +288,7 @@ Group::RankOrder Group::rank_order(Count rows) {
     Count count = 0;
     std::memcpy(&count, gathered.bytes.data() + gathered.first[static_cast<std::size_t>(i)], sizeof count);
     if (i == rank()) found.mine = {found.element_count, found.element_count + count};
-    found.element_count += count;
+    found.element_count = sum_of_rows(found.element_count, count);
   }
   return found;
 }
