@@ -38,14 +38,7 @@ bool finalized() noexcept {
 }
 
 void require_usable(MPI_Comm comm) {
-  int initialized = 0;
-  PMPI_Initialized(&initialized);
-  if (!initialized) {
-    throw std::runtime_error("no reduction over MPI (MPI is not initialised), call MPI_Init before it");
-  }
-  if (finalized()) {
-    throw std::runtime_error("no reduction over MPI (MPI is finalised), make the call before MPI_Finalize");
-  }
+  require_mpi();
   if (comm == MPI_COMM_NULL) {
     throw std::runtime_error(
         "no reduction over MPI_COMM_NULL (it has no ranks), call on the members of the communicator only");
@@ -350,8 +343,33 @@ void forget_all_at_finalize() {
   static_cast<void>(done);
 }
 
+/// A communicator's first use, which no second thread may join: it duplicates the communicator.
+class FirstUse {
+ public:
+  explicit FirstUse(MPI_Comm comm) : comm_(comm) {
+    const std::lock_guard lock(uses_mutex);
+    if (std::ranges::find(under_way, comm) != under_way.end()) {
+      throw std::runtime_error(
+          "the communicator is in use by another thread (its first use is under way), give every thread a duplicate of "
+          "its own");
+    }
+    under_way.push_back(comm);
+  }
+  ~FirstUse() {
+    const std::lock_guard lock(uses_mutex);
+    std::erase(under_way, comm_);
+  }
+  FirstUse(const FirstUse&) = delete;
+  FirstUse& operator=(const FirstUse&) = delete;
+
+ private:
+  static inline std::vector<MPI_Comm> under_way;
+  MPI_Comm comm_;
+};
+
 Attached& attach_slowly(MPI_Comm comm, MakeAttached make) {
   require_usable(comm);
+  const FirstUse first_use(comm);
   const int keyval = attached_keyval();
   void* found = nullptr;
   int known = 0;
@@ -375,12 +393,25 @@ Attached& attach(MPI_Comm comm, MakeAttached make) {
   return *last_use.attached;
 }
 
+void require_mpi() {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (!initialized) {
+    throw std::runtime_error("no reduction over MPI (MPI is not initialised), call MPI_Init before it");
+  }
+  if (finalized()) {
+    throw std::runtime_error("no reduction over MPI (MPI is finalised), make the call before MPI_Finalize");
+  }
+}
+
 std::string mpi_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);
   const std::string all(text, static_cast<std::size_t>(length));
-  return all.substr(0, all.find('\n'));
+  std::string line = all.substr(0, all.find('\n'));
+  std::ranges::replace(line, '\t', ' ');
+  return line;
 }
 
 }  // namespace steadfold::transport

@@ -54,6 +54,9 @@ using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> tr
 /// without. Later uses are local and do not allocate. Throws std::runtime_error where `comm` cannot be used.
 Attached& attach(MPI_Comm comm, MakeAttached make);
 
+/// Throws std::runtime_error, and says why, where MPI cannot be called: before MPI_Init and after MPI_Finalize.
+void require_mpi();
+
 /// Name and version of the MPI library, on one line. May be called before MPI_Init.
 std::string mpi_library();
 
