@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::size_t most_shapes = 64;  // kept a group; the oldest goes first
 constexpr std::size_t most_plans = 16;
-constexpr std::uint32_t opening_tag = 0;
-constexpr std::uint32_t verdict_tag = 1;
-constexpr std::uint32_t first_plan_tag = 2;
 
 schedule::Steps recursive_doubling(const transport::Transport& transport) {
   return schedule::find("recursive_doubling")->steps({.rank = transport.rank(), .rank_count = transport.rank_count()});
@@ -45,8 +42,8 @@ order::Coverage coverage_of(const Call& call) {
 Group::Group(std::shared_ptr<transport::Transport> transport)
     : transport_(std::move(transport)),
       forced_schedule_(forced_on_rank_0(*transport_)),
-      opening_stage_(recursive_doubling(*transport_), 1, opening_, *transport_, opening_tag),
-      verdict_stage_(recursive_doubling(*transport_), 1, verdict_, *transport_, verdict_tag) {}
+      opening_stage_(recursive_doubling(*transport_), 1, opening_, *transport_, transport_->new_tags(1)),
+      verdict_stage_(recursive_doubling(*transport_), 1, verdict_, *transport_, transport_->new_tags(1)) {}
 
 /// MPI's shape spelt out, and a single interval where no index matters.
 Call Group::placed(const Call& given, order::Interval& mine) const {
@@ -232,7 +229,7 @@ Plan& Group::new_cached_plan(const Call& call) {
 
 /// All ranks have the plan, or none: memory may run out on one of them.
 std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> calls) {
-  const std::uint32_t tag = first_plan_tag + 2 * plans_made_++;
+  const std::uint32_t tag = transport_->new_tags(2);
   std::unique_ptr<Plan> plan;
   std::string wrong;
   try {

@@ -85,7 +85,6 @@ class Group {
   Stage verdict_stage_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
-  std::uint32_t plans_made_ = 0;
 };
 
 }  // namespace steadfold::collective

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -21,6 +22,7 @@ namespace steadfold::transport {
 namespace {
 
 constexpr Bytes int_max = std::numeric_limits<int>::max();
+constexpr std::uint32_t least_last_tag = 32767;  // that every MPI library has
 
 /// Throws what the library says about `code`, as the reason why `what` failed.
 void require(int code, const char* what) {
@@ -50,6 +52,15 @@ void require_usable(MPI_Comm comm) {
         "no reduction over an intercommunicator (its two groups have no common rank order), make one communicator of "
         "both with MPI_Intercomm_merge");
   }
+}
+
+std::uint32_t last_tag() {
+  require_mpi();
+  int* last = nullptr;
+  int known = 0;
+  // Open MPI knows it on MPI_COMM_WORLD and its duplicates only.
+  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
+  return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
 
 /// `size` bytes, more than an int can count, as one element; MPI_DATATYPE_NULL when the library refuses.
@@ -91,8 +102,8 @@ class Patience {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  MpiEndpoint(MPI_Comm comm, int tag, std::span<const Bytes> capacities, Ticket tickets)
-      : comm_(comm), tag_(tag), slots_(capacities), operations_(tickets) {
+  MpiEndpoint(MPI_Comm comm, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets)
+      : comm_(comm), held_tag_(std::move(tag)), tag_(held_tag_.number()), slots_(capacities), operations_(tickets) {
     for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
       const Bytes room = slots_.with_margin(slot).size();
       if (room > int_max) large_slots_.push_back({slot, large_type(room)});
@@ -101,6 +112,7 @@ class MpiEndpoint final : public Endpoint {
 
   ~MpiEndpoint() override {
     if (finalized()) return;
+    if (!std::ranges::all_of(operations_, &is_done)) held_tag_.keep();  // what comes late must not meet a new endpoint
     for (Operation& operation : operations_) withdraw(operation);
     for (LargeSlot& large : large_slots_) {
       if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
@@ -159,6 +171,8 @@ class MpiEndpoint final : public Endpoint {
     SlotNumber slot;
     MPI_Datatype type;
   };
+
+  static bool is_done(const Operation& operation) { return operation.request == MPI_REQUEST_NULL; }
 
   static void started(Operation& operation, Kind kind, int error) noexcept {
     operation.kind = kind;
@@ -221,6 +235,7 @@ class MpiEndpoint final : public Endpoint {
   }
 
   MPI_Comm comm_;
+  HeldTag held_tag_;
   int tag_;
   LandingSlots slots_;
   std::vector<LargeSlot> large_slots_;
@@ -231,7 +246,7 @@ class MpiEndpoint final : public Endpoint {
 
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm user) {
+MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   require_usable(user);
   require(PMPI_Comm_dup(user, &comm_), "communicator not duplicated");
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -243,17 +258,30 @@ MpiTransport::~MpiTransport() {
   if (!finalized()) PMPI_Comm_free(&comm_);
 }
 
+std::uint32_t MpiTransport::new_tags(std::uint32_t count) {
+  auto first = tags_.take(count);
+  if (!first) {
+    const std::vector<std::uint32_t> mine = tags_.held();
+    const Gathered all = gather_all(std::as_bytes(std::span(mine)));
+    std::vector<std::uint32_t> held(all.bytes.size() / sizeof(std::uint32_t));
+    if (!held.empty()) std::memcpy(held.data(), all.bytes.data(), all.bytes.size());
+    tags_.start_over(std::move(held));
+    first = tags_.take(count);
+  }
+  if (!first) {
+    throw std::runtime_error("no tag is left (the plans that live take all " + std::to_string(tags_.last() + 1) +
+                             " of the MPI library), free plans or bind some on a duplicate of the communicator");
+  }
+  return *first;
+}
+
 std::unique_ptr<Endpoint> MpiTransport::bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
-  int* last_tag = nullptr;
-  int known = 0;
-  // Open MPI knows it on MPI_COMM_WORLD and its duplicates only.
-  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last_tag, &known), "tags not known");
-  if (!known || tag > static_cast<std::uint32_t>(*last_tag)) {
+  if (tag > tags_.last()) {
     throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
-                             std::to_string(known ? *last_tag : 0) + "), free plans that are no longer used");
+                             std::to_string(tags_.last()) + "), free plans that are no longer used");
   }
   try {
-    return std::make_unique<MpiEndpoint>(comm_, static_cast<int>(tag), capacities, tickets);
+    return std::make_unique<MpiEndpoint>(comm_, HeldTag(tags_, tag), capacities, tickets);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no endpoint (memory ran out over " + std::to_string(tickets) +
                              " tickets), use fewer segments");

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "transport/tags.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
@@ -30,6 +31,9 @@ class MpiTransport final : public Transport {
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
 
+  /// Sends a message only where all tags have been handed out once since the last: then ranks tell each other which
+  /// they still hold.
+  std::uint32_t new_tags(std::uint32_t count) override;
   /// Local. Tags end at the library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   /// All ranks' bytes together must stay below 2 GiB.
@@ -39,6 +43,7 @@ class MpiTransport final : public Transport {
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
   Rank rank_count_ = 0;
+  Tags tags_;
 };
 
 /// What the library keeps on a communicator: plans, and the transport they run over.

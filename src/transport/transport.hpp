@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "order/index.hpp"
@@ -61,6 +62,10 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
 
+  /// The first of `count` tags in a row under which no endpoint is bound on any rank; the same on every rank.
+  /// Collective. Throws std::runtime_error on every rank when tags run out.
+  virtual std::uint32_t new_tags(std::uint32_t count) { return std::exchange(next_tag_, next_tag_ + count); }
+
   /// Binds an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
   /// endpoints of one group apart and is equal on all ranks. Throws std::runtime_error when memory or tags run out.
   virtual std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
@@ -72,6 +77,9 @@ class Transport {
     std::vector<Bytes> first;  // rank i's begin in `bytes`; one more for the end
   };
   virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
+
+ private:
+  std::uint32_t next_tag_ = 0;
 };
 
 }  // namespace steadfold::transport
