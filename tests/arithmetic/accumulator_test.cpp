@@ -259,6 +259,36 @@ TEST(Accumulator, DoesNotLookAtTheRoundingMode) {
   }
 }
 
+TEST(Accumulator, RoundsMeansOnce) {
+  const auto mean = [](const std::vector<double>& data) { return sum_of(data).rounded_mean<double>(); };
+  EXPECT_TRUE(same_bits(mean({1, 2, 3}), 2.0));
+  EXPECT_TRUE(same_bits(mean({1, 0, 0}), 1.0 / 3));
+  EXPECT_TRUE(same_bits(mean({largest, largest, largest}), largest));  // the sum by itself is too large
+  EXPECT_TRUE(same_bits(mean({largest, -largest}), 0.0));
+  EXPECT_TRUE(same_bits(mean({smallest, 0}), 0.0));  // a half, to even
+  EXPECT_TRUE(same_bits(mean({-smallest, 0}), -0.0));
+  EXPECT_TRUE(same_bits(mean({smallest, smallest, 0}), smallest));  // two thirds
+  EXPECT_TRUE(same_bits(mean({smallest, 0, 0}), 0.0));
+  EXPECT_TRUE(same_bits(mean({3 * smallest, 0}), 2 * smallest));  // three halves, to even
+  EXPECT_TRUE(same_bits(mean({-0.0, -0.0}), -0.0));
+  EXPECT_TRUE(same_bits(mean({-0.0, 0.0}), 0.0));
+  EXPECT_TRUE(same_bits(mean({infinity, 1}), infinity));
+  EXPECT_EQ(bits(mean({infinity, -infinity})), canonical_nan);
+  EXPECT_EQ(bits(mean({nan_of(5), 1})), canonical_nan);
+  // The sum rounded first would be a tie that the rest decides: (2^53 + 1 + 2^-60) / 2 is above the half.
+  EXPECT_TRUE(same_bits(mean({0x1p54, 2.0, 0x1p-60, 0.0}), 0x1p52 + 1));
+}
+
+TEST(Accumulator, DividesByAnyNumberOfRows) {
+  Window window;
+  const std::array<std::int64_t, 1> one = {1};
+  make_window(one, 0, window);  // the sum 1
+  for (const Count rows : {Count{1}, Count{3}, (Count{1} << 32) + 1, (Count{1} << 53) + 1, ~Count{0} >> 1, ~Count{0}}) {
+    const long double quotient = 1.0L / static_cast<long double>(rows);  // 64 bits, so that no tie is hidden
+    EXPECT_TRUE(same_bits(rounded_mean<double>(no_flags, rows, window, 0), static_cast<double>(quotient))) << rows;
+  }
+}
+
 TEST(Accumulator, IsReusedAfterClear) {
   Accumulator<double, 1> accumulator;
   for (const double x : {largest, -smallest, nan_of(1), infinity}) {
@@ -317,6 +347,15 @@ void expect_sum(const std::vector<Element>& data) {
 }
 
 template <class Element, class Result>
+void expect_mean(const std::vector<Element>& data) {
+  if (data.empty()) return;
+  reference::ExactSum expected;
+  for (const Element x : data) expected.add(x);
+  EXPECT_TRUE(
+      same_bits(sum_of(data).template rounded_mean<Result>(), expected.template divided_by<Result>(data.size())));
+}
+
+template <class Element, class Result>
 void expect_dot(const std::vector<Element>& x, const std::vector<Element>& y) {
   reference::ExactSum expected;
   for (std::size_t i = 0; i < x.size(); ++i) expected.add_product(x[i], y[i]);
@@ -342,6 +381,8 @@ void expect_all_on_hostile_data() {
       y.resize(x.size());
       expect_sum<Element, double>(x);
       expect_sum<Element, float>(x);
+      expect_mean<Element, double>(x);
+      expect_mean<Element, float>(x);
       expect_dot<Element, double>(x, y);
       expect_dot<Element, float>(x, y);
       expect_norm<Element, double>(x);

@@ -117,6 +117,31 @@ TEST_F(Environment, MasksTrapsAndPutsThemBack) {
 }
 #endif
 
+TEST_F(Environment, OfTheCallerIsInForceInsideForUserOperators) {
+  for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    {
+      const PromisedEnvironment promised;
+      {
+        const arithmetic::CallersEnvironment callers;
+        EXPECT_EQ(rounding(), mode);
+        std::fesetround(FE_UPWARD);  // what an operator may do
+      }
+      expect_the_promised_one();
+      {
+        const arithmetic::CallersEnvironment again;
+        EXPECT_EQ(rounding(), mode) << "the caller's, not what an operator left";
+        const PromisedEnvironment inner;  // an operator that calls the library
+        expect_the_promised_one();
+        const arithmetic::CallersEnvironment innermost;
+        EXPECT_EQ(rounding(), mode);
+      }
+      expect_the_promised_one();
+    }
+    EXPECT_EQ(rounding(), mode);
+  }
+}
+
 TEST_F(Environment, KeepsTheFlagsThatWereRaisedBeforeAndInside) {
   for (const int mode : {FE_TONEAREST, FE_UPWARD}) {
     std::fesetround(mode);

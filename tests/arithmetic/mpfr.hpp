@@ -47,6 +47,10 @@ class ExactSum {
   Result rounded_root() const {
     return round<Result>([this](mpfr_t y) { return mpfr_sqrt(y, sum_, MPFR_RNDN); });
   }
+  template <class Result>
+  Result divided_by(unsigned long count) const {
+    return round<Result>([this, count](mpfr_t y) { return mpfr_div_ui(y, sum_, count, MPFR_RNDN); });
+  }
 
  private:
   static void expect_exact(int ternary) {

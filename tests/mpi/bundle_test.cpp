@@ -1,0 +1,240 @@
+// Bundles over MPI: the bits of the calls by themselves, in the messages of one call; members of every kind, users'
+// operators that throw, members without elements, ranks that disagree.
+#include "steadfold/bundle.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bits.hpp"
+#include "operators.hpp"
+#include "outcome.hpp"
+#include "ranks.hpp"
+#include "reference.hpp"
+#include "run_ranks.hpp"
+
+namespace steadfold::tests {
+namespace {
+
+class BundleTest : public testing::Test {
+ protected:
+  Ranks world;
+  Random random{seed_of("bundle_test", 41201)};
+
+  Ownership some_ownership(std::size_t n) { return shuffled(n, world.count(), 9, true, random); }
+};
+
+std::uint64_t total(const Ranks& ranks, std::uint64_t own) {
+  std::uint64_t sum = 0;
+  MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, ranks.comm);
+  return sum;
+}
+
+/// The lowest index of the least element, NaNs aside: there are none.
+template <class T>
+Located<T> least(const std::vector<T>& x) {
+  Located<T> best{x[0], 0};
+  for (std::size_t i = 1; i < x.size(); ++i)
+    if (x[i] < best.value) best = {x[i], i};
+  return best;
+}
+
+TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
+  const std::size_t n = 300;
+  const Ownership ownership = some_ownership(n);
+  const auto& mine = ownership[world.index()];
+  const Layout layout = layout_on(world, ownership);
+  for (int root = -1; root < world.size; root += 2) {
+    for (const std::string& schedule : schedules_of({}, root >= 0)) {
+      const std::vector<double> x = wide_numbers<double>(n, random);
+      const std::vector<double> y = wide_numbers<double>(n, random);
+      const std::vector<float> z = wide_numbers<float>(n, random);
+      const std::vector<Hash> hashes = elements<Hash>(n, random);
+      const std::vector<double> my_x = pick(x, mine);
+      const std::vector<double> my_y = pick(y, mine);
+      const std::vector<float> my_z = pick(z, mine);
+      const std::vector<Hash> my_hashes = pick(hashes, mine);
+      std::vector<std::int64_t> vector(5, world.rank + 1);
+
+      Bundle bundle;
+      const auto sum = bundle.sum(my_x);
+      const auto product = bundle.dot(my_x, my_y);
+      const auto norm = bundle.norm2(my_y);
+      const auto by_tree = bundle.sum(my_y, {.method = tree(), .layout = layout});
+      const auto greatest = bundle.max(my_z);
+      const auto where = bundle.min_location(my_z, {.layout = layout, .require = sf::ranks | sf::layout});
+      const auto mixed_up = bundle.reduce(my_hashes, mix_hashes, {.layout = layout});
+      bundle.allreduce(std::span(vector), plus);
+      BundleOptions options{.schedule = schedule};
+      if (root >= 0) options.root = root;
+      BundlePlan plan = bundle.bind(world.comm, options);
+      plan.run();
+
+      SCOPED_TRACE("schedule '" + schedule + "', root " + std::to_string(root));
+      if (root >= 0 && root != world.rank) {
+        EXPECT_TRUE(sum.value() != sum.value());
+        continue;
+      }
+      EXPECT_TRUE(is(sum.value(), reference::exact_sum(std::span<const double>(x))));
+      EXPECT_TRUE(is(product.value(), reference::exact_dot(std::span<const double>(x), std::span<const double>(y))));
+      EXPECT_TRUE(is(norm.value(), reference::exact_norm2(std::span<const double>(y))));
+      EXPECT_TRUE(is(by_tree.value(), tree_of(y, add)));
+      EXPECT_TRUE(is(greatest.value(), tree_of(z, greater)));
+      EXPECT_TRUE(is(where.value().value, least(z).value));
+      EXPECT_EQ(where.value().index, least(z).index);
+      EXPECT_TRUE(is(mixed_up.value(), tree_of(hashes, mix_hashes)));
+      EXPECT_EQ(vector, std::vector<std::int64_t>(5, world.size * (world.size + 1) / 2));
+    }
+  }
+}
+
+TEST_F(BundleTest, RunsOftenOverTheSameMemory) {
+  const std::size_t n = 64;
+  const Ownership ownership = some_ownership(n);
+  std::vector<double> mine = pick(wide_numbers<double>(n, random), ownership[world.index()]);
+  Bundle bundle;
+  const auto sum = bundle.sum(mine);
+  const auto mean = bundle.mean(mine);
+  BundlePlan plan = bundle.bind(world.comm);
+  EXPECT_EQ(outcome_of([&] { (void)sum.value(); }).status, SF_INVALID_ARGUMENT) << "before the first run";
+  for (int run = 0; run < 20; ++run) {
+    const std::vector<double> x = wide_numbers<double>(n, random);
+    const std::vector<double> own = pick(x, ownership[world.index()]);
+    std::copy(own.begin(), own.end(), mine.begin());
+    if (run % 2 == 0) {
+      plan.run();
+    } else {
+      plan.start();
+      while (!plan.test()) {
+      }
+    }
+    const double expected = reference::exact_sum(std::span<const double>(x));
+    EXPECT_TRUE(is(sum.value(), expected)) << run;
+    EXPECT_TRUE(is(mean.value(), steadfold::mean(x))) << run;  // 64 elements: the exponent alone changes
+    EXPECT_TRUE(is(mean.value(), expected / 64)) << run;
+  }
+}
+
+TEST_F(BundleTest, SendsAsManyMessagesAsOneCall) {
+  const std::vector<double> mine(10, 1.0 / 3);
+  Bundle bundle;
+  for (int field = 0; field < 30; ++field) bundle.sum(mine);
+  BundlePlan plan = bundle.bind(world.comm);
+  Plan<double> one(plus, mine.size(), world.comm);
+  plan.run();
+  one.run(mine);
+  EXPECT_EQ(total(world, plan.figures().messages), total(world, one.figures().messages));
+}
+
+TEST_F(BundleTest, WithoutElementsInAMemberKeepsTheOthers) {
+  const std::vector<double> none;
+  const std::vector<double> mine(3, world.rank + 1.0);
+  Bundle bundle;
+  const auto sum = bundle.sum(mine);
+  const auto lost = bundle.min(none);
+  const auto nothing = bundle.sum(none);
+  BundlePlan plan = bundle.bind(world.comm);
+  plan.run();
+  EXPECT_TRUE(is(sum.value(), 1.5 * world.size * (world.size + 1)));
+  EXPECT_TRUE(is(nothing.value(), 0.0));
+  EXPECT_EQ(outcome_of([&] { (void)lost.value(); }).status, SF_EMPTY);
+}
+
+TEST_F(BundleTest, FailsOnAllRanksWhereAnOperatorThrows) {
+  const std::vector<double> mine(4, 1.0);
+  const int culprit = world.size / 2;
+  bool throws = true;
+  const auto op = [&](double a, double b) {
+    if (throws && world.rank == culprit) throw Thrown{culprit};
+    return a + b;
+  };
+  Bundle bundle;
+  const auto sum = bundle.sum(mine);
+  const auto custom = bundle.reduce(mine, op);
+  BundlePlan plan = bundle.bind(world.comm);
+  const Outcome outcome = outcome_of([&] { plan.run(); });
+  EXPECT_TRUE(world.rank == culprit ? outcome.thrown_on == culprit : outcome.status == SF_OPERATOR_FAILED)
+      << outcome.string();
+  EXPECT_EQ(outcome_of([&] { (void)sum.value(); }).status, SF_OPERATOR_FAILED);
+  throws = false;
+  plan.run();
+  EXPECT_TRUE(is(sum.value(), 4.0 * world.size));
+  EXPECT_TRUE(is(custom.value(), 4.0 * world.size));
+}
+
+TEST_F(BundleTest, ThatIsNotTheSameOnAllRanksIsRefusedEverywhere) {
+  const std::vector<double> mine(4, 1.0);
+  const Bundle none;
+  EXPECT_EQ(outcome_of([&] { none.bind(world.comm); }).status, SF_INVALID_ARGUMENT);
+  if (world.size == 1) return;
+  const bool is_last = world.rank == world.size - 1;
+  const auto expect_refused = [&](sf_status status, const char* text, const auto& fill) {
+    Bundle bundle;
+    fill(bundle);
+    const Outcome outcome = outcome_of([&] { bundle.bind(world.comm); });
+    EXPECT_EQ(outcome.status, status) << text;
+    EXPECT_NE(outcome.text.find(text), std::string::npos) << outcome.text;
+    EXPECT_TRUE(is(sum(mine, world.comm), 4.0 * world.size)) << "the next call works";
+  };
+  expect_refused(SF_MISMATCH, "bundles of 2 against 1 calls", [&](Bundle& bundle) {
+    bundle.sum(mine);
+    if (!is_last) bundle.sum(mine);
+  });
+  expect_refused(SF_MISMATCH, "call 1: operator max against min", [&](Bundle& bundle) {
+    bundle.sum(mine);
+    if (is_last)
+      bundle.min(mine);
+    else
+      bundle.max(mine);
+  });
+  expect_refused(SF_UNSUPPORTED, "call 1: the bits depend on", [&](Bundle& bundle) {
+    bundle.sum(mine);
+    bundle.sum(mine, {.method = plain(), .require = is_last ? sf::ranks : Guarantees{}});
+  });
+  expect_refused(SF_GAP, "call 1: the layout is not whole", [&](Bundle& bundle) {
+    bundle.sum(mine);
+    const auto first = static_cast<std::uint64_t>(world.rank) * 5;
+    bundle.sum(mine, {.layout = Layout::intervals({{first, first + 4}})});
+  });
+}
+
+TEST_F(BundleTest, WithFactorsOfDifferentSizesFailsInTheRunOnAllRanks) {
+  const std::vector<double> four(4, 1.0);
+  const std::vector<double> three(world.rank == world.size - 1 ? 3 : 4, 1.0);
+  Bundle bundle;
+  const auto product = bundle.dot(four, three);
+  BundlePlan plan = bundle.bind(world.comm);
+  EXPECT_EQ(outcome_of([&] { plan.run(); }).status, SF_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome_of([&] { (void)product.value(); }).status, SF_INVALID_ARGUMENT);
+}
+
+TEST_F(BundleTest, InCReportsWhatIsWrongWithItsArguments) {
+  sf_plan* plan = nullptr;
+  sf_call call = sf_call_default();
+  EXPECT_EQ(sf_bundle_bind(nullptr, 1, world.comm, &plan), SF_INVALID_ARGUMENT);
+  ASSERT_EQ(sf_bundle_bind(&call, 1, world.comm, &plan), SF_OK);
+  double result = 1;
+  const sf_data data[2] = {{nullptr, nullptr, &result}, {nullptr, nullptr, &result}};
+  EXPECT_EQ(sf_bundle_run(plan, data, 2), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_bundle_run(plan, nullptr, 1), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_bundle_run(plan, data, 1), SF_OK);
+  EXPECT_TRUE(is(result, 0.0));
+  EXPECT_EQ(sf_bundle_status(plan, 0), SF_OK);
+  EXPECT_EQ(sf_bundle_status(plan, 1), SF_INVALID_ARGUMENT);
+  sf_plan_free(plan);
+  const sf_call apart[2] = {call, [&] {
+                              sf_call rooted = call;
+                              rooted.root = 0;
+                              return rooted;
+                            }()};
+  EXPECT_EQ(sf_bundle_bind(apart, 2, world.comm, &plan), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()).find("call 1: another root or schedule"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace steadfold::tests
+
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
