@@ -39,3 +39,10 @@ if(STEADFOLD_SANITIZE)
     -fno-omit-frame-pointer)
   target_link_options(steadfold_options INTERFACE -fsanitize=${STEADFOLD_SANITIZE})
 endif()
+
+# For the rooms alone: programs that link them get the counters' runtime.
+add_library(steadfold_coverage INTERFACE)
+if(STEADFOLD_COVERAGE)
+  target_compile_options(steadfold_coverage INTERFACE --coverage)
+  target_link_options(steadfold_options INTERFACE --coverage)
+endif()

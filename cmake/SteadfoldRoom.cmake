@@ -26,6 +26,7 @@ function(steadfold_room room)
     return()
   endif()
   add_library(steadfold_${room} STATIC ${sources})
-  target_link_libraries(steadfold_${room} PUBLIC steadfold_${room}_headers ${libraries} PRIVATE steadfold_options)
+  target_link_libraries(steadfold_${room} PUBLIC steadfold_${room}_headers ${libraries} PRIVATE steadfold_options
+    steadfold_coverage)
   set_property(GLOBAL APPEND PROPERTY STEADFOLD_CORE_OBJECTS $<TARGET_OBJECTS:steadfold_${room}>)
 endfunction()

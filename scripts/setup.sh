@@ -21,6 +21,8 @@ mpi_compiles() { have "$1" && "$1" -E -x c - <<<'#include <mpi.h>' >/dev/null 2>
 compiles() { have "$1" && "$1" -x c++ - -o /dev/null <<<'#include <cstdlib>
 int main() {}' >/dev/null 2>&1; }
 
+fuzzes() { ls /usr/lib/llvm-$llvm/lib/clang/$llvm/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1; }
+
 missing=()   # packages to install
 left_out=()  # packages that an unprivileged set-up goes without, with what then is left out
 # need [optional] CHECK... -- PACKAGE REASON: notes the package where the check fails.
@@ -63,6 +65,8 @@ need_to_test() {
   need optional have git -- git "lists the files to check"
   need optional have clang-format-$llvm -- clang-format-$llvm "checks the format"
   need optional have clang-tidy-$llvm -- clang-tidy-$llvm "static analysis (release 14 cannot parse coroutines)"
+  need optional have clang++-$llvm -- clang-$llvm "builds the fuzzing programs"
+  need optional fuzzes -- libclang-rt-$llvm-dev "their libFuzzer"
 }
 
 set_up_to_build() {

@@ -1,0 +1,86 @@
+// Partials that nobody built: merged, finished and turned into words in memory of exactly the size they were promised.
+// The first bytes choose the kind, the columns, where the left operand ends and the room for the result.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "arithmetic/exact.hpp"
+#include "arithmetic/plain.hpp"
+#include "arithmetic/tree.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+using Memory = std::vector<std::byte>;
+
+std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
+  static const Operator user = {.apply =
+                                    [](const void* left, const void*, void* result, std::size_t count, void*) {
+                                      std::memmove(result, left, 12 * count);
+                                      return count == 3 ? 1 : 0;
+                                    },
+                                .element_bytes = 12};
+  const Operator& sum = built_in(Operation::sum, Type::f64);
+  const Operator& product = built_in(Operation::product, Type::i32);
+  const Operator& maximum = built_in(Operation::max, Type::f32);
+  switch (choice % 11) {
+    case 0: return make_tree(sum, columns);
+    case 1: return make_tree(product, columns);
+    case 2: return make_tree(user, columns);
+    case 3: return make_plain(sum, columns);
+    case 4: return make_plain(maximum, columns);
+    case 5: return make_plain(user, columns);
+    case 6: return make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
+    case 7: return make_exact(ExactOperation::sum, ExactType::f32, ExactType::f64, columns);
+    case 8: return make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, columns);
+    case 9: return make_exact(ExactOperation::dot, ExactType::f32, ExactType::f32, columns);
+    default: return make_exact(ExactOperation::norm2, ExactType::f64, ExactType::f64, columns);
+  }
+}
+
+void finish(const PartialKind& kind, const Memory& partial, Count element_count) {
+  Memory values(kind.value_bytes());
+  Memory spare(kind.value_bytes());
+  kind.finish(partial, element_count, values.data(), spare.data());
+}
+
+void as_words(const PartialKind& kind, const Memory& partial) {
+  if (kind.word_count() == 0) return;
+  std::vector<std::int64_t> words(kind.word_count());
+  kind.to_words(partial, words);
+  const std::size_t given = std::min(partial.size(), words.size() * sizeof(std::int64_t));
+  Memory out(kind.capacity(order::IntervalSet()));
+  kind.from_words(words, 3, 0, out);
+  if (given != 0) std::memcpy(words.data(), partial.data(), given);  // hostile sums
+  kind.from_words(words, 3, 0, out);
+}
+
+}  // namespace
+}  // namespace steadfold::arithmetic
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace steadfold;
+  using namespace steadfold::arithmetic;
+  constexpr std::size_t choices = 4;
+  if (size < choices) return 0;
+  const auto kind = kind_of(data[0], 1 + data[1] % 3);
+  const auto* const first = reinterpret_cast<const std::byte*>(data) + choices;
+  const std::size_t rest = size - choices;
+  const std::size_t middle = std::min<std::size_t>(rest, 4U * data[2] + (data[1] >> 5 & 3));
+  Memory left(first, first + middle);
+  Memory right(first + middle, first + rest);
+  if (data[1] >= 128) {  // headers in order, so that what follows them is looked at
+    for (Memory* const operand : {&left, &right})
+      if (operand->size() >= sizeof(Header)) set_header(*operand, Header());
+  }
+  Memory merged(sizeof(Header) + 4 * std::size_t{data[3]});
+  const std::size_t written = kind->merge(left, right, merged);
+  if (written > merged.size()) __builtin_trap();
+  merged.resize(written);
+  for (const Memory* const partial : {&left, &right, &merged}) {
+    for (const Count count : {Count{0}, Count{1}, Count{data[3]}, unknown_count}) finish(*kind, *partial, count);
+    as_words(*kind, *partial);
+  }
+  return 0;
+}
