@@ -8,6 +8,7 @@
 #include "schedule/form.hpp"
 #include "schedule/interpreter.hpp"
 #include "schedule/matching.hpp"
+#include "schedule/ports.hpp"
 
 namespace steadfold::schedule {
 namespace {
@@ -59,9 +60,13 @@ class Proof : private Machine {
     std::uint32_t segment = 0;
   };
   struct Ports {
-    Count send_free = 0;  // the first round in which it is
-    Count receive_free = 0;
+    std::vector<Count> send;  // the first round in which each is free
+    std::vector<Count> receive;
     std::uint32_t receives_complete = 0;
+  };
+  struct Carried {
+    Count partials = 0;
+    Count values = 0;
   };
 
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
@@ -107,7 +112,9 @@ class Proof : private Machine {
     std::vector<Interpreter> interpreters(programs_.begin(), programs_.end());
     started_.resize(matching_->size());
     additions_.resize(matching_->addition_count());
-    ports_.resize(programs_.size());
+    carried_.resize(context_.segments);
+    const std::vector<Count> free(row_.port_count(context_), 0);
+    ports_.assign(programs_.size(), {.send = free, .receive = free});
     done_.assign(programs_.size(), 0);
     is_queued_.assign(programs_.size(), 0);
     wake_all();
@@ -232,9 +239,9 @@ class Proof : private Machine {
     Cell* content = read(step, program(rank_).places(step).left);
     if (!content) return;
     ++content->being_sent;
-    Ports& ports = ports_[at(rank_)];
-    started_[own].round = std::max(content->ready, ports.send_free);
-    ports.send_free = started_[own].round + 1;
+    Carried& carried = carried_[step.left.segment];
+    ++(holds_partial(step.left) ? carried.partials : carried.values);
+    started_[own].round = serve(std::span(ports_[at(rank_)].send), content->ready, Count{1});
     if (started_[(*matching_)[own].partner].yes) deliver(own);
   }
 
@@ -299,11 +306,10 @@ class Proof : private Machine {
     Ports& ports = ports_[at(rank_)];
     if (ports_in_order_ && ports.receives_complete != own.turn) return false;
     ++ports.receives_complete;
-    ports.receive_free = std::max(started_[own.partner].round, ports.receive_free) + 1;
-    rounds_ = std::max(rounds_, ports.receive_free);
     Cell& landed = target_cell(rank_, step);
     landed.in_flight = false;
-    landed.ready = ports.receive_free;
+    landed.ready = serve(std::span(ports.receive), started_[own.partner].round, Count{1}) + 1;
+    rounds_ = std::max(rounds_, landed.ready);
     return true;
   }
 
@@ -336,12 +342,17 @@ class Proof : private Machine {
   }
 
   void judge_cost() {
-    const auto judge = [&](std::string_view what, Count (*formula)(Context), Count found) {
-      if (!formula || formula(context_) == found) return;
-      fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula(context_)));
+    const auto judge = [&](std::string_view what, Count found, Count formula) {
+      if (found == formula) return;
+      fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
     };
-    judge("messages", row_.messages, matching_->message_count());
-    judge("rounds", row_.rounds, rounds_);
+    if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
+    for (const Carried& carried : carried_) {
+      if (!row_.messages || !row_.partial_messages) break;
+      judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
+      judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
+    }
+    if (row_.rounds) judge("rounds", rounds_, row_.rounds(context_));
   }
 
   const Row& row_;
@@ -355,6 +366,7 @@ class Proof : private Machine {
   std::vector<Started> started_;  // by number of Matching
   std::vector<Addition> additions_;
   std::vector<Ports> ports_;          // by rank
+  std::vector<Carried> carried_;      // by segment
   std::vector<std::uint64_t> trees_;  // rank 0's, by segment
 
   std::vector<std::uint8_t> done_;  // by rank

@@ -24,6 +24,8 @@ Count levels(Context c) { return static_cast<Count>(ceil_log2(ranks(c))); }
 // One message an edge of a tree over the ranks, and one back where all ranks get the value.
 Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted ? 1 : 2); }
 
+Count tree_partials(Context c) { return (ranks(c) - 1) * c.segments; }
+
 // The root takes in all partials, then sends the values of the last segment; those before went out meanwhile.
 Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted ? 0u : 1u)); }
 
@@ -55,6 +57,12 @@ Count recursive_doubling_messages(Context c) {
   return (units * static_cast<Count>(rounds) + 2 * pairs) * c.segments;
 }
 
+Count recursive_doubling_partials(Context c) {
+  const int rounds = floor_log2(ranks(c));
+  const Count units = Count{1} << rounds;
+  return (units * static_cast<Count>(rounds) + ranks(c) - units) * c.segments;
+}
+
 // Off powers of two one round more for a pair's partial and one for each segment of its value.
 Count recursive_doubling_rounds(Context c) {
   const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
@@ -74,7 +82,8 @@ constexpr std::array<Row, 5> all_rows = {{
      .source = "textbook",
      .steps = algorithm::flat,
      .messages = tree_messages,
-     .rounds = flat_rounds},
+     .rounds = flat_rounds,
+     .partial_messages = tree_partials},
     {.name = "linear",
      .sentence = "partials run along a chain of ranks, from both ends towards the root",
      .collectives = both,
@@ -86,7 +95,8 @@ constexpr std::array<Row, 5> all_rows = {{
      .source = "S1",
      .steps = algorithm::linear,
      .messages = tree_messages,
-     .rounds = linear_rounds},
+     .rounds = linear_rounds,
+     .partial_messages = tree_partials},
     {.name = "binomial",
      .sentence = "partials climb a binomial tree of ranks; for allreduce the values descend it",
      .collectives = both,
@@ -98,7 +108,8 @@ constexpr std::array<Row, 5> all_rows = {{
      .source = "S3",
      .steps = algorithm::binomial,
      .messages = tree_messages,
-     .rounds = binomial_rounds},
+     .rounds = binomial_rounds,
+     .partial_messages = tree_partials},
     {.name = "recursive_doubling",
      .sentence = "partners twice as far apart in each round exchange what they hold",
      .collectives = Collective::allreduce,
@@ -110,7 +121,8 @@ constexpr std::array<Row, 5> all_rows = {{
      .source = "S3",
      .steps = algorithm::recursive_doubling,
      .messages = recursive_doubling_messages,
-     .rounds = recursive_doubling_rounds},
+     .rounds = recursive_doubling_rounds,
+     .partial_messages = recursive_doubling_partials},
     {.name = "native",
      .sentence = "the MPI library adds the words of all partials in one allreduce",
      .collectives = both,
@@ -157,6 +169,12 @@ std::optional<std::string> plain_refusal(const Row& row, Collective collective, 
 
 std::string_view name_of(Collective collective) noexcept {
   return collective == Collective::reduce ? "reduce" : "allreduce";
+}
+
+Count bytes_of(const Row& row, Context context, SegmentBytes sizes) {
+  const Count partials = row.partial_messages(context) / context.segments;
+  const Count values = row.messages(context) / context.segments - partials;
+  return partials * sizes.partials + values * sizes.values;
 }
 
 std::span<const Row> registry() noexcept { return all_rows; }

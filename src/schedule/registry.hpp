@@ -30,7 +30,8 @@ enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
 /// Whether an allreduce brings the same bits to all ranks even if merging is not associative in bits (`plain`).
 enum class SameOnAllRanks : std::uint8_t { no, yes };
 
-/// An algorithm. `messages` (of the whole job) and `rounds` (on the longest chain; see checker.hpp) take a context of
+/// An algorithm. `messages` (of the whole job), `partial_messages` (those of them that carry partials; the others carry
+/// values; as many of each in every segment) and `rounds` (on the longest chain; see checker.hpp) take a context of
 /// which the rank does not count; null where only the transport could know.
 struct Row {
   std::string_view name;
@@ -45,11 +46,23 @@ struct Row {
   Steps (*steps)(Context);
   Count (*messages)(Context);
   Count (*rounds)(Context);
+  Count (*partial_messages)(Context) = nullptr;
+  std::uint32_t (*ports)(Context) = nullptr;  // to send, and as many to receive; null: one
 
+  std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   bool keeps_order(Rank root) const noexcept {
     return keeps_rank_order == KeepsRankOrder::always || (keeps_rank_order == KeepsRankOrder::root_zero && root == 0);
   }
 };
+
+/// What one partial and one value of every segment take on the wire together.
+struct SegmentBytes {
+  Count partials = 0;
+  Count values = 0;
+};
+
+/// The bytes of the whole job where all partials of a segment have one size. The row has its formulas.
+Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
 /// All rows, in the order in which they are shown.
 std::span<const Row> registry() noexcept;

@@ -103,6 +103,7 @@ Row row_of(Steps (*steps)(Context)) {
   row.steps = steps;
   row.messages = nullptr;
   row.rounds = nullptr;
+  row.partial_messages = nullptr;
   return row;
 }
 
@@ -158,6 +159,26 @@ TEST(Checker, ReportsWrongFormulas) {
   row.messages = nullptr;
   row.rounds = [](Context) { return Count{2}; };
   EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rounds: 3, by the formula 2");
+}
+
+TEST(Checker, ReportsWrongFormulasOfWhatMessagesCarry) {
+  Row row = *find("linear");
+  const Context context{.rank_count = 4, .segments = 2};
+  EXPECT_EQ(check(row, context).value_or(""), "");
+  row.partial_messages = [](Context) { return Count{8}; };
+  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 3, by the formula 4");
+}
+
+// Everybody who has several ports sends and receives as many messages in a round.
+TEST(Checker, CountsRoundsOfSeveralPorts) {
+  Row row = row_of(star<Fault::none>);
+  row.ports = [](Context) { return 3u; };
+  row.rounds = [](Context c) { return (static_cast<Count>(c.rank_count) - 1 + 2) / 3; };
+  for (Rank rank_count = 1; rank_count <= 20; ++rank_count) {
+    EXPECT_EQ(check(row, {.rank_count = rank_count, .rooted = true}).value_or(""), "");
+  }
+  row.ports = [](Context) { return 2u; };
+  EXPECT_REPORTS(check(row, {.rank_count = 7, .rooted = true}).value_or(""), "rounds: 3, by the formula 2");
 }
 
 TEST(Checker, ReportsAValueWhereNoneIsDue) {

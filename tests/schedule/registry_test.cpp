@@ -70,6 +70,16 @@ TEST(Formulas, RecursiveDoubling) {
   EXPECT_EQ(cost("recursive_doubling", allreduce(8, 2)), (Cost{48, 6}));
 }
 
+// A partial takes 1000 bytes and a value 1, so that digits are counts; segments together, whatever their widths.
+TEST(Formulas, GiveTheBytesOfPartialsAndValuesOfFixedSizes) {
+  const SegmentBytes sizes{.partials = 1000, .values = 1};
+  EXPECT_EQ(bytes_of(*find("flat"), reduce(5, 3), sizes), 4000u);
+  EXPECT_EQ(bytes_of(*find("linear"), allreduce(5), sizes), 4004u);
+  EXPECT_EQ(bytes_of(*find("binomial"), allreduce(8, 3), sizes), 7007u);
+  EXPECT_EQ(bytes_of(*find("recursive_doubling"), allreduce(8), sizes), 24000u);
+  EXPECT_EQ(bytes_of(*find("recursive_doubling"), allreduce(7, 2), sizes), 11003u);  // 3 + 4 x 2, and 3 values back
+}
+
 TEST(Formulas, HoldForRankCountsThatNobodyCanRun) {
   EXPECT_EQ(cost("recursive_doubling", allreduce(1 << 30)), (Cost{Count{30} << 30, 30}));
   EXPECT_EQ(cost("binomial", reduce(2'000'000'000, 7)), (Cost{1'999'999'999, 31}));
@@ -91,6 +101,7 @@ TEST(Registry, RowsAreComplete) {
     EXPECT_NE(row.steps, nullptr);
     EXPECT_EQ(row.messages == nullptr, row.name == "native");
     EXPECT_EQ(row.rounds == nullptr, row.name == "native");
+    EXPECT_EQ(row.partial_messages == nullptr, row.name == "native");
   }
 }
 
