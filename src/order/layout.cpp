@@ -6,6 +6,8 @@ namespace steadfold::order {
 
 Layout Layout::contiguous(std::span<const Count> counts) {
   Layout layout;
+  layout.in_rank_order_ = true;
+  layout.intervals_.reserve(counts.size());
   layout.first_.reserve(counts.size() + 1);
   for (const Count count : counts) {
     if (count > 0) layout.intervals_.push_back({layout.element_count_, layout.element_count_ + count});
@@ -40,7 +42,21 @@ Count Layout::local_count(Rank rank) const noexcept {
   return count;
 }
 
+IntervalSet Layout::rows_in_order(RankRange range) const {
+  IntervalSet rows;
+  const auto add = [&](Rank begin, Rank end) {
+    const std::size_t first = first_[static_cast<std::size_t>(begin)];
+    const std::size_t last = first_[static_cast<std::size_t>(end)];
+    if (first < last) rows.add({intervals_[first].begin, intervals_[last - 1].end});
+  };
+  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // ranks counted from 0 again
+  add(0, beyond);
+  add(range.first, range.first + range.count - beyond);
+  return rows;
+}
+
 IntervalSet Layout::rows(RankRange range) const {
+  if (in_rank_order_) return rows_in_order(range);
   std::vector<Interval> held;
   for (Rank i = 0; i < range.count; ++i) {
     const auto of_rank = intervals((range.first + i) % rank_count());

@@ -36,7 +36,7 @@ class Layout {
   std::span<const Interval> intervals(Rank rank) const noexcept;
   Count local_count(Rank rank) const noexcept;
 
-  /// What the ranks of `range` hold together. The layout must be free of faults.
+  /// What the ranks of `range` hold together. The layout must be free of faults. Cost: O(1) where it is contiguous.
   IntervalSet rows(RankRange range) const;
 
   /// Why the lists do not cover 0..N-1 exactly once, with the first offending indices; nothing when they do.
@@ -45,9 +45,12 @@ class Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 
  private:
+  IntervalSet rows_in_order(RankRange range) const;
+
   std::vector<Interval> intervals_;
   std::vector<std::size_t> first_ = {0};  // of each rank in intervals_, and the end
   Count element_count_ = 0;
+  bool in_rank_order_ = false;  // intervals ascend from rank to rank and touch
 };
 
 }  // namespace steadfold::order

@@ -1,0 +1,37 @@
+#include "order/pe_intersecting.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace steadfold::order {
+namespace {
+
+[[noreturn]] void refuse(std::size_t rank, Index start, Index before) {
+  throw std::invalid_argument("rank " + std::to_string(rank) + " starts at element " + std::to_string(start) +
+                              " (the one before it starts at " + std::to_string(before) +
+                              ", and starts must be monotone), give elements to ranks in rank order");
+}
+
+}  // namespace
+
+/// A right child x > 0 stands on a rank, the left one beside it at parent(x). [S0] Algorithm 2 walks the indices of a
+/// rank whose parents lie before its start, from one maximal subtree to the next. Its line 1 leaves rank 0 out, which
+/// has none; a rank that starts at 0 after empty ones has none either, and there Algorithm 2 would not end.
+Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) {
+  Count nodes = 0;
+  for (std::size_t rank = 0; rank < starts.size(); ++rank) {
+    const Index start = starts[rank];
+    const Index before = rank == 0 ? 0 : starts[rank - 1];
+    if (start < before || (rank == 0 && start > 0) || start > element_count) refuse(rank, start, before);
+    const Index end = rank + 1 < starts.size() ? starts[rank + 1] : element_count;
+    if (start == 0) continue;
+    // The last index of the subtree before: no overflow, not even at the largest index.
+    for (Index last = start - 1; last < end - 1;) {
+      ++nodes;
+      last = largest_subtree_child(last + 1);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace steadfold::order
