@@ -58,6 +58,12 @@ class PartialKind {
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
   /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
+  /// Bytes of a partial of exactly `rows`; of one at full width where the values have a say.
+  virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
+  /// Whether that is the same for all rows but none.
+  virtual bool has_fixed_size() const noexcept { return true; }
+  /// How many rows of values a partial of `rows` stands for: what has not been combined yet.
+  virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }
   /// Bytes of one row of results, header not included.
   virtual Bytes value_bytes() const noexcept = 0;
 

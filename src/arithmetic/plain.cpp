@@ -68,6 +68,9 @@ class PlainKind final : public PartialKind {
 
   bool exactly_associative() const noexcept override { return op_.order_free; }
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return sizeof(Prefix) + stride_; }
+  Bytes full_size(const order::IntervalSet& rows) const override {
+    return sizeof(Prefix) + (rows.empty() ? 0 : stride_);
+  }
   Bytes value_bytes() const noexcept override { return stride_; }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
 
@@ -77,13 +80,13 @@ class PlainKind final : public PartialKind {
     if (!ok) return write_failure(out, header, header.status);
     if (!well_formed(left) || !well_formed(right) || out.size() < sizeof(Prefix) + stride_)
       return write_failure(out, header, Status::transport_failed);
-    if (row_count(left) == 0 || row_count(right) == 0) {
-      const auto whole = row_count(left) == 0 ? right : left;
+    if (rows_of(left) == 0 || rows_of(right) == 0) {
+      const auto whole = rows_of(left) == 0 ? right : left;
       std::memcpy(out.data(), whole.data(), whole.size());
       set_header(out, header);
       return whole.size();
     }
-    const Prefix prefix{.header = header, .row_count = row_count(left) + row_count(right)};
+    const Prefix prefix{.header = header, .row_count = rows_of(left) + rows_of(right)};
     std::memcpy(out.data(), &prefix, sizeof prefix);
     if (combine(op_, values_of(left), values_of(right), out.data() + sizeof prefix, columns_) != 0)
       return write_failure(out, header, Status::operator_failed);
@@ -95,7 +98,7 @@ class PlainKind final : public PartialKind {
     const Status status = header_of(partial).status;
     if (status != Status::ok) return status;
     if (!well_formed(partial)) return Status::transport_failed;
-    const Count rows = row_count(partial);
+    const Count rows = rows_of(partial);
     if (element_count != unknown_count && rows != element_count)
       return rows < element_count ? Status::gap : Status::overlap;
     if (rows == 0) return value_of_nothing(op_, values, columns_);
@@ -105,15 +108,14 @@ class PlainKind final : public PartialKind {
   }
 
  private:
-  static Count row_count(std::span<const std::byte> partial) {
+  static Count rows_of(std::span<const std::byte> partial) {
     Prefix prefix;
     std::memcpy(&prefix, partial.data(), sizeof prefix);
     return prefix.row_count;
   }
   static const std::byte* values_of(std::span<const std::byte> partial) { return partial.data() + sizeof(Prefix); }
   bool well_formed(std::span<const std::byte> partial) const {
-    return partial.size() >= sizeof(Prefix) &&
-           partial.size() == sizeof(Prefix) + (row_count(partial) == 0 ? 0 : stride_);
+    return partial.size() >= sizeof(Prefix) && partial.size() == sizeof(Prefix) + (rows_of(partial) == 0 ? 0 : stride_);
   }
 
   const Operator& op_;

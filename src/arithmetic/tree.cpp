@@ -265,6 +265,8 @@ class TreeKind final : public PartialKind {
     return record_bytes(rows.intervals().size(), nodes, stride_);
   }
 
+  bool has_fixed_size() const noexcept override { return false; }
+  Count row_count(const IntervalSet& rows) const override { return rows.node_count(); }
   Bytes value_bytes() const noexcept override { return stride_; }
 
   std::unique_ptr<Builder> builder() const override { return std::make_unique<TreeBuilder>(op_, columns_); }
