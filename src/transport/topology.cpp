@@ -1,0 +1,187 @@
+#include "transport/topology.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace steadfold::transport {
+namespace {
+
+using order::Count;
+
+class Flat final : public Topology {
+ public:
+  explicit Flat(const LogGP& link) : link_(link) {}
+  double duration(Rank, Rank, Bytes bytes) const override { return link_.duration(bytes); }
+  double arrival(Rank, Rank, double start, Bytes) override { return start + link_.latency; }
+
+ private:
+  LogGP link_;
+};
+
+class TwoLevel final : public Topology {
+ public:
+  TwoLevel(Rank size, const LogGP& inside, const LogGP& between) : size_(size), inside_(inside), between_(between) {}
+  double duration(Rank source, Rank target, Bytes bytes) const override { return link(source, target).duration(bytes); }
+  double arrival(Rank source, Rank target, double start, Bytes) override {
+    return start + link(source, target).latency;
+  }
+
+ private:
+  const LogGP& link(Rank source, Rank target) const { return source / size_ == target / size_ ? inside_ : between_; }
+
+  Rank size_;
+  LogGP inside_;
+  LogGP between_;
+};
+
+/// Equal links between two switches. The first that is free takes a message; there is no choice of route.
+class Links {
+ public:
+  /// Returns when the message passes, `count` being how many links there are.
+  double serve(double ready, double duration, Count count) {
+    const bool reuses = busy_.size() == count || (!busy_.empty() && busy_.front() <= ready);
+    if (reuses) {
+      std::ranges::pop_heap(busy_, std::greater());
+      ready = std::max(ready, busy_.back());
+      busy_.back() = ready + duration;
+    } else {
+      busy_.push_back(ready + duration);  // one that was never used
+    }
+    std::ranges::push_heap(busy_, std::greater());
+    return ready;
+  }
+
+ private:
+  std::vector<double> busy_;  // until when, the earliest in front
+};
+
+/// A message climbs from the switch of its source to the lowest one above both ranks, and descends. On the way it waits
+/// for links up and links down, first come, first served by the time of sending.
+class FatTree final : public Topology {
+ public:
+  FatTree(Rank arity, double oversubscription, double hop, const LogGP& link, Rank rank_count)
+      : arity_(static_cast<Count>(arity)), hop_(hop), link_(link) {
+    double links = 1;
+    for (Count below = arity_; below < static_cast<Count>(rank_count); below *= arity_) {
+      links *= static_cast<double>(arity) / oversubscription;
+      const Count switches = (static_cast<Count>(rank_count) + below - 1) / below;
+      levels_.push_back({.below = below,
+                         .links = static_cast<Count>(std::max(1.0, std::floor(links))),
+                         .up = std::vector<Links>(switches),
+                         .down = std::vector<Links>(switches)});
+    }
+  }
+
+  double duration(Rank, Rank, Bytes bytes) const override { return link_.duration(bytes); }
+  bool shares_links() const noexcept override { return true; }
+
+  double arrival(Rank source, Rank target, double start, Bytes bytes) override {
+    const double duration = link_.duration(bytes);
+    double time = start;
+    std::size_t level = 0;
+    Count from = static_cast<Count>(source) / arity_;
+    for (Count to = static_cast<Count>(target) / arity_; from != to; from /= arity_, to /= arity_, ++level) {
+      Level& crossed = levels_[level];
+      time = crossed.up[from].serve(time, duration, crossed.links) + hop_;
+    }
+    for (; level > 0; --level) {
+      Level& crossed = levels_[level - 1];
+      time = crossed.down[static_cast<Count>(target) / crossed.below].serve(time, duration, crossed.links) + hop_;
+    }
+    return time + link_.latency;
+  }
+
+ private:
+  /// The links above every switch of a level.
+  struct Level {
+    Count below;  // ranks below one switch
+    Count links;  // above one switch
+    std::vector<Links> up;
+    std::vector<Links> down;
+  };
+
+  Count arity_;
+  double hop_;
+  LogGP link_;
+  std::vector<Level> levels_;
+};
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why, const std::string& suggestion) {
+  throw std::invalid_argument("topology '" + std::string(text) + "' cannot be used (" + why + "), " + suggestion);
+}
+
+/// The parameters behind a topology's name: `key=value`, separated by colons, each once.
+class Parameters {
+ public:
+  Parameters(std::string_view text, std::string_view rest) : text_(text) {
+    while (!rest.empty()) {
+      rest.remove_prefix(1);  // the colon
+      const std::string_view one = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(one.size());
+      const std::size_t equals = one.find('=');
+      const bool is_new = equals < one.size() && values_.emplace(one.substr(0, equals), one.substr(equals + 1)).second;
+      if (!is_new) refuse(text_, "'" + std::string(one) + "' is no new key=value", "write each parameter once");
+    }
+  }
+
+  /// A number, at least `least`; `fallback` where it is not given.
+  double take(const std::string& key, double fallback, double least) {
+    const auto found = values_.find(key);
+    if (found == values_.end()) return fallback;
+    const std::string value = found->second;
+    values_.erase(found);
+    double number = 0;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool read = failed == std::errc() && end == value.data() + value.size();
+    if (read && std::isfinite(number) && number >= least) return number;
+    refuse(text_, key + " must be a number of at least " + std::to_string(least), "give such a one");
+  }
+  /// A whole number of ranks, at least `least`.
+  Rank take_ranks(const std::string& key, Rank least) {
+    if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
+    const double number = take(key, 0, least);
+    if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts ranks", "give a whole number");
+    return static_cast<Rank>(number);
+  }
+  void require_none_left() const {
+    if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave it out");
+  }
+
+ private:
+  std::string_view text_;
+  std::map<std::string, std::string> values_;
+};
+
+std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, const LogGP& link, Rank rank_count) {
+  if (name == "flat") return std::make_unique<Flat>(link);
+  if (name == "two_level") {
+    const Rank size = parameters.take_ranks("size", 1);
+    const LogGP inside{.latency = parameters.take("latency", link.latency, 0),
+                       .gap = parameters.take("gap", link.gap, 0),
+                       .per_byte = parameters.take("per_byte", link.per_byte, 0)};
+    return std::make_unique<TwoLevel>(size, inside, link);
+  }
+  if (name != "fat_tree") return nullptr;
+  const Rank arity = parameters.take_ranks("arity", 2);
+  const double oversubscription = parameters.take("oversubscription", 1, 1);
+  return std::make_unique<FatTree>(arity, oversubscription, parameters.take("hop", 0, 0), link, rank_count);
+}
+
+}  // namespace
+
+std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  Parameters parameters(text, text.substr(name.size()));
+  std::unique_ptr<Topology> topology = made(name, parameters, link, rank_count);
+  if (!topology) refuse(text, "known are flat, two_level and fat_tree", "choose one of these");
+  parameters.require_none_left();
+  return topology;
+}
+
+}  // namespace steadfold::transport

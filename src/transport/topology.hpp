@@ -1,0 +1,50 @@
+// What lies between ranks in a predicted machine: how long messages take, and which of them wait for the same links.
+// Rank order: ranks are numbered node by node. Cost: O(1) a message; a fat tree O(levels log links).
+// Source: the LogGP model; [S2] for nodes of several ranks.
+//
+// A port is busy with a message of n bytes for gap + n per_byte; the first byte needs `latency` from port to port, the
+// others follow it through every link without being stored on the way.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "order/index.hpp"
+
+namespace steadfold::transport {
+
+using order::Bytes;
+using order::Rank;
+
+/// In seconds. The overhead of LogGP, which occupies the processor, is left out: sends and receives run by themselves.
+struct LogGP {
+  double latency = 281e-9;  // [S0] section 3.1.2, a message of one element
+  double gap = 0;
+  double per_byte = 1e-10;
+
+  double duration(Bytes bytes) const noexcept { return gap + per_byte * static_cast<double>(bytes); }
+};
+
+/// The network of one prediction: it remembers which links are busy.
+class Topology {
+ public:
+  virtual ~Topology() = default;
+
+  /// How long a message keeps a port.
+  virtual double duration(Rank source, Rank target, Bytes bytes) const = 0;
+  /// When the first byte of a message sent at `start` is at the target's port.
+  virtual double arrival(Rank source, Rank target, double start, Bytes bytes) = 0;
+  /// Whether messages wait for each other: then `arrival` must be asked in the order of their starts.
+  virtual bool shares_links() const noexcept { return false; }
+};
+
+/// By name, with `link` between any two ranks that the name does not say more about:
+///   flat
+///   two_level:size=8[:latency=s][:gap=s][:per_byte=s]       nodes of `size` ranks; the link between ranks of one node
+///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
+///                                                           `oversubscription` times fewer links up than down; a
+///                                                           switch above the first adds `hop` on the way up and down
+/// Throws std::invalid_argument, as "problem (why), suggestion".
+std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count);
+
+}  // namespace steadfold::transport

@@ -1,0 +1,89 @@
+// Times of messages worked out by hand, and the words for topologies that cannot be. Times are sums and products of
+// powers of two here, so that equality is exact.
+#include "transport/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace steadfold::transport {
+namespace {
+
+constexpr LogGP link{.latency = 0.5, .gap = 0.25, .per_byte = 0.125};  // 8 bytes keep a port for 1.25
+
+TEST(Topology, FlatIsTheLinkItself) {
+  const auto flat = make_topology("flat", link, 4);
+  EXPECT_EQ(flat->duration(0, 3, 8), 1.25);
+  EXPECT_EQ(flat->arrival(0, 3, 2, 8), 2.5);
+  EXPECT_EQ(flat->arrival(1, 3, 2, 8), 2.5);
+  EXPECT_FALSE(flat->shares_links());
+}
+
+TEST(Topology, TwoLevelKnowsNodes) {
+  const auto nodes = make_topology("two_level:size=4:latency=0.0625:per_byte=0.03125:gap=0", link, 10);
+  EXPECT_EQ(nodes->duration(0, 3, 8), 0.25);
+  EXPECT_EQ(nodes->arrival(0, 3, 2, 8), 2.0625);
+  EXPECT_EQ(nodes->duration(3, 4, 8), 1.25);
+  EXPECT_EQ(nodes->arrival(3, 4, 2, 8), 2.5);
+  EXPECT_EQ(nodes->arrival(9, 8, 0, 8), 0.0625);
+  EXPECT_EQ(make_topology("two_level:size=4", link, 10)->duration(0, 3, 8), 1.25);  // as between nodes
+}
+
+// 8 ranks under switches of two, four of which stand under two, and those under one: with twice fewer links up than
+// down, one link leads out of every switch.
+TEST(Topology, AFatTreeWithFewerLinksUpMakesMessagesWait) {
+  const auto tree = make_topology("fat_tree:arity=2:oversubscription=2", link, 8);
+  EXPECT_TRUE(tree->shares_links());
+  EXPECT_EQ(tree->arrival(0, 1, 0, 8), 0.5);      // below one switch: no links shared
+  EXPECT_EQ(tree->arrival(0, 2, 0, 8), 0.5);      // takes the link up for 1.25
+  EXPECT_EQ(tree->arrival(1, 3, 0, 8), 1.75);     // waits for it
+  EXPECT_EQ(tree->arrival(4, 7, 0, 8), 0.5);      // another part of the tree
+  EXPECT_EQ(tree->arrival(1, 2, 1, 8), 3.0);      // two are before it
+  EXPECT_EQ(tree->arrival(2, 0, 0, 8), 0.5);      // links up and links down are not the same
+  EXPECT_EQ(tree->arrival(0, 2, 100, 8), 100.5);  // all is quiet again
+}
+
+TEST(Topology, AFatTreeWithAllLinksMakesNobodyWait) {
+  const auto tree = make_topology("fat_tree:arity=2", link, 8);
+  for (const Rank source : {0, 1, 2, 3}) EXPECT_EQ(tree->arrival(source, source + 4, 0, 8), 0.5);
+  const auto hops = make_topology("fat_tree:arity=2:hop=0.125", link, 8);
+  EXPECT_EQ(hops->arrival(0, 1, 0, 8), 0.5);
+  EXPECT_EQ(hops->arrival(0, 2, 0, 8), 0.75);  // one switch up, one down
+  EXPECT_EQ(hops->arrival(1, 7, 0, 8), 1.0);
+}
+
+// Three links for six ranks: the fourth message waits for the first that is free.
+TEST(Topology, LinksServeTheFirstThatComes) {
+  const auto tree = make_topology("fat_tree:arity=6:oversubscription=2", link, 12);
+  EXPECT_EQ(tree->arrival(0, 6, 0, 8), 0.5);
+  EXPECT_EQ(tree->arrival(1, 7, 0, 16), 0.5);
+  EXPECT_EQ(tree->arrival(2, 8, 0.5, 8), 1.0);
+  EXPECT_EQ(tree->arrival(3, 9, 1, 8), 1.75);   // for rank 0's, free at 1.25
+  EXPECT_EQ(tree->arrival(4, 10, 1, 8), 2.25);  // for rank 2's, free at 1.75
+}
+
+std::string why_not(std::string_view text) {
+  try {
+    make_topology(text, link, 8);
+  } catch (const std::invalid_argument& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+TEST(Topology, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(why_not("torus"),
+            "topology 'torus' cannot be used (known are flat, two_level and fat_tree), choose one of these");
+  EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
+  for (const char* text : {"", "flat:size=8", "flat:", "two_level:size=0", "two_level:size=1.5", "two_level:size=x",
+                           "two_level:size=4:size=4", "two_level:size=4:latency=-1", "two_level:size=4:latency=nan",
+                           "fat_tree", "fat_tree:arity=1", "fat_tree:arity=4:oversubscription=0.5",
+                           "fat_tree:arity=4:hop", "fat_tree:arity=1e30", "two_level:size=8:"}) {
+    EXPECT_NE(why_not(text).find(" (", 0), std::string::npos) << text << ": " << why_not(text);
+    EXPECT_NE(why_not(text).find("), ", 0), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::transport
