@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedule/slot_table.hpp"
+
 namespace steadfold::schedule {
 
 /// Follows, slot by slot, which communications still read or write it.
 class Program::Compiler {
  public:
-  explicit Compiler(Program& program) : program_(program) {}
+  explicit Compiler(Program& program) : program_(program), table_(program.segments_) {}
 
   void add(const Step& step) {
     const bool receives = step.kind == StepKind::receive;
@@ -67,21 +69,16 @@ class Program::Compiler {
   }
 
   std::uint32_t place_of(Slot slot) {
-    const std::size_t key = (std::size_t{slot.number} * program_.segments_ + slot.segment) * slot_kinds +
-                            static_cast<std::size_t>(slot.kind);
-    if (key >= place_by_key_.size()) place_by_key_.resize(key + 1, none);
-    if (place_by_key_[key] == none) {
-      place_by_key_[key] = static_cast<std::uint32_t>(program_.slots_.size());
+    const std::uint32_t place = table_.place_of(slot);
+    if (place == traffic_.size()) {
       program_.slots_.push_back(slot);
       traffic_.emplace_back();
     }
-    return place_by_key_[key];
+    return place;
   }
 
-  static constexpr std::size_t slot_kinds = static_cast<std::size_t>(SlotKind::landing_value) + 1;
-
   Program& program_;
-  std::vector<std::uint32_t> place_by_key_;
+  SlotTable table_;
   std::vector<Traffic> traffic_;  // by place
   std::vector<bool> waited_for_;  // by ticket
 };

@@ -1,0 +1,35 @@
+// Gives a rank's slots places 0, 1, ... in the order of first use, so that what they hold can stand in an array.
+// Rank order: not concerned. Cost: O(1) a look-up; 4 bytes a number and segment. Source: ours.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+class SlotTable {
+ public:
+  explicit SlotTable(std::uint32_t segments) : segments_(segments) {}
+
+  /// The slot's place; for a slot not met before a new one, which `size` then counts.
+  std::uint32_t place_of(Slot slot) {
+    const std::size_t key =
+        (std::size_t{slot.number} * segments_ + slot.segment) * kinds + static_cast<std::size_t>(slot.kind) - 1;
+    if (key >= places_.size()) places_.resize(key + 1, none);
+    if (places_[key] == none) places_[key] = size_++;
+    return places_[key];
+  }
+  std::uint32_t size() const noexcept { return size_; }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::size_t kinds = static_cast<std::size_t>(SlotKind::landing_value);
+
+  std::vector<std::uint32_t> places_;  // by number, segment and kind
+  std::uint32_t segments_;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace steadfold::schedule
