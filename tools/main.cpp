@@ -34,6 +34,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_verify(app, action);
   add_schedules(app, action);
   add_check_schedules(app, action);
+  add_simulate(app, action);
   add_info(app, action);
   add_bench(app, action);
   add_verify_worker(app, action);

@@ -1,5 +1,6 @@
 #include "collective/call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -264,6 +265,20 @@ bool gets_result(const Description& description, Rank rank) noexcept {
 
 schedule::Collective collective_of(const Description& description) noexcept {
   return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+}
+
+schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
+                             std::uint32_t segments) noexcept {
+  const Rank root = root_of(description);
+  return {.rank = rank,
+          .rank_count = rank_count,
+          .root = std::max(root, 0),
+          .rooted = root != all_ranks,
+          .segments = segments};
+}
+
+order::Interval columns_of(const Description& description, std::uint32_t segment, std::uint32_t segments) noexcept {
+  return {description.columns * segment / segments, description.columns * (segment + 1) / segments};
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {

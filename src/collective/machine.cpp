@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "schedule/ports.hpp"
+
 namespace steadfold::collective {
 
 using schedule::Slot;
@@ -11,8 +13,13 @@ using schedule::Step;
 using schedule::StepKind;
 
 SlotMachine::SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport,
-                         std::uint32_t tag)
-    : program_(&program), content_(&content), rank_count_(transport.rank_count()), places_(program.slots().size()) {
+                         std::uint32_t tag, std::uint32_t ports)
+    : program_(&program),
+      content_(&content),
+      rank_count_(transport.rank_count()),
+      places_(program.slots().size()),
+      send_ports_(ports),
+      receive_ports_(ports) {
   std::vector<Bytes> landing(program.landing_count(), 0);
   for (const Step& step : program.steps()) {
     if (step.kind != StepKind::receive) continue;
@@ -60,8 +67,11 @@ void SlotMachine::make_slots(const Content& content) {
 
 void SlotMachine::begin() noexcept {
   status_ = Status::ok;
-  send_port_free_ = receive_port_free_ = rounds_ = next_receive_ = 0;
-  if (tracing_) std::fill(arrivals_.begin(), arrivals_.end(), Arrival{});
+  rounds_ = next_receive_ = 0;
+  if (!tracing_) return;
+  std::ranges::fill(send_ports_, 0);
+  std::ranges::fill(receive_ports_, 0);
+  std::ranges::fill(arrivals_, Arrival{});
 }
 
 void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcept {
@@ -102,13 +112,11 @@ void SlotMachine::compute_merge(const Step& step) {
   written(to, size, ready);
 }
 
-/// A message starts when its data are ready and the send port is free, and keeps the port for one round.
 std::span<const std::byte> SlotMachine::stamped(const Place& place, std::uint32_t ticket) {
   auto& copy = staged_[ticket];
   copy.assign(place.data, place.data + place.size);
   Header header = arithmetic::header_of(copy);
-  header.round = std::max(place.ready, send_port_free_);
-  send_port_free_ = header.round + 1;
+  header.round = schedule::serve(std::span(send_ports_), place.ready, 1u);
   arithmetic::set_header(copy, header);
   return copy;
 }
@@ -167,7 +175,7 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   const Step& step = program_->communication(ticket);
   land(step, arrivals_[ticket].progress, arrivals_[ticket].bytes);
   Place& to = target(step);
-  to.ready = receive_port_free_ = std::max(arithmetic::header_of({to.data, to.size}).round, receive_port_free_) + 1;
+  to.ready = schedule::serve(std::span(receive_ports_), arithmetic::header_of({to.data, to.size}).round, 1u) + 1;
   rounds_ = std::max(rounds_, to.ready);
   return true;
 }

@@ -43,10 +43,12 @@ class Content {
   }
 };
 
-/// One rank's slots, bound to an endpoint of `transport` under `tag`. Content and program must outlive it.
+/// One rank's slots, bound to an endpoint of `transport` under `tag`. Content and program must outlive it. `ports`: to
+/// send and to receive, for the count of rounds.
 class SlotMachine final : public schedule::Machine {
  public:
-  SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport, std::uint32_t tag);
+  SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport, std::uint32_t tag,
+              std::uint32_t ports = 1);
 
   /// Before each run.
   void begin() noexcept;
@@ -102,8 +104,8 @@ class SlotMachine final : public schedule::Machine {
   std::vector<std::vector<std::byte>> staged_;  // messages sent, stamped
   std::vector<Arrival> arrivals_;               // messages received, some before their turn
   std::uint32_t next_receive_ = 0;              // all receives below this ticket had their turn
-  std::uint32_t send_port_free_ = 0;
-  std::uint32_t receive_port_free_ = 0;
+  std::vector<std::uint32_t> send_ports_;       // the first round in which each is free
+  std::vector<std::uint32_t> receive_ports_;
   std::uint32_t rounds_ = 0;
 };
 

@@ -7,15 +7,6 @@
 namespace steadfold::collective {
 namespace {
 
-schedule::Context context_of(const Agreement& agreed, const transport::Transport& transport, std::uint32_t segments) {
-  const Rank root = agreed.root();
-  return {.rank = transport.rank(),
-          .rank_count = transport.rank_count(),
-          .root = root == all_ranks ? 0 : root,
-          .rooted = root != all_ranks,
-          .segments = segments};
-}
-
 std::uint32_t segments_of(const Agreement& agreed, std::uint32_t most) {
   if (agreed.members.size() > 1) return 1;
   return static_cast<std::uint32_t>(std::min<Count>(most, agreed.members.front().description.columns));
@@ -46,8 +37,7 @@ std::string text_of(const Member& member) {
 std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segments) {
   const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
-  const schedule::Context context{
-      .rank_count = rank_count, .root = std::max(root, 0), .rooted = root != all_ranks, .segments = segments};
+  const schedule::Context context = context_of(agreed.members.front().description, 0, rank_count, segments);
   std::string text = std::string(root == all_ranks ? "allreduce" : "reduce to rank " + std::to_string(root)) + " on " +
                      std::to_string(rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
@@ -66,8 +56,11 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       transport_(std::move(transport)),
       segments_(segments_of(agreed_, segments)),
       members_(rows_of(agreed_, calls, *transport_, segments_)),
-      main_(agreed_.schedule.row->steps(context_of(agreed_, *transport_, segments_)), segments_, content(), *transport_,
-            tag),
+      main_(agreed_.schedule.row->steps(context_of(agreed_.members.front().description, transport_->rank(),
+                                                   transport_->rank_count(), segments_)),
+            segments_, content(), *transport_, tag,
+            agreed_.schedule.row->port_count(context_of(agreed_.members.front().description, transport_->rank(),
+                                                        transport_->rank_count(), segments_))),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {
   if (may_fail(agreed_) && agreed_.root() == all_ranks) {

@@ -23,10 +23,9 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
   for (std::uint32_t s = 0; s < segments; ++s) {
-    const Count first_column = d.columns * s / segments;
-    const Count end_column = d.columns * (s + 1) / segments;
-    Segment segment{.first_byte = first_column * d.element_bytes,
-                    .kind = make_kind(d, operator_, end_column - first_column),
+    const order::Interval columns = columns_of(d, s, segments);
+    Segment segment{.first_byte = columns.begin * d.element_bytes,
+                    .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
     segment.builder = segment.kind->builder();
     segment.spare.resize(segment.kind->value_bytes());

@@ -11,8 +11,10 @@ namespace steadfold::collective {
 class Stage {
  public:
   Stage(schedule::Steps steps, std::uint32_t segments, Content& content, transport::Transport& transport,
-        std::uint32_t tag)
-      : program_(std::move(steps), segments), machine_(program_, content, transport, tag), interpreter_(program_) {}
+        std::uint32_t tag, std::uint32_t ports = 1)
+      : program_(std::move(steps), segments),
+        machine_(program_, content, transport, tag, ports),
+        interpreter_(program_) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 

@@ -1,0 +1,50 @@
+#include "collective/prediction.hpp"
+
+#include <algorithm>
+
+#include "collective/simulated_run.hpp"
+
+namespace steadfold::collective {
+namespace {
+
+/// Nothing where partials have several sizes: those of records, or of a plain partial with and without rows.
+std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<const Count> counts) {
+  schedule::SegmentBytes sums;
+  const bool has_empty = std::ranges::find(counts, Count{0}) != counts.end();
+  for (std::uint32_t s = 0; s < sizes.segments(); ++s) {
+    const Bytes of_none = sizes.partial({}, s).bytes;
+    const Bytes of_one = sizes.partial(order::IntervalSet({0, 1}), s).bytes;
+    if (!sizes.partials_have_fixed_size() || (has_empty && of_none != of_one)) return std::nullopt;
+    sums.partials += of_one;
+    sums.values += sizes.value(s).bytes;
+  }
+  return sums;
+}
+
+}  // namespace
+
+Prediction predict(const Scenario& scenario, transport::Topology& topology) {
+  const schedule::Row& row = *scenario.row;
+  if (row.messages == nullptr) return {};
+  const schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), scenario.segments);
+  const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
+  const auto type = static_cast<arithmetic::Type>(scenario.description.type);
+  const Sizes sizes(scenario.description, arithmetic::built_in(operation, type), scenario.segments);
+  if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
+    const auto fixed = fixed_sizes(sizes, scenario.counts);
+    return {.by = PredictedBy::formulas,
+            .messages = row.messages(context),
+            .rounds = row.rounds(context),
+            .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
+            .seconds = std::nullopt};
+  }
+  const auto layout = order::Layout::contiguous(scenario.counts);
+  const Spent spent = simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation);
+  return {.by = PredictedBy::simulation,
+          .messages = spent.messages,
+          .rounds = spent.rounds,
+          .bytes = spent.bytes,
+          .seconds = spent.seconds};
+}
+
+}  // namespace steadfold::collective

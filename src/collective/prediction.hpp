@@ -1,0 +1,46 @@
+// What a reduction will take, without running it: messages, rounds and bytes as on real ranks, and the time of a model.
+// Rank order: that of the schedule. Cost: O(steps of all ranks), or O(p) by the registry's formulas. Source: ours;
+// [S0] eq. 3.7 for the score.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "collective/call.hpp"
+#include "order/pe_intersecting.hpp"
+#include "transport/topology.hpp"
+
+namespace steadfold::collective {
+
+/// A reduction over elements in rank order, and how long one addition of two elements' columns takes.
+struct Scenario {
+  Description description;
+  const schedule::Row* row = nullptr;  // serves the description
+  std::vector<Count> counts;           // elements of each rank
+  std::uint32_t segments = 1;
+  double seconds_per_operation = order::score_addition_seconds;
+
+  Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
+};
+
+/// `nothing`: the schedule leaves it to the transport, which alone could know.
+enum class PredictedBy : std::uint8_t { simulation, formulas, nothing };
+
+/// Empty is what cannot be known: bytes of records and times without a simulation.
+struct Prediction {
+  PredictedBy by = PredictedBy::nothing;
+  std::optional<Count> messages;
+  std::optional<Count> rounds;
+  std::optional<Count> bytes;
+  std::optional<double> seconds;
+};
+
+/// Beyond these the registry's formulas, which the checker has proved for smaller jobs, take the simulation's place.
+inline constexpr Count most_simulated_messages = 1'000'000'000;
+inline constexpr Rank most_simulated_ranks = 1 << 22;  // some 3 GiB
+
+/// `exact` is priced at full width. `topology` is new. Throws Failure where the method does not serve the call,
+/// std::bad_alloc.
+Prediction predict(const Scenario& scenario, transport::Topology& topology);
+
+}  // namespace steadfold::collective

@@ -1,0 +1,180 @@
+// `steadfold simulate`: what a sum will take on a machine that is not there.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+#include "collective/choice.hpp"
+#include "collective/prediction.hpp"
+#include "command.hpp"
+#include "request.hpp"
+#include "spread.hpp"
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+using collective::PredictedBy;
+using order::Count;
+
+struct Options {
+  int ranks = 0;
+  Count elements = 0;
+  Count width = 1;
+  std::string schedule = "auto";
+  std::string collective = "allreduce";
+  std::string distribution = "upper";
+  std::string method = "exact";
+  std::string type = "f64";
+  std::string topology = "flat";
+  transport::LogGP link;
+  double per_op = order::score_addition_seconds;
+  bool json = false;
+};
+
+void check_time(const char* option, double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0)
+    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
+}
+
+void check(const Options& options) {
+  constexpr int most_ranks = 1 << 28;              // 4 GiB for where their elements begin
+  constexpr Count most_elements = Count{1} << 62;  // of all ranks, columns included
+  if (options.ranks < 1 || options.ranks > most_ranks)
+    throw Failure(fmt::format("--ranks cannot be used ({} is not from 1 to {}), choose another number", options.ranks,
+                              most_ranks));
+  if (options.width < 1) throw Failure("--width cannot be used (0 columns hold nothing), give 1 or more");
+  if (options.elements > most_elements / options.width)
+    throw Failure(fmt::format("--elements cannot be used ({} times {} columns are more than {}), choose fewer",
+                              options.elements, options.width, most_elements));
+  if (options.type != "f64" && options.type != "f32")
+    throw Failure("unknown type '" + options.type + "' (known are f64 and f32), choose one of these");
+  Request{.collective = options.collective}.check();
+  method_named(options.method);
+  check_time("--latency", options.link.latency);
+  check_time("--gap", options.link.gap);
+  check_time("--per-byte", options.link.per_byte);
+  check_time("--per-op", options.per_op);
+  transport::make_topology(options.topology, options.link, options.ranks);
+}
+
+collective::Method method_of(const std::string& name) {
+  for (const auto method : {collective::Method::tree, collective::Method::exact, collective::Method::plain}) {
+    if (name_of(method) == name) return method;
+  }
+  throw Failure("unknown method '" + name + "' (the model has none of that name), choose another");
+}
+
+/// The name that was asked for; else the environment's, as in every other call, else the library's choice.
+std::string schedule_of(const Options& options, const collective::Description& description) {
+  if (options.schedule != "auto") return options.schedule;
+  const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
+  return forced != nullptr && *forced != '\0' ? forced : collective::chosen_schedule(description, options.ranks);
+}
+
+/// Counts of elements to where each rank's begin.
+std::vector<order::Index> starts_of(const std::vector<Count>& counts) {
+  std::vector<order::Index> starts(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), Count{0});
+  return starts;
+}
+
+std::string_view text_of(PredictedBy by) {
+  switch (by) {
+    case PredictedBy::simulation: return "simulation";
+    case PredictedBy::formulas: return "formulas";
+    case PredictedBy::nothing: break;
+  }
+  return "nothing";
+}
+
+template <class T>
+Json json_of(const std::optional<T>& known) {
+  return known ? Json(*known) : Json();
+}
+
+Json predicted(const Options& options) {
+  const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
+  const collective::Call call{.method = method_of(options.method),
+                              .type = type,
+                              .result_type = type,
+                              .columns = options.width,
+                              .root = options.collective == "reduce" ? 0 : collective::all_ranks};
+  collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
+  const std::string schedule = schedule_of(options, scenario.description);
+  scenario.row = collective::checked_schedule(schedule, scenario.description).row;
+  scenario.counts = spread(options.distribution, options.elements, options.ranks);
+  const Count nodes = order::pe_intersecting_nodes(starts_of(scenario.counts), options.elements);
+  const Count most = *std::ranges::max_element(scenario.counts) * options.width;
+  const auto topology = transport::make_topology(options.topology, options.link, options.ranks);
+  const collective::Prediction prediction = predict(scenario, *topology);
+  return {{"ranks", options.ranks},
+          {"elements", options.elements},
+          {"width", options.width},
+          {"method", options.method},
+          {"type", options.type},
+          {"schedule", schedule},
+          {"distribution", options.distribution},
+          {"collective", options.collective},
+          {"topology", options.topology},
+          {"predicted_by", text_of(prediction.by)},
+          {"messages", json_of(prediction.messages)},
+          {"rounds", json_of(prediction.rounds)},
+          {"bytes", json_of(prediction.bytes)},
+          {"seconds", json_of(prediction.seconds)},
+          {"nodes", nodes},
+          {"score_seconds", order::score_seconds(nodes, most)}};
+}
+
+std::string table_of(const Json& json) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, field] : json.items()) {
+    std::string text = field.is_string() ? field.get<std::string>() : field.dump();
+    if (field.is_number_float()) text = fmt::format("{:.4g}", field.get<double>());
+    rows.push_back({name, field.is_null() ? "not known" : text});
+  }
+  return table(rows);
+}
+
+Result run(const Job& job, const Options& options) {
+  if (job.rank() != 0) return {};
+  const Json json = predicted(options);
+  return {options.json ? line_of(json) : table_of(json)};
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& action) {
+  CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
+  const auto o = std::make_shared<Options>();
+  simulate.add_option("--ranks", o->ranks, "How many ranks")->required();
+  simulate.add_option("--elements", o->elements, "How many elements, over all ranks")->required();
+  simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
+  simulate.add_option("--schedule", o->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
+  simulate.add_option("--collective", o->collective, "reduce (to rank 0) or allreduce")->capture_default_str();
+  simulate
+      .add_option("--distribution", o->distribution,
+                  "Who holds what: lower, upper, power2, optimized[:deviation=x], or a file with one count per rank")
+      ->capture_default_str();
+  simulate.add_option("--method", o->method, "tree, exact (priced at full width) or plain")->capture_default_str();
+  simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
+  simulate.add_option("--latency", o->link.latency, "Seconds from port to port")->capture_default_str();
+  simulate.add_option("--gap", o->link.gap, "Seconds of a port for a message, besides its bytes")
+      ->capture_default_str();
+  simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")->capture_default_str();
+  simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
+  simulate
+      .add_option("--topology", o->topology,
+                  "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node), or "
+                  "fat_tree:arity=8[:oversubscription=x][:hop=s]")
+      ->capture_default_str();
+  simulate.add_flag("--json", o->json, "Print one JSON object");
+  simulate.callback([o, &action] {
+    check(*o);
+    action = [o](const Job& job) { return run(job, *o); };
+  });
+}
+
+}  // namespace steadfold::command
