@@ -1,0 +1,293 @@
+// Predictions against the same reductions carried out over simulated ranks, against the registry, against the number of
+// additions that any order has, and against times worked out by hand.
+#include "collective/prediction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "collective/simulated_job.hpp"
+#include "collective/simulated_run.hpp"
+#include "order/distribution.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using collective::PredictedBy;
+using collective::Scenario;
+using collective::Sizes;
+using collective::Spent;
+using transport::LogGP;
+using transport::make_topology;
+
+/// A sum of doubles.
+struct Case {
+  std::string schedule;
+  Method method = Method::tree;
+  Rank root = all_ranks;
+  Count columns = 1;
+  std::uint32_t segments = 1;
+};
+
+bool is_served(const schedule::Row& row, const Case& c) {
+  const auto asked = c.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  return row.messages != nullptr &&
+         !schedule::refusal(row, asked, std::max(c.root, 0), name_of(c.method), schedule::Operator::commutative);
+}
+
+Call call_for(const Case& c) {
+  return {.method = c.method,
+          .columns = c.columns,
+          .root = c.root,
+          .schedule = c.schedule,
+          .layout = LayoutKind::rank_order};
+}
+
+/// Every additions lasts a second: with no times else, `seconds` counts those on the longest chain.
+Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topology& topology, double per_operation,
+                const schedule::Row* row = nullptr) {
+  const collective::Description description = describe(call_for(c));
+  const auto context = collective::context_of(description, 0, static_cast<Rank>(counts.size()), c.segments);
+  const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), c.segments);
+  return collective::simulated_run(row != nullptr ? *row : *schedule::find(c.schedule), context,
+                                   order::Layout::contiguous(counts), sizes, topology, per_operation);
+}
+
+/// The same sum on real bytes.
+Spent carried_out(const Case& c, const std::vector<Count>& counts) {
+  const Deal deal = contiguous_deal(counts);
+  const std::vector<Call> calls = calls_for(call_for(c), deal);
+  std::vector<Memory> memory;
+  for (const auto& intervals : deal) {
+    memory.push_back(bytes_of(std::vector<double>(rows_of(intervals) * c.columns, 1.0)));
+  }
+  SimulatedRanks ranks(static_cast<Rank>(counts.size()), 7);
+  SimulatedJob job(ranks, concluded(calls).agreement.value(), calls, c.segments);
+  job.trace(true);
+  EXPECT_FALSE(run(ranks, job, memory, 8 * c.columns, c.segments).stuck);
+  return {.messages = job.messages(), .rounds = job.rounds(), .bytes = ranks.traffic().bytes};
+}
+
+std::vector<Case> all_cases(Rank p) {
+  std::vector<Case> cases;
+  for (const schedule::Row& row : schedule::registry()) {
+    for (const Method method : {Method::tree, Method::plain}) {
+      for (const Rank root : {all_ranks, 0, p / 2, p - 1}) {
+        for (const std::uint32_t segments : {1u, 3u}) {
+          const Case c{std::string(row.name), method, root, segments == 1 ? 1u : 7u, segments};
+          if (is_served(row, c)) cases.push_back(c);
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<std::vector<Count>> all_counts(Rank p) {
+  std::vector<std::vector<Count>> all;
+  for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2,
+                          order::Distribution::optimized}) {
+    for (const Count n : {static_cast<Count>(p) / 2, static_cast<Count>(p), Count{1001}}) {
+      all.push_back(order::counts(rule, n, p));
+    }
+  }
+  std::mt19937_64 random(static_cast<std::uint64_t>(p));
+  all.emplace_back();
+  for (Rank i = 0; i < p; ++i) all.back().push_back(random() % 3 == 0 ? 0 : random() % 90);
+  if (p > 1) all.back()[0] = 0;
+  all.back().back() += 1;
+  return all;
+}
+
+TEST(Predictions, AreWhatRanksThatMoveBytesCount) {
+  for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 11, 16, 23}) {
+    for (const Case& c : all_cases(p)) {
+      for (const auto& counts : all_counts(p)) {
+        SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", p " << p << ", root " << c.root
+                                        << ", segments " << c.segments << ", first count " << counts[0]);
+        const Spent real = carried_out(c, counts);
+        const Spent found = simulated(c, counts, *make_topology("flat", {}, p), 1e-9);
+        ASSERT_EQ(found.messages, real.messages);
+        ASSERT_EQ(found.rounds, real.rounds);
+        ASSERT_EQ(found.bytes, real.bytes);
+      }
+    }
+  }
+}
+
+/// What the checker proved, for every p, also where links are shared and messages overtake each other.
+TEST(Predictions, AreThoseOfTheRegistry) {
+  for (Rank p = 1; p <= 64; ++p) {
+    for (const Case& c : all_cases(p)) {
+      const auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      const schedule::Row& row = *schedule::find(c.schedule);
+      const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
+      for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
+        SCOPED_TRACE(testing::Message() << c.schedule << ", p " << p << ", root " << c.root << ", " << topology);
+        const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
+        ASSERT_EQ(found.messages, row.messages(context));
+        ASSERT_EQ(found.rounds, row.rounds(context));
+      }
+    }
+  }
+}
+
+/// However they are arranged, N elements of M columns take (N - 1) M additions, in all ranks' processors together.
+TEST(Predictions, CountEveryAdditionOnce) {
+  for (const Rank p : {1, 2, 3, 5, 8, 13}) {
+    for (const Case& c : all_cases(p)) {
+      if (c.root == all_ranks) continue;
+      for (const auto& counts : all_counts(p)) {
+        const Count n = std::accumulate(counts.begin(), counts.end(), Count{0});
+        if (n == 0) continue;
+        SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", p " << p << ", N " << n);
+        ASSERT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 1).operations, (n - 1) * c.columns);
+      }
+    }
+  }
+}
+
+/// Times are sums of few powers of two: equality is exact. A plain partial of a double is 40 bytes, a value 24.
+constexpr LogGP link{.latency = 64, .gap = 2, .per_byte = 0.5};
+constexpr double partial_port = 2 + 0.5 * 40;
+constexpr double value_port = 2 + 0.5 * 24;
+constexpr double addition = 0.25;
+
+double seconds_of(const std::string& schedule, Rank p, Count each, Rank root, const std::string& topology = "flat",
+                  const LogGP& links = link) {
+  const std::vector<Count> counts(static_cast<std::size_t>(p), each);
+  return simulated({.schedule = schedule, .method = Method::plain, .root = root}, counts,
+                   *make_topology(topology, links, p), addition)
+      .seconds;
+}
+
+TEST(PredictedTimes, OfALinearChain) {
+  for (Rank p = 1; p <= 40; ++p) {
+    const double local = 9 * addition;
+    const double reduce = local + (p - 1) * (link.latency + partial_port + addition);
+    EXPECT_EQ(seconds_of("linear", p, 10, 0), reduce) << p;
+    EXPECT_EQ(seconds_of("linear", p, 10, all_ranks), reduce + (p - 1) * (link.latency + value_port)) << p;
+  }
+}
+
+TEST(PredictedTimes, OfBinomialTreesAndRecursiveDoublingOnPowersOfTwo) {
+  for (int levels = 0; levels <= 9; ++levels) {
+    const Rank p = Rank{1} << levels;
+    const double up = 9 * addition + levels * (link.latency + partial_port + addition);
+    EXPECT_EQ(seconds_of("binomial", p, 10, 0), up);
+    EXPECT_EQ(seconds_of("recursive_doubling", p, 10, all_ranks), up);
+    // Down: the last leaf is reached over a message a level, each as soon as the one before it is there.
+    EXPECT_EQ(seconds_of("binomial", p, 10, all_ranks), up + levels * (link.latency + value_port));
+  }
+}
+
+/// The root's port takes one message after the other while latency passes for all at once; where adding is slower than
+/// the port it is the processor that sets the pace.
+TEST(PredictedTimes, OfTheFlatScheduleAreThePortsOrTheProcessors) {
+  for (Rank p = 2; p <= 40; ++p) {
+    EXPECT_EQ(seconds_of("flat", p, 1, 0), link.latency + (p - 1) * partial_port + addition);
+    const LogGP fast{.latency = 64, .gap = 0, .per_byte = 1.0 / 512};
+    EXPECT_EQ(seconds_of("flat", p, 1, 0, "flat", fast), fast.latency + fast.duration(40) + (p - 1) * addition);
+  }
+}
+
+/// Nobody waits where every level has as many links up as down: equal to the last bit. With fewer the four messages
+/// that leave a switch in each of the last two rounds of recursive doubling share them.
+TEST(PredictedTimes, ShowContention) {
+  const double round = link.latency + partial_port + addition;
+  const auto seconds = [](const std::string& topology) {
+    return seconds_of("recursive_doubling", 16, 1, all_ranks, topology);
+  };
+  EXPECT_EQ(seconds("flat"), 4 * round);
+  EXPECT_EQ(seconds("fat_tree:arity=4"), 4 * round);
+  // Two links: half of the ranks are a port's time late after round 2, when the links are free again for them.
+  EXPECT_EQ(seconds("fat_tree:arity=4:oversubscription=2"), 4 * round + partial_port);
+  // One link: it carries eight messages without a pause, the last of which takes a round from there.
+  EXPECT_EQ(seconds("fat_tree:arity=4:oversubscription=4"), 2 * round + 7 * partial_port + round);
+  // A tree sends one message out of every switch at a time.
+  EXPECT_EQ(seconds_of("binomial", 16, 1, 0, "fat_tree:arity=4:oversubscription=4"), seconds_of("binomial", 16, 1, 0));
+}
+
+TEST(PredictedTimes, KnowNodes) {
+  const std::string nodes = "two_level:size=4:latency=1:gap=0:per_byte=0.125";
+  const double inside = 1 + 0.125 * 40 + addition;
+  const double between = link.latency + partial_port + addition;
+  EXPECT_EQ(seconds_of("recursive_doubling", 16, 1, all_ranks, nodes), 2 * inside + 2 * between);
+  EXPECT_EQ(seconds_of("linear", 16, 1, 0, nodes), 12 * inside + 3 * between);
+}
+
+TEST(PredictedTimes, OfSeveralPorts) {
+  schedule::Row row = *schedule::find("flat");
+  row.ports = [](schedule::Context) { return 4u; };
+  const std::vector<Count> counts(9, 1);
+  const Spent found = simulated({.schedule = "flat", .method = Method::plain, .root = 0}, counts,
+                                *make_topology("flat", link, 9), 0, &row);
+  EXPECT_EQ(found.rounds, 2u);
+  EXPECT_EQ(found.seconds, link.latency + 2 * partial_port);
+}
+
+Scenario scenario_of(const Case& c, std::vector<Count> counts) {
+  return {.description = describe(call_for(c)), .row = schedule::find(c.schedule), .counts = std::move(counts)};
+}
+
+TEST(Predict, TakesExactAtFullWidth) {
+  const auto topology = make_topology("flat", {}, 8);
+  const auto found = predict(scenario_of({"linear", Method::exact}, std::vector<Count>(8, 3)), *topology);
+  EXPECT_EQ(found.by, PredictedBy::simulation);
+  EXPECT_EQ(found.bytes, 7u * (24 + 4 + 4 * 68) + 7 * 24);
+}
+
+TEST(Predict, LeavesNativeToTheTransport) {
+  const auto found = predict(scenario_of({"native", Method::exact}, {1, 2, 3}), *make_topology("flat", {}, 3));
+  EXPECT_EQ(found.by, PredictedBy::nothing);
+  EXPECT_FALSE(found.messages || found.rounds || found.bytes || found.seconds);
+}
+
+/// Beyond what can be simulated the formulas stand: at the limit both agree, on both sides of it.
+TEST(Predict, GoesOverToFormulasWhereSimulationsEnd) {
+  const Rank p = collective::most_simulated_ranks + 1;
+  const std::vector<Count> counts(static_cast<std::size_t>(p), 2);
+  const auto topology = make_topology("flat", {}, p);
+  const auto plain = predict(scenario_of({"binomial", Method::plain}, counts), *topology);
+  EXPECT_EQ(plain.by, PredictedBy::formulas);
+  EXPECT_EQ(plain.messages, 2 * static_cast<Count>(p - 1));
+  EXPECT_EQ(plain.rounds, 2u * 23);
+  EXPECT_EQ(plain.bytes, static_cast<Count>(p - 1) * (40 + 24));
+  EXPECT_FALSE(plain.seconds.has_value());
+  EXPECT_FALSE(predict(scenario_of({"binomial", Method::tree}, counts), *topology).bytes.has_value());
+  std::vector<Count> with_none = counts;
+  with_none[5] = 0;
+  EXPECT_FALSE(predict(scenario_of({"binomial", Method::plain}, with_none), *topology).bytes.has_value());
+  EXPECT_EQ(predict(scenario_of({"binomial", Method::exact}, with_none), *topology).bytes,
+            static_cast<Count>(p - 1) * (24 + 4 + 4 * 68 + 24));
+}
+
+TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
+  for (const Rank p : {1, 2, 3, 7, 16, 33}) {
+    for (const Case& c : all_cases(p)) {
+      if (c.method != Method::plain) continue;
+      const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
+      const auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,
+                                         .values = c.segments * 16 + c.columns * 8};
+      EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes,
+                bytes_of(*schedule::find(c.schedule), context, sizes))
+          << c.schedule << " p " << p;
+    }
+  }
+}
+
+TEST(SimulatedRun, SaysWhenAScheduleIsStuck) {
+  schedule::Row row = *schedule::find("flat");
+  row.steps = [](schedule::Context c) -> schedule::Steps {
+    co_yield schedule::make::lift(schedule::partial(0), c.rank);
+    co_yield schedule::make::receive(1 - c.rank, schedule::landing(0), {1 - c.rank, 1});
+  };
+  EXPECT_THROW(simulated({.schedule = "flat"}, {1, 1}, *make_topology("flat", {}, 2), 0, &row), std::logic_error);
+}
+
+}  // namespace
+}  // namespace steadfold::test

@@ -1,0 +1,154 @@
+"""`steadfold simulate`: JSON fields, what `sum` counts on real ranks, published node counts, times, limits, errors."""
+
+import os
+import unittest
+
+from support import CommandTest, binpsllh, npy, run
+
+FIELDS = {
+    "ranks": int, "elements": int, "schedule": str, "distribution": str, "collective": str, "messages": int,
+    "rounds": int, "bytes": int, "seconds": float, "score_seconds": float, "nodes": int,
+}  # fmt: skip
+
+
+class Simulate(CommandTest):
+    def simulate(self, simulated, elements, *arguments, **keywords):
+        return self.object_from(
+            run("simulate", "--ranks", simulated, "--elements", elements, "--json", *arguments, **keywords)
+        )
+
+    def fault(self, *words, ranks="4", elements="10", arguments=()):
+        return self.expect_fault(run("simulate", f"--ranks={ranks}", f"--elements={elements}", *arguments), *words)
+
+    def test_every_field_has_its_type(self):
+        for ranks in (None, 2):  # under a launcher one rank does the work
+            found = self.simulate(7, 100, "--schedule", "linear", ranks=ranks)
+            for name, kind in FIELDS.items():
+                self.assertIsInstance(found[name], kind, name)
+            self.assertEqual((found["ranks"], found["elements"], found["width"]), (7, 100, 1))
+            self.assertEqual((found["distribution"], found["collective"]), ("upper", "allreduce"))
+            self.assertEqual((found["messages"], found["rounds"]), (12, 12))
+            self.assertEqual(found["predicted_by"], "simulation")
+
+    def test_it_says_what_sum_counts(self):
+        path = self.write("x.binpsllh", binpsllh([0.25] * 1001))
+        uneven = self.write("uneven", "0 1000 0 1 0")
+        cases = [
+            (["--schedule", schedule, "--method", method, "--collective", collective, "--distribution", distribution], p)
+            for schedule, method, collective, distribution, p in [
+                ("flat", "tree", "reduce", "lower", 3),
+                ("linear", "tree", "allreduce", "upper", 5),
+                ("binomial", "tree", "reduce", "power2", 7),
+                ("binomial_spanning_tree", "plain", "allreduce", "optimized", 4),
+                ("recursive_doubling", "tree", "allreduce", "optimized:deviation=0.5", 5),
+                ("recursive_doubling", "plain", "allreduce", str(uneven), 5),
+                ("auto", "tree", "allreduce", "lower", 2),
+                ("auto", "tree", "reduce", "upper", 1),
+            ]
+        ]
+        for (arguments, ranks), real in zip(cases, self.sums(path, cases)):
+            found = self.simulate(ranks, 1001, *arguments)
+            for field in ("schedule", "distribution", "collective", "messages", "rounds", "bytes"):
+                self.assertEqual(found[field], real[field], (arguments, field))
+
+    def test_floats_weigh_less(self):
+        path = self.write("x.npy", npy([0.5] * 64, "<f4"))
+        arguments = ["--type", "f32", "--method", "tree", "--schedule", "linear"]
+        self.assertEqual(self.simulate(4, 64, *arguments)["bytes"], self.sum(path, *arguments, ranks=4)["bytes"])
+
+    def test_published_scores(self):
+        for distribution, nodes, microseconds in (("lower", 1640, 469.0), ("upper", 1401, 401.9), ("power2", 256, 1083.4)):
+            for schedule in ("native", "binomial"):  # whatever the schedule
+                found = self.simulate(256, 504850, "--distribution", distribution, "--schedule", schedule)
+                self.assertEqual(found["nodes"], nodes)
+                self.assertEqual(round(found["score_seconds"] * 1e6, 1), microseconds)
+                self.assertEqual(found["score_seconds"], 281e-9 * nodes + 4.15e-9 * self.most(distribution))
+
+    @staticmethod
+    def most(distribution):
+        share = 504850 // 256
+        return 504850 - 255 * 1024 if distribution == "power2" else share + 1
+
+    def test_native_knows_nothing_of_its_messages(self):
+        found = self.simulate(9, 100, "--schedule", "native")
+        self.assertEqual([found[field] for field in ("messages", "rounds", "bytes", "seconds")], [None] * 4)
+        self.assertEqual(found["predicted_by"], "nothing")
+        self.assertGreater(found["nodes"], 0)
+
+    def test_exact_is_priced_at_full_width(self):
+        found = self.simulate(5, 20, "--schedule", "flat", "--collective", "reduce", "--width", 3)
+        self.assertEqual(found["bytes"], 4 * (24 + 3 * (4 + 4 * 68)))
+        self.assertEqual(found, self.simulate(5, 20, "--schedule", "flat", "--collective", "reduce", "--width", 3))
+
+    def test_times_follow_the_options(self):
+        options = ["--schedule=linear", "--collective=reduce", "--method=plain"]
+        times = ["--latency=1", "--gap=0.5", "--per-byte=0.0625", "--per-op=0.25"]
+        self.assertEqual(self.simulate(5, 50, *options, *times)["seconds"], 9 * 0.25 + 4 * (1 + 0.5 + 40 / 16 + 0.25))
+        nothing = ["--latency=0", "--per-byte=0", "--per-op=0"]
+        self.assertEqual(self.simulate(5, 50, *options, *nothing)["seconds"], 0)
+
+    def test_links_that_are_shared_take_longer(self):
+        def seconds(topology, schedule):
+            return self.simulate(64, 64, "--schedule", schedule, "--topology", topology)["seconds"]
+
+        flat = seconds("flat", "recursive_doubling")
+        self.assertEqual(seconds("fat_tree:arity=8", "recursive_doubling"), flat)
+        self.assertGreater(seconds("fat_tree:arity=8:oversubscription=4", "recursive_doubling"), flat)
+        self.assertEqual(
+            seconds("fat_tree:arity=8:oversubscription=8", "linear"), seconds("fat_tree:arity=8", "linear")
+        )
+        self.assertLess(seconds("two_level:size=8:latency=1e-8", "recursive_doubling"), flat)
+
+    def test_a_million_ranks_in_a_minute(self):
+        ranks = 1 << (20 if os.environ.get("STEADFOLD_FULL") else 16)
+        for schedule in ("binomial", "recursive_doubling"):
+            arguments = ["--ranks", ranks, "--elements", 100 * ranks, "--schedule", schedule, "--method=tree"]
+            found = self.object_from(run("simulate", "--json", *arguments, timeout=60))
+            self.assertEqual(found["predicted_by"], "simulation")
+
+    def test_above_a_billion_messages_the_formulas_stand(self):
+        ranks = 1 << 26
+        found = self.simulate(ranks, 10**10, "--schedule=recursive_doubling")
+        self.assertEqual((found["messages"], found["rounds"]), (26 * ranks, 26))
+        self.assertEqual(found["bytes"], 26 * ranks * (24 + 4 + 4 * 68))
+        self.assertEqual((found["predicted_by"], found["seconds"]), ("formulas", None))
+
+    def test_the_environment_forces_a_schedule(self):
+        found = self.simulate(4, 10, environment={"STEADFOLD_SCHEDULE": "flat"})
+        self.assertEqual(found["schedule"], "flat")
+        ran = run("simulate", "--ranks=4", "--elements=10", environment={"STEADFOLD_SCHEDULE": "nosuch"})
+        self.expect_fault(ran, "nosuch")
+
+    def test_for_people(self):
+        ran = run("simulate", "--ranks=4", "--elements=10", "--schedule=native")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertRegex(ran.stdout, r"(?m)^messages +not known$")
+        self.assertRegex(ran.stdout, r"(?m)^nodes +\d+$")
+
+    def test_faults(self):
+        self.fault("--ranks", ranks="0")
+        self.fault("--ranks", ranks=str(2**31 - 1))
+        self.fault("ranks", ranks="-3")
+        self.fault("elements", elements="-1")
+        self.fault("--elements", elements=str(2**63))
+        self.fault("no such row", arguments=["--schedule=nosuch"])
+        self.fault("allreduce only", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
+        self.fault("exact", arguments=["--schedule=native", "--method=tree"])
+        self.fault("binned", arguments=["--method=binned"])
+        self.fault("gather", arguments=["--collective=gather"])
+        self.fault("f16", arguments=["--type=f16"])
+        self.fault("--width", arguments=["--width=0"])
+        self.fault("torus", arguments=["--topology=torus"])
+        for option in ("--latency", "--gap", "--per-byte", "--per-op"):
+            for time in ("-1", "nan", "inf"):
+                self.fault(option, arguments=[f"{option}={time}"])
+
+    def test_starts_that_are_not_monotone_are_refused(self):
+        backwards = self.write("backwards", "5 -3 8 0")
+        self.fault("-3", arguments=["--distribution", str(backwards)])
+        short = self.write("short", "5 5")
+        self.fault("2 counts for 4 ranks", arguments=["--distribution", str(short)])
+
+
+if __name__ == "__main__":
+    unittest.main()
