@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t most_shapes = 64;  // kept a group; the oldest goes first
 constexpr std::size_t most_plans = 16;
 
-schedule::Steps recursive_doubling(const transport::Transport& transport) {
-  return schedule::find("recursive_doubling")->steps({.rank = transport.rank(), .rank_count = transport.rank_count()});
+schedule::Context context_of(const transport::Transport& transport) {
+  return {.rank = transport.rank(), .rank_count = transport.rank_count()};
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -42,8 +42,10 @@ order::Coverage coverage_of(const Call& call) {
 Group::Group(std::shared_ptr<transport::Transport> transport)
     : transport_(std::move(transport)),
       forced_schedule_(forced_on_rank_0(*transport_)),
-      opening_stage_(recursive_doubling(*transport_), 1, opening_, *transport_, transport_->new_tags(1)),
-      verdict_stage_(recursive_doubling(*transport_), 1, verdict_, *transport_, transport_->new_tags(1)) {}
+      opening_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), opening_, *transport_,
+                     transport_->new_tags(1)),
+      verdict_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), verdict_, *transport_,
+                     transport_->new_tags(1)) {}
 
 /// MPI's shape spelt out, and a single interval where no index matters.
 Call Group::placed(const Call& given, order::Interval& mine) const {

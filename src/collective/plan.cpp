@@ -56,16 +56,14 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       transport_(std::move(transport)),
       segments_(segments_of(agreed_, segments)),
       members_(rows_of(agreed_, calls, *transport_, segments_)),
-      main_(agreed_.schedule.row->steps(context_of(agreed_.members.front().description, transport_->rank(),
-                                                   transport_->rank_count(), segments_)),
-            segments_, content(), *transport_, tag,
-            agreed_.schedule.row->port_count(context_of(agreed_.members.front().description, transport_->rank(),
-                                                        transport_->rank_count(), segments_))),
+      main_(*agreed_.schedule.row,
+            context_of(agreed_.members.front().description, transport_->rank(), transport_->rank_count(), segments_),
+            content(), *transport_, tag),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {
   if (may_fail(agreed_) && agreed_.root() == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
-    closing_.emplace(schedule::find("recursive_doubling")->steps(context), 1, verdict_, *transport_, tag + 1);
+    closing_.emplace(*schedule::find("recursive_doubling"), context, verdict_, *transport_, tag + 1);
   }
 }
 

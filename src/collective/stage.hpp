@@ -4,16 +4,17 @@
 
 #include "collective/machine.hpp"
 #include "schedule/interpreter.hpp"
+#include "schedule/registry.hpp"
 
 namespace steadfold::collective {
 
 /// A machine with its program; content and transport must outlive it. Not movable: its parts point at each other.
 class Stage {
  public:
-  Stage(schedule::Steps steps, std::uint32_t segments, Content& content, transport::Transport& transport,
-        std::uint32_t tag, std::uint32_t ports = 1)
-      : program_(std::move(steps), segments),
-        machine_(program_, content, transport, tag, ports),
+  Stage(const schedule::Row& row, const schedule::Context& context, Content& content, transport::Transport& transport,
+        std::uint32_t tag)
+      : program_(row.steps(context), context.segments),
+        machine_(program_, content, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;

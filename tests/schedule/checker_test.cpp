@@ -169,6 +169,37 @@ TEST(Checker, ReportsWrongFormulasOfWhatMessagesCarry) {
   EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 3, by the formula 4");
 }
 
+// Rank 1 sends its partial and has the value sent back; in segment 1 it sends its partial once more instead.
+Steps uneven_segments(Context c) {
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (c.rank == 1) {
+      co_yield make::send(0, partial(0, s), landing(0, s));
+      if (s == 1) co_yield make::send(0, partial(0, s), landing(1, s));
+      if (s == 0) co_yield make::receive(0, landing_value(0, s));
+      if (s == 0) co_yield make::copy(value(1, s), landing_value(0, s));
+    } else {
+      co_yield make::receive(1, landing(0, s), {1, 1});
+      if (s == 1) co_yield make::receive(1, landing(1, s), {1, 1});
+      if (s == 1) co_yield make::copy(partial(2, s), landing(1, s), {1, 1});
+      co_yield make::merge(partial(1, s), partial(0, s), landing(0, s), {0, 2});
+      co_yield make::finish(value(0, s), partial(1, s));
+      if (s == 0) co_yield make::send(1, value(0, s), landing_value(0, s));
+    }
+  }
+}
+
+TEST(Checker, ReportsSegmentsThatCarryDifferentThings) {
+  Row row = row_of(uneven_segments);
+  const Context context{.rank_count = 2, .rooted = true, .segments = 2};
+  EXPECT_EQ(check(row, context).value_or(""), "");
+  row.messages = [](Context) { return Count{4}; };
+  row.partial_messages = [](Context) { return Count{2}; };
+  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 2, by the formula 1");
+  row.partial_messages = [](Context) { return Count{4}; };
+  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 1, by the formula 2");
+}
+
 // Everybody who has several ports sends and receives as many messages in a round.
 TEST(Checker, CountsRoundsOfSeveralPorts) {
   Row row = row_of(star<Fault::none>);
