@@ -1,10 +1,14 @@
 // `steadfold simulate`: what a sum will take on a machine that is not there.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 #include "collective/choice.hpp"
 #include "collective/prediction.hpp"
@@ -71,7 +75,7 @@ collective::Method method_of(const std::string& name) {
 std::string schedule_of(const Options& options, const collective::Description& description) {
   if (options.schedule != "auto") return options.schedule;
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
-  return forced != nullptr && *forced != '\0' ? forced : collective::chosen_schedule(description, options.ranks);
+  return forced != nullptr && *forced != '\0' ? forced : collective::chosen_schedule(std::span(&description, 1));
 }
 
 /// Counts of elements to where each rank's begin.
@@ -104,7 +108,7 @@ Json predicted(const Options& options) {
                               .root = options.collective == "reduce" ? 0 : collective::all_ranks};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   const std::string schedule = schedule_of(options, scenario.description);
-  scenario.row = collective::checked_schedule(schedule, scenario.description).row;
+  scenario.row = collective::checked_schedule(schedule, std::span(&scenario.description, 1)).row;
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   const Count nodes = order::pe_intersecting_nodes(starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
