@@ -64,13 +64,6 @@ void check(const Options& options) {
   transport::make_topology(options.topology, options.link, options.ranks);
 }
 
-collective::Method method_of(const std::string& name) {
-  for (const auto method : {collective::Method::tree, collective::Method::exact, collective::Method::plain}) {
-    if (name_of(method) == name) return method;
-  }
-  throw Failure("unknown method '" + name + "' (the model has none of that name), choose another");
-}
-
 /// The name that was asked for; else the environment's, as in every other call, else the library's choice.
 std::string schedule_of(const Options& options, const collective::Description& description) {
   if (options.schedule != "auto") return options.schedule;
@@ -101,14 +94,14 @@ Json json_of(const std::optional<T>& known) {
 
 Json predicted(const Options& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
-  const collective::Call call{.method = method_of(options.method),
+  const collective::Call call{.method = static_cast<collective::Method>(method_named(options.method).id),
                               .type = type,
                               .result_type = type,
                               .columns = options.width,
                               .root = options.collective == "reduce" ? 0 : collective::all_ranks};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   const std::string schedule = schedule_of(options, scenario.description);
-  scenario.row = collective::checked_schedule(schedule, std::span(&scenario.description, 1)).row;
+  scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   const Count nodes = order::pe_intersecting_nodes(starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;

@@ -24,7 +24,7 @@ std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<
 }  // namespace
 
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
-  const schedule::Row& row = *scenario.row;
+  const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
   const schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), scenario.segments);
   const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);

@@ -15,8 +15,8 @@ namespace steadfold::collective {
 /// A reduction over elements in rank order, and how long one addition of two elements' columns takes.
 struct Scenario {
   Description description;
-  const schedule::Row* row = nullptr;  // serves the description
-  std::vector<Count> counts;           // elements of each rank
+  schedule::Spec schedule;    // serves the description
+  std::vector<Count> counts;  // elements of each rank
   std::uint32_t segments = 1;
   double seconds_per_operation = order::score_addition_seconds;
 
@@ -37,7 +37,7 @@ struct Prediction {
 
 /// Beyond these the registry's formulas, which the checker has proved for smaller jobs, take the simulation's place.
 inline constexpr Count most_simulated_messages = 1'000'000'000;
-inline constexpr Rank most_simulated_ranks = 1 << 22;  // some 3 GiB
+inline constexpr Rank most_simulated_ranks = 1 << 21;  // some 4 GiB
 
 /// `exact` is priced at full width. `topology` is new. Throws Failure where the method does not serve the call,
 /// std::bad_alloc.

@@ -70,11 +70,8 @@ class FatTree final : public Topology {
     double links = 1;
     for (Count below = arity_; below < static_cast<Count>(rank_count); below *= arity_) {
       links *= static_cast<double>(arity) / oversubscription;
-      const Count switches = (static_cast<Count>(rank_count) + below - 1) / below;
-      levels_.push_back({.below = below,
-                         .links = static_cast<Count>(std::max(1.0, std::floor(links))),
-                         .up = std::vector<Links>(switches),
-                         .down = std::vector<Links>(switches)});
+      levels_.push_back(
+          {.below = below, .links = static_cast<Count>(std::max(1.0, std::floor(links))), .up = {}, .down = {}});
     }
   }
 
@@ -88,16 +85,23 @@ class FatTree final : public Topology {
     Count from = static_cast<Count>(source) / arity_;
     for (Count to = static_cast<Count>(target) / arity_; from != to; from /= arity_, to /= arity_, ++level) {
       Level& crossed = levels_[level];
-      time = crossed.up[from].serve(time, duration, crossed.links) + hop_;
+      time = of_switch(crossed.up, from).serve(time, duration, crossed.links) + hop_;
     }
     for (; level > 0; --level) {
       Level& crossed = levels_[level - 1];
-      time = crossed.down[static_cast<Count>(target) / crossed.below].serve(time, duration, crossed.links) + hop_;
+      time = of_switch(crossed.down, static_cast<Count>(target) / crossed.below).serve(time, duration, crossed.links) +
+             hop_;
     }
     return time + link_.latency;
   }
 
  private:
+  /// Made when first used.
+  static Links& of_switch(std::vector<Links>& links, Count number) {
+    if (number >= links.size()) links.resize(number + 1);
+    return links[number];
+  }
+
   /// The links above every switch of a level.
   struct Level {
     Count below;  // ranks below one switch

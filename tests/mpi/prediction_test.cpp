@@ -59,7 +59,8 @@ Prediction predicted(const schedule::Row& row, collective::Method method, order:
                      const std::vector<Count>& counts) {
   const collective::Call call{.method = method, .root = root};
   const auto topology = transport::make_topology("flat", {}, static_cast<order::Rank>(counts.size()));
-  return collective::predict({.description = describe(call), .row = &row, .counts = counts}, *topology);
+  return collective::predict({.description = describe(call), .schedule = schedule::parse(row.name), .counts = counts},
+                             *topology);
 }
 
 /// How many were compared: none where the row does not serve the call.

@@ -120,6 +120,29 @@ TEST(Layout, RowsOfEveryRangeOfRanks) {
   }
 }
 
+/// Contiguous layouts look their rows up; lists of the same intervals go through all ranks.
+TEST(Layout, RowsOfContiguousRangesAreThoseOfLists) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(testing::Message() << "seed 8, round " << round);
+    std::vector<Count> counts(1 + random() % 9);
+    for (Count& count : counts) count = random() % 2 == 0 ? 0 : random() % 7;
+    Lists lists;
+    Index begin = 0;
+    for (const Count count : counts) {
+      lists.push_back({{begin, begin + count}});
+      begin += count;
+    }
+    const Layout layout = Layout::contiguous(counts);
+    const Layout listed = Layout::lists(lists);
+    for (Rank first = 0; first < layout.rank_count(); ++first) {
+      for (Rank count = 0; count <= layout.rank_count(); ++count) {
+        ASSERT_EQ(layout.rows({first, count}), listed.rows({first, count})) << first << " and " << count << " ranks";
+      }
+    }
+  }
+}
+
 /// A whole layout with an interval lost, repeated or moved, against how often each index is listed.
 TEST(Layout, FindsRandomFaults) {
   std::mt19937_64 random(7);
