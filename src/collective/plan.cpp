@@ -88,6 +88,7 @@ void Plan::start(std::span<const Data> data) {
   in_closing_ = false;
   running_ = true;
   main_.begin();
+  main_.advance();  // collectives of the transport begin in the order of the starts, the same on every rank
 }
 
 bool Plan::advance() {

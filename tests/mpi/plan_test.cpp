@@ -168,6 +168,25 @@ TEST_F(PlanTest, SeveralRunAtATimeInAnyOrder) {
   }
 }
 
+/// Plans whose adding is a collective of MPI, which takes it up in the order of their starts.
+TEST_F(PlanTest, NativeOnesAreAskedInAnyOrder) {
+  Random own_order(world.index());
+  std::vector<Plan<double>> plans;
+  for (int i = 0; i < 4; ++i) plans.emplace_back(plus, 1, world.comm, Options{.schedule = "native"});
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::vector<double>> mine;
+    std::vector<double> results(plans.size());
+    for (std::size_t i = 0; i < plans.size(); ++i) mine.push_back({static_cast<double>(i + 1)});
+    for (std::size_t i = 0; i < plans.size(); ++i) plans[i].start(mine[i], {&results[i], 1});
+    std::vector<std::size_t> order = {0, 1, 2, 3};
+    std::shuffle(order.begin(), order.end(), own_order);
+    for (const std::size_t i : order) plans[i].test();
+    for (auto& plan : plans) plan.wait();
+    for (std::size_t i = 0; i < plans.size(); ++i)
+      EXPECT_TRUE(is(results[i], static_cast<double>((i + 1) * world.count()))) << "plan " << i << ", round " << round;
+  }
+}
+
 /// Messages that wait for their receivers, in plans started in other orders on other ranks.
 TEST_F(PlanTest, WideVectorsRunAtATimeInAnyOrder) {
   const std::size_t columns = 30000;
