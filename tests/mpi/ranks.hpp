@@ -33,15 +33,15 @@ class Ranks {
   ~Ranks() { free(); }
 
   /// A duplicate of all ranks, which starts with nothing kept on it.
-  static Ranks duplicate() {
+  static Ranks duplicate(MPI_Comm comm = MPI_COMM_WORLD) {
     MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_dup(comm, &made);
     return {made, true};
   }
   /// Ranks of one colour, in the order of `key`.
-  static Ranks split(int color, int key) {
+  static Ranks split(int color, int key, MPI_Comm comm = MPI_COMM_WORLD) {
     MPI_Comm made = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, color, key, &made);
+    MPI_Comm_split(comm, color, key, &made);
     return {made, true};
   }
 
