@@ -111,7 +111,7 @@ class Result {
   const T* value_;  // within the member
 };
 
-/// A bundle agreed on once and run often. Move-only; one thread at a time; must be gone before MPI_Finalize.
+/// A bundle agreed on once and run often. Move-only; one thread at a time; of no use after MPI_Finalize.
 /// Collective.
 class BundlePlan : public detail::BoundPlan {
  public:

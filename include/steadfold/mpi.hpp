@@ -208,7 +208,7 @@ class BoundPlan {
 }  // namespace detail
 
 /// A reduction agreed on once and run often: a run sends nothing but the reduction itself and allocates nothing.
-/// Move-only; one thread at a time; must be gone before MPI_Finalize. Collective.
+/// Move-only; one thread at a time; of no use after MPI_Finalize. Collective.
 /// T: the elements; Result: what they come to, T but for minimum_location and maximum_location (Located<T>).
 template <class T, class Result = T>
 class Plan : public detail::BoundPlan {

@@ -72,6 +72,8 @@ const char* sf_plan_describe(const sf_plan* plan);
 /* The name of the schedule in force. */
 const char* sf_plan_schedule(const sf_plan* plan);
 
+/* In any order and on each rank by itself, after MPI_Finalize too. A run under way is given up: the other ranks must
+ * give it up as well. Does nothing where another thread is using the plan. */
 void sf_plan_free(sf_plan* plan);
 
 /* The MPI library's own name and version. */
