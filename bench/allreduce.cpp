@@ -5,21 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bench.hpp"
+#include "ranks.hpp"
 #include "schedule/registry.hpp"
 #include "steadfold/mpi.hpp"
 
 namespace steadfold::bench {
 namespace {
-
-Together all_ranks_together() {
-  return {.barrier = [] { MPI_Barrier(MPI_COMM_WORLD); },
-          .slowest =
-              [](double seconds) {
-                MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-                return seconds;
-              }};
-}
 
 Method method_named(const std::string& name) {
   if (name == "exact") return exact();

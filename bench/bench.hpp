@@ -53,4 +53,11 @@ struct AllreduceOptions {
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.
 Json allreduce(const AllreduceOptions& options);
 
+struct FieldOptions {
+  std::vector<std::size_t> counts = {1, 3, 30};
+  int rounds = 15;
+};
+/// All ranks of MPI_COMM_WORLD: so many sums of a double a rank in one bundle, against an MPI_Allreduce for each.
+Json bundle(const FieldOptions& options);
+
 }  // namespace steadfold::bench

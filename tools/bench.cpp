@@ -59,19 +59,25 @@ Json measured(const BenchOptions& options, const Job& job) {
     if (!options.methods.empty()) allreduce.methods = options.methods;
     return bench::allreduce(allreduce);
   }
-  throw Failure("unknown benchmark '" + options.name + "' (no such benchmark), take local or allreduce");
+  if (options.name == "bundle") {
+    bench::FieldOptions fields{.rounds = options.rounds};
+    if (!options.counts.empty()) fields.counts = options.counts;
+    return bench::bundle(fields);
+  }
+  throw Failure("unknown benchmark '" + options.name + "' (no such benchmark), take local, allreduce or bundle");
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* bench = app.add_subcommand("bench", "Measures beside rivals, interleaved: local, allreduce (under mpirun)");
-  bench->add_option("name", options->name, "local or allreduce")->required();
+  CLI::App* bench =
+      app.add_subcommand("bench", "Measures beside rivals, interleaved: local; allreduce, bundle (under mpirun)");
+  bench->add_option("name", options->name, "local, allreduce or bundle")->required();
   bench->add_option("--sizes", options->sizes, "local: elements")->delimiter(',');
   bench->add_option("--types", options->types, "local: f64, f32")->delimiter(',');
   bench->add_option("--threads", options->threads, "local: threads");
-  bench->add_option("--counts", options->counts, "allreduce: doubles a rank")->delimiter(',');
+  bench->add_option("--counts", options->counts, "allreduce: doubles a rank; bundle: sums")->delimiter(',');
   bench->add_option("--methods", options->methods, "allreduce: exact, tree, plain")->delimiter(',');
   bench->add_option("--rounds", options->rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
   bench->add_flag("--json", options->json, "one JSON object");

@@ -16,6 +16,7 @@
 #include "ranks.hpp"
 #include "reference.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/bundle.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -168,6 +169,37 @@ void vector_step(Step& step, const Op& op, const ReferenceOp& reference_op) {
       EXPECT_TRUE(is(buffer[c], before[c])) << step.what;
     }
   }
+}
+
+/// Several reductions in one message, each over rows of its own.
+void bundle_step(Step& step) {
+  Placed places[3] = {random_layout(step, random_size(step)), random_layout(step, random_size(step)),
+                      random_layout(step, random_size(step))};
+  const std::vector<double> x = elements<double>(places[0].rows, step.own);
+  const std::vector<float> y = elements<float>(places[1].rows, step.own);
+  const std::vector<Hash> z = elements<Hash>(places[2].rows, step.own);
+  const std::vector<double> all_x = gather(step.ranks, x, places[0].ownership);
+  const std::vector<float> all_y = gather(step.ranks, y, places[1].ownership);
+  const std::vector<Hash> all_z = gather(step.ranks, z, places[2].ownership);
+  Bundle bundle;
+  const auto sum = bundle.sum(x, {.layout = places[0].layout});
+  const auto least = bundle.min(y, {.layout = places[1].layout});
+  const auto mixed = bundle.reduce(z, mix_hashes, {.layout = places[2].layout});
+  const auto norm = bundle.norm2(x);
+  const Options options = random_options(step, tree(), {});
+  BundlePlan plan = bundle.bind(step.ranks.comm, {.root = options.root, .schedule = options.schedule});
+  for (int run = 0; run < 2; ++run) plan.run();
+  if (options.root && *options.root != step.ranks.rank) return;
+  EXPECT_TRUE(is(sum.value(), reference::exact_sum(std::span<const double>(all_x)))) << step.what;
+  EXPECT_TRUE(is(norm.value(), reference::exact_norm2(std::span<const double>(all_x)))) << step.what;
+  if (all_y.empty())
+    EXPECT_EQ(outcome_of([&] { (void)least.value(); }).status, SF_EMPTY) << step.what;
+  else
+    EXPECT_TRUE(is(least.value(), tree_of(all_y, lesser))) << step.what;
+  if (all_z.empty())
+    EXPECT_EQ(outcome_of([&] { (void)mixed.value(); }).status, SF_EMPTY) << step.what;
+  else
+    EXPECT_TRUE(is(mixed.value(), tree_of(all_z, mix_hashes))) << step.what;
 }
 
 // --- wrong calls among them ------------------------------------------------------------------------------------------
@@ -333,7 +365,7 @@ class Program {
   /// What is drawn from `shared_` is the same on all ranks; what comes from the step's own only on its communicator.
   void step(int number) {
     const std::uint64_t step_seed = shared_();
-    const std::size_t kind = draw(shared_, 24);
+    const std::size_t kind = draw(shared_, 25);
     Communicator& on = communicators_[draw(shared_, communicators_.size())];
     Ranks world;
     Step step{on.ranks, Random(step_seed + on.color), Random(step_seed + 1000 + world.index()),
@@ -363,6 +395,7 @@ class Program {
       case 18: return vector_step<double>(step, plus, add);
       case 19: return vector_step<Hash>(step, mix_hashes, mix_hashes);
       case 20: return wrong_step(step);
+      case 24: return bundle_step(step);
       case 21:
       case 22: return chaos_step(step);
       default: return throwing_step(step);
