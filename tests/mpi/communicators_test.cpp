@@ -43,9 +43,9 @@ class CommunicatorsTest : public MisuseTest {
 
 TEST_F(CommunicatorsTest, TheOrderOfRanksCounts) {
   const Ranks backwards = Ranks::split(0, -world.rank);
-  const std::vector<double> mine = {0.1 * (world.rank + 1)};
-  const double forwards = reduce(mine, subtract, world.comm);
-  const double found = reduce(mine, subtract, backwards.comm);
+  const std::vector<Hash> mine = {Hash{{world.index() + 1}}};
+  const Hash forwards = reduce(mine, mix_hashes, world.comm);
+  const Hash found = reduce(mine, mix_hashes, backwards.comm);
   if (world.size > 1) {
     EXPECT_FALSE(same_bits(found, forwards));
   }

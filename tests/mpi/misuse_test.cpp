@@ -115,6 +115,55 @@ TEST_F(MisuseTest, OperatorsOfOnesOwn) {
   }
 }
 
+TEST_F(MisuseTest, OperatorsAtBind) {
+  const auto bind = [&](bool here, const auto& mine, const auto& others) {
+    if (here)
+      Plan<double>(mine, 5, world.comm, {.method = tree()});
+    else
+      Plan<double>(others, 5, world.comm, {.method = tree()});
+  };
+  const auto may_throw = [](double a, double b) { return a - b; };
+  for (const int odd : astray()) {
+    const bool here = is_astray(odd);
+    expect_error(SF_MISMATCH, {"sum", "product"}, "sum against product", [&] { bind(here, times, plus); });
+    expect_error(SF_MISMATCH, {"sum", "user"}, "sum against one's own", [&] { bind(here, subtract, plus); });
+    expect_error(SF_MISMATCH, {"fail"}, "noexcept or not", [&] { bind(here, subtract, may_throw); });
+    expect_error(SF_MISMATCH, {"32", "8"}, "sizes of elements", [&] {
+      if (here)
+        Plan<Matrix>(matrix_product, 5, world.comm);
+      else
+        Plan<double>(may_throw, 5, world.comm);
+    });
+    expect_error(SF_MISMATCH, {"layout"}, "kinds of layout", [&] {
+      if (here)
+        Plan<double>::of_vectors(plus, 1, world.comm, {.method = tree()});
+      else
+        Plan<double>(plus, 1, world.comm, {.method = tree()});
+    });
+  }
+}
+
+TEST_F(MisuseTest, NamesOfOperators) {
+  const auto call_named = [&](const char* name) {
+    sf_call call = call_of_rows(5);
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = 8;
+    call.operator_name = name;
+    call.user = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
+    return call;
+  };
+  double result = 0;
+  for (const int odd : astray()) {
+    const sf_call call = call_named(is_astray(odd) ? "one" : "another");
+    sf_plan* plan = nullptr;
+    expect_status(SF_MISMATCH, {"operator names"}, "names of operators",
+                  [&] { return sf_reduce(&call, x.data(), nullptr, &result, world.comm); });
+    expect_status(SF_MISMATCH, {"operator names"}, "names of operators at bind",
+                  [&] { return sf_plan_bind(&call, world.comm, &plan); });
+  }
+}
+
 TEST_F(MisuseTest, Methods) {
   for (const int odd : astray()) {
     expect_error(SF_MISMATCH, {"exact", "tree"}, "methods",
