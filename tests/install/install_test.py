@@ -14,6 +14,7 @@ from pathlib import Path
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).resolve().parent / "project"
+CONFIGURE = ["cmake", "-G", "Ninja", "-S", PROJECT]
 # name -> (wrapper of the C compiler, launcher)
 LIBRARIES = {n: (w, r) for n, w, r in (line.split("=") for line in os.environ["STEADFOLD_LIBRARIES"].split(","))}
 KINDS = [f"{language}_{kind}" for language in ("c", "cpp") for kind in ("shared", "static")]
@@ -57,7 +58,8 @@ class Installed(unittest.TestCase):
     def test_shared_libraries_show_the_c_api_only(self):
         seen = []
         for name in ["libsteadfold.so", *(f"libsteadfold_{name}.so" for name in LIBRARIES)]:
-            symbols = [line.split()[-1] for line in output("nm", "-D", "--defined-only", self.library(name)).splitlines()]
+            lines = output("nm", "-D", "--defined-only", self.library(name)).splitlines()
+            symbols = [line.split()[-1] for line in lines]
             self.assertEqual([symbol for symbol in symbols if not symbol.startswith("sf_")], [], name)
             soname = ".".join(self.version.split(".")[:2])
             self.assertIn(f"[{name}.{soname}]", output("readelf", "-d", self.library(name)))
@@ -80,7 +82,7 @@ class Installed(unittest.TestCase):
     def test_find_package(self):
         for name, (wrapper, _) in LIBRARIES.items():
             place = self.room / f"build_{name}"
-            output("cmake", "-S", PROJECT, "-B", place, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCOMPONENT={name}",
+            output(*CONFIGURE, "-B", place, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCOMPONENT={name}",
                    f"-DMPI_C_COMPILER={wrapper}", "-DCMAKE_BUILD_TYPE=Debug")
             output("cmake", "--build", place, "--parallel", "2")
             for kind in KINDS:
@@ -89,7 +91,7 @@ class Installed(unittest.TestCase):
     def test_find_package_refuses_another_mpi(self):
         for name, (wrapper, _) in LIBRARIES.items():
             for other in {"openmpi", "mpich"} - {name}:
-                words = ["cmake", "-S", PROJECT, "-B", self.room / f"refused_{name}", f"-DCOMPONENT={other}",
+                words = [*CONFIGURE, "-B", self.room / f"refused_{name}", f"-DCOMPONENT={other}",
                          f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DMPI_C_COMPILER={wrapper}"]
                 done = subprocess.run(words, capture_output=True, text=True)
                 self.assertNotEqual(done.returncode, 0)
