@@ -83,7 +83,10 @@ std::map<std::string, std::map<std::string, bool>> documented() {
   std::map<std::string, std::map<std::string, bool>> table;
   std::vector<std::string> heads;
   for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] != '|') continue;
+    if (line.empty() || line[0] != '|') {
+      heads.clear();
+      continue;
+    }
     const auto cells = cells_of(line);
     if (cells[0] == "may be required") heads = cells;
     const auto name = cells[0].substr(0, cells[0].find('`', 1)).substr(cells[0][0] == '`' ? 1 : 0);
