@@ -23,14 +23,6 @@ using arithmetic::Type;
 using arithmetic::unknown_count;
 
 template <class T>
-constexpr Type type_of = std::is_same_v<T, double>          ? Type::f64
-                         : std::is_same_v<T, float>         ? Type::f32
-                         : std::is_same_v<T, std::int32_t>  ? Type::i32
-                         : std::is_same_v<T, std::int64_t>  ? Type::i64
-                         : std::is_same_v<T, std::uint32_t> ? Type::u32
-                                                            : Type::u64;
-
-template <class T>
 struct Pair {
   T value;
   Index index;

@@ -21,14 +21,6 @@ constexpr Operation operations[] = {Operation::sum, Operation::product, Operatio
 constexpr Type types[] = {Type::f64, Type::f32, Type::i32, Type::i64, Type::u32, Type::u64};
 
 template <class T>
-constexpr Type type_of = std::is_same_v<T, double>          ? Type::f64
-                         : std::is_same_v<T, float>         ? Type::f32
-                         : std::is_same_v<T, std::int32_t>  ? Type::i32
-                         : std::is_same_v<T, std::int64_t>  ? Type::i64
-                         : std::is_same_v<T, std::uint32_t> ? Type::u32
-                                                            : Type::u64;
-
-template <class T>
 T applied(Operation operation, T a, T b) {
   const Operator& op = built_in(operation, type_of<T>);
   T result{};

@@ -20,11 +20,6 @@ using arithmetic::Type;
 using arithmetic::unknown_count;
 
 template <class T>
-constexpr Type type_of = std::is_same_v<T, double>  ? Type::f64
-                         : std::is_same_v<T, float> ? Type::f32
-                                                    : Type::i64;
-
-template <class T>
 class Plain : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Plain, Floats);

@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "arithmetic/operator.hpp"
@@ -36,6 +37,15 @@ using order::Interval;
 using order::IntervalSet;
 
 using Record = std::vector<std::byte>;
+
+/// The library's name for a number type.
+template <class T>
+constexpr arithmetic::Type type_of = std::is_same_v<T, double>          ? arithmetic::Type::f64
+                                     : std::is_same_v<T, float>         ? arithmetic::Type::f32
+                                     : std::is_same_v<T, std::int32_t>  ? arithmetic::Type::i32
+                                     : std::is_same_v<T, std::int64_t>  ? arithmetic::Type::i64
+                                     : std::is_same_v<T, std::uint32_t> ? arithmetic::Type::u32
+                                                                        : arithmetic::Type::u64;
 
 inline std::string hex(std::span<const std::byte> bytes) {
   constexpr const char* digits = "0123456789ABCDEF";

@@ -19,14 +19,6 @@ using arithmetic::Operator;
 using arithmetic::Type;
 
 template <class T>
-constexpr Type type_of = std::is_same_v<T, double>          ? Type::f64
-                         : std::is_same_v<T, float>         ? Type::f32
-                         : std::is_same_v<T, std::int32_t>  ? Type::i32
-                         : std::is_same_v<T, std::int64_t>  ? Type::i64
-                         : std::is_same_v<T, std::uint32_t> ? Type::u32
-                                                            : Type::u64;
-
-template <class T>
 T combined(Operation operation, T a, T b) {
   switch (operation) {
     case Operation::sum: return a + b;
