@@ -135,7 +135,7 @@ class Parameters {
   }
 
   /// A number, at least `least`; `fallback` where it is not given.
-  double take(const std::string& key, double fallback, double least) {
+  double take(const std::string& key, double fallback, Rank least) {
     const auto found = values_.find(key);
     if (found == values_.end()) return fallback;
     const std::string value = found->second;
@@ -144,7 +144,7 @@ class Parameters {
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool read = failed == std::errc() && end == value.data() + value.size();
     if (read && std::isfinite(number) && number >= least) return number;
-    refuse(text_, key + " must be a number of at least " + std::to_string(least), "give such a one");
+    refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give such a one");
   }
   /// A whole number of ranks, at least `least`.
   Rank take_ranks(const std::string& key, Rank least) {
