@@ -9,8 +9,10 @@ namespace steadfold::command {
 void Request::add_to(CLI::App& app) {
   app.add_option("FILE", file, "The numbers")->required();
   app.add_option("--collective", collective, "reduce (to rank 0) or allreduce")->capture_default_str();
-  app.add_option("--distribution", distribution,
-                 "Who holds what: lower, upper, power2, optimized[:deviation=x], or a file with one count per rank")
+  app.add_option(
+         "--distribution", distribution,
+         "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
+         "rank")
       ->capture_default_str();
   app.add_option("--type", type, "f64 or f32; default: the file's own");
   app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw or csv")->capture_default_str();

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <span>
 
 #include "collective/choice.hpp"
 #include "collective/prediction.hpp"
 #include "command.hpp"
+#include "order/distribution.hpp"
 #include "request.hpp"
 #include "spread.hpp"
 #include "table.hpp"
@@ -71,13 +71,6 @@ std::string schedule_of(const Options& options, const collective::Description& d
   return forced != nullptr && *forced != '\0' ? forced : collective::chosen_schedule(std::span(&description, 1));
 }
 
-/// Counts of elements to where each rank's begin.
-std::vector<order::Index> starts_of(const std::vector<Count>& counts) {
-  std::vector<order::Index> starts(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), Count{0});
-  return starts;
-}
-
 std::string_view text_of(PredictedBy by) {
   switch (by) {
     case PredictedBy::simulation: return "simulation";
@@ -103,7 +96,7 @@ Json predicted(const Options& options) {
   const std::string schedule = schedule_of(options, scenario.description);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
-  const Count nodes = order::pe_intersecting_nodes(starts_of(scenario.counts), options.elements);
+  const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto topology = transport::make_topology(options.topology, options.link, options.ranks);
   const collective::Prediction prediction = predict(scenario, *topology);
@@ -152,8 +145,10 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--schedule", o->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
   simulate.add_option("--collective", o->collective, "reduce (to rank 0) or allreduce")->capture_default_str();
   simulate
-      .add_option("--distribution", o->distribution,
-                  "Who holds what: lower, upper, power2, optimized[:deviation=x], or a file with one count per rank")
+      .add_option(
+          "--distribution", o->distribution,
+          "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
+          "rank")
       ->capture_default_str();
   simulate.add_option("--method", o->method, "tree, exact (priced at full width) or plain")->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();

@@ -72,7 +72,7 @@ std::vector<std::uint64_t> spread(const std::string& distribution, std::uint64_t
   if (!order::distribution_named(distribution.substr(0, colon), rule)) {
     if (std::filesystem::exists(distribution)) return spread_as_in(distribution, element_count, rank_count);
     throw Failure("unknown distribution '" + distribution +
-                  "' (neither lower, upper, power2, optimized nor a file), choose one of these");
+                  "' (neither lower, upper, power2, optimized, balanced nor a file), choose one of these");
   }
   if (colon == std::string::npos) return order::counts(rule, element_count, rank_count);
   if (rule != order::Distribution::optimized)

@@ -1,33 +1,47 @@
 #include "order/distribution.hpp"
 
+#include <array>
 #include <bit>
+#include <numeric>
+#include <utility>
+
+#include "order/pe_intersecting.hpp"
 
 namespace steadfold::order {
 namespace {
 
-std::vector<Count> even(Count n, Rank p, bool surplus_first) {
+constexpr std::array<std::pair<std::string_view, Distribution>, 5> names{{{"lower", Distribution::lower},
+                                                                          {"upper", Distribution::upper},
+                                                                          {"power2", Distribution::power2},
+                                                                          {"optimized", Distribution::optimized},
+                                                                          {"balanced", Distribution::balanced}}};
+
+TwoShares even(Count n, Rank p, bool surplus_first) {
   const auto ranks = static_cast<Count>(p);
   const Count share = n / ranks;
-  const Count surplus = n % ranks;
-  std::vector<Count> result(ranks, share);
+  const auto surplus = static_cast<Rank>(n % ranks);
+  if (surplus_first) return {p, surplus, share + 1, share};
   // [S0] eq. 1.4 prints `i < N - (N mod p)`; it means the last N mod p ranks: i < p - N mod p.
-  const Count first = surplus_first ? 0 : ranks - surplus;
-  for (Count i = 0; i < surplus; ++i) ++result[first + i];
-  return result;
+  return {p, p - surplus, share, share + 1};
 }
 
-std::vector<Count> power2(Count n, Rank p) {
+TwoShares power2(Count n, Rank p) {
   const auto ranks = static_cast<Count>(p);
   if (n < ranks) return even(n, p, false);  // [S0] eq. 3.8 has no value for N < p
-  std::vector<Count> result(ranks, std::bit_floor(n / ranks));
-  result.back() = n - (ranks - 1) * result.front();
+  const Count share = std::bit_floor(n / ranks);
+  return {p, p - 1, share, n - (ranks - 1) * share};
+}
+
+std::vector<Count> list(const TwoShares& shares) {
+  std::vector<Count> result(static_cast<std::size_t>(shares.rank_count()));
+  for (Rank rank = 0; rank < shares.rank_count(); ++rank) result[static_cast<std::size_t>(rank)] = shares.count(rank);
   return result;
 }
 
 /// [S0] Algorithm 3, read so that it iterates on the proposed index and ends at 0: every start of `upper` moves to the
 /// index with the most trailing zeros that lies at most alpha N / p before it.
 std::vector<Count> optimized(Count n, Rank p, double deviation) {
-  std::vector<Count> result = even(n, p, false);
+  std::vector<Count> result = list(even(n, p, false));
   const double slack = deviation * static_cast<double>(n) / p;
   Index even_start = 0;
   Index previous_start = 0;
@@ -46,21 +60,62 @@ std::vector<Count> optimized(Count n, Rank p, double deviation) {
 }  // namespace
 
 bool distribution_named(std::string_view name, Distribution& distribution) noexcept {
-  if (name == "lower") return distribution = Distribution::lower, true;
-  if (name == "upper") return distribution = Distribution::upper, true;
-  if (name == "power2") return distribution = Distribution::power2, true;
-  if (name == "optimized") return distribution = Distribution::optimized, true;
+  for (const auto& [known, rule] : names) {
+    if (name == known) return distribution = rule, true;
+  }
   return false;
 }
 
-std::vector<Count> counts(Distribution distribution, Count element_count, Rank rank_count, double deviation) {
+std::optional<TwoShares> closed_form(Distribution distribution, Count element_count, Rank rank_count) noexcept {
   switch (distribution) {
     case Distribution::lower: return even(element_count, rank_count, true);
     case Distribution::upper: return even(element_count, rank_count, false);
     case Distribution::power2: return power2(element_count, rank_count);
-    case Distribution::optimized: return optimized(element_count, rank_count, deviation);
+    case Distribution::optimized:
+    case Distribution::balanced: break;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::vector<Count> counts(Distribution distribution, Count element_count, Rank rank_count, double deviation) {
+  if (const auto shares = closed_form(distribution, element_count, rank_count)) return list(*shares);
+  if (distribution == Distribution::balanced) deviation = balanced_deviation(element_count, rank_count);
+  return optimized(element_count, rank_count, deviation);
+}
+
+std::vector<Index> starts_of(std::span<const Count> counts) {
+  std::vector<Index> starts(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), Count{0});
+  return starts;
+}
+
+double balance_seconds(std::span<const Count> counts) {
+  constexpr double seconds_per_node = sizeof(double) * 1e-10 + score_addition_seconds;  // sent at 10 GB/s and combined
+  Count most_elements = 0;
+  Count most_nodes = 0;
+  Index start = 0;
+  for (const Count count : counts) {
+    most_elements = std::max(most_elements, count);
+    most_nodes = std::max(most_nodes, node_count({start, start + count}));
+    start += count;
+  }
+  const int rounds = ceil_log2(counts.size());
+  return score_addition_seconds * static_cast<double>(most_elements) +
+         seconds_per_node * static_cast<double>(rounds) * static_cast<double>(most_nodes);
+}
+
+double balanced_deviation(Count element_count, Rank rank_count) {
+  const auto cost = [&](double deviation) { return balance_seconds(optimized(element_count, rank_count, deviation)); };
+  const double fair_share = static_cast<double>(element_count) / rank_count;
+  double best = 0;
+  double least = cost(best);
+  const auto consider = [&](double deviation) {
+    const double seconds = cost(deviation);
+    if (seconds < least || (seconds == least && deviation < best)) best = deviation, least = seconds;
+  };
+  for (double deviation = 1; deviation * fair_share >= 1; deviation /= 2) consider(deviation);
+  consider(usual_deviation);
+  return best;
 }
 
 }  // namespace steadfold::order

@@ -17,6 +17,16 @@ Layout Layout::contiguous(std::span<const Count> counts) {
   return layout;
 }
 
+Layout Layout::contiguous(const TwoShares& shares, Rank mine) {
+  Layout layout;
+  layout.in_rank_order_ = true;
+  layout.shares_ = shares;
+  layout.element_count_ = shares.element_count();
+  const Interval rows = shares.rows(mine, mine + 1);
+  if (!rows.empty()) layout.intervals_.push_back(rows);
+  return layout;
+}
+
 Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
   Layout layout;
   layout.first_.reserve(lists.size() + 1);
@@ -32,11 +42,13 @@ Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
 }
 
 std::span<const Interval> Layout::intervals(Rank rank) const noexcept {
+  if (shares_) return intervals_;
   const auto i = static_cast<std::size_t>(rank);
   return std::span(intervals_).subspan(first_[i], first_[i + 1] - first_[i]);
 }
 
 Count Layout::local_count(Rank rank) const noexcept {
+  if (shares_) return shares_->count(rank);
   Count count = 0;
   for (const Interval interval : intervals(rank)) count += interval.size();
   return count;
@@ -45,6 +57,7 @@ Count Layout::local_count(Rank rank) const noexcept {
 IntervalSet Layout::rows_in_order(RankRange range) const {
   IntervalSet rows;
   const auto add = [&](Rank begin, Rank end) {
+    if (shares_) return static_cast<void>(rows.add(shares_->rows(begin, end)));
     const std::size_t first = first_[static_cast<std::size_t>(begin)];
     const std::size_t last = first_[static_cast<std::size_t>(end)];
     if (first < last) rows.add({intervals_[first].begin, intervals_[last - 1].end});
@@ -69,6 +82,7 @@ IntervalSet Layout::rows(RankRange range) const {
 }
 
 std::optional<std::string> Layout::fault() const {
+  if (in_rank_order_) return std::nullopt;
   std::vector<Interval> sorted = intervals_;
   std::sort(sorted.begin(), sorted.end());
   Index covered = 0;

@@ -1,6 +1,6 @@
 // Which rank holds which elements: a table of intervals by rank, each rank's in the order of its memory.
-// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes a rank, or 16 an interval.
-// Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
+// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes a rank, or 16 an interval; none
+// where the starts have a closed form. Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "order/interval.hpp"
+#include "order/starts.hpp"
 
 namespace steadfold::order {
 
@@ -26,10 +26,13 @@ class Layout {
   /// Rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
+  /// The same without a table, as rank `mine` needs it: `intervals` answers for that rank alone.
+  static Layout contiguous(const TwoShares& shares, Rank mine);
+
   /// Rank i holds lists[i]; see `fault` for what makes such a table unusable.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
-  Rank rank_count() const noexcept { return static_cast<Rank>(first_.size()) - 1; }
+  Rank rank_count() const noexcept { return shares_ ? shares_->rank_count() : static_cast<Rank>(first_.size()) - 1; }
   Count element_count() const noexcept { return element_count_; }
 
   /// The intervals of one rank in the order of its memory; empty ones are left out.
@@ -47,6 +50,7 @@ class Layout {
  private:
   IntervalSet rows_in_order(RankRange range) const;
 
+  std::optional<TwoShares> shares_;  // instead of all ranks' intervals
   std::vector<Interval> intervals_;
   std::vector<std::size_t> first_ = {0};  // of each rank in intervals_, and the end
   Count element_count_ = 0;

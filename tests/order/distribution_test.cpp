@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "recursion.hpp"
+
 namespace steadfold::order {
 namespace {
 
 constexpr Distribution every[] = {Distribution::lower, Distribution::upper, Distribution::power2,
-                                  Distribution::optimized};
+                                  Distribution::optimized, Distribution::balanced};
 constexpr Count sizes[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 65, 100, 460, 767, 898, 1023, 1024, 1025, 504850};
 constexpr Rank rank_counts[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 64, 100, 256, 1000};
 
@@ -42,6 +44,8 @@ TEST(Distribution, HasNames) {
   EXPECT_EQ(found, Distribution::power2);
   EXPECT_TRUE(distribution_named("optimized", found));
   EXPECT_EQ(found, Distribution::optimized);
+  EXPECT_TRUE(distribution_named("balanced", found));
+  EXPECT_EQ(found, Distribution::balanced);
   for (const auto* name : {"", "Lower", "lower ", "optimised", "power"}) EXPECT_FALSE(distribution_named(name, found));
 }
 
@@ -113,6 +117,38 @@ TEST(Distribution, OptimizedMovesStartsToRoundIndices) {
     }
     EXPECT_EQ(starts(counts(Distribution::optimized, n, p, 0.0)), even);
   });
+}
+
+/// The cost by its definition, from tallies of elements: no bits.
+double seconds_of(const std::vector<Count>& spread) {
+  std::size_t most_nodes = 0;
+  Index start = 0;
+  for (const Count count : spread) {
+    most_nodes = std::max(most_nodes, reference::nodes_from_left(start, start + count).size());
+    start += count;
+  }
+  int rounds = 0;
+  while ((std::size_t{1} << rounds) < spread.size()) ++rounds;
+  return 4.15e-9 * static_cast<double>(*std::max_element(spread.begin(), spread.end())) +
+         4.95e-9 * rounds * static_cast<double>(most_nodes);
+}
+
+TEST(Distribution, BalancedCostsNoMoreThanItsNeighbours) {
+  for_every_case([](Count n, Rank p) {
+    const std::vector<Count> found = counts(Distribution::balanced, n, p);
+    EXPECT_NEAR(balance_seconds(found), seconds_of(found), 1e-12);
+    for (const double deviation : {0.0, 0.2, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125})
+      EXPECT_LE(balance_seconds(found), balance_seconds(counts(Distribution::optimized, n, p, deviation)));
+    const double deviation = balanced_deviation(n, p);
+    EXPECT_EQ(found, counts(Distribution::optimized, n, p, deviation));
+  });
+}
+
+/// The search must be worth its name: neither of its ends is the answer here.
+TEST(Distribution, BalancedIsCheaperThanEvenAndThanTheUsualDeviation) {
+  const auto seconds = [](Distribution rule) { return balance_seconds(counts(rule, 504850, 256)); };
+  EXPECT_LT(seconds(Distribution::balanced), seconds(Distribution::upper));
+  EXPECT_LT(seconds(Distribution::balanced), seconds(Distribution::optimized));
 }
 
 /// Nodes of which the left and the right child lie on different ranks: index x > 0 is the right child of the node at x

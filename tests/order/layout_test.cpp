@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <random>
 
+#include "order/distribution.hpp"
+
 namespace steadfold::order {
 namespace {
 
@@ -29,6 +31,27 @@ TEST(Layout, ContiguousFollowsRankOrder) {
     EXPECT_EQ(layout.local_count(rank), counts[i]) << rank;
   }
   EXPECT_EQ(layout.fault(), std::nullopt);
+}
+
+TEST(Layout, ClosedFormIsTheTableWithoutOne) {
+  for (const auto rule : {Distribution::lower, Distribution::upper, Distribution::power2}) {
+    for (Rank p = 1; p <= 9; ++p) {
+      for (Count n = 0; n <= 40; ++n) {
+        const auto table = Layout::contiguous(counts(rule, n, p));
+        for (Rank rank = 0; rank < p; ++rank) {
+          const auto closed = Layout::contiguous(*closed_form(rule, n, p), rank);
+          ASSERT_EQ(closed.rank_count(), p);
+          ASSERT_EQ(closed.element_count(), n);
+          ASSERT_EQ(closed.fault(), std::nullopt);
+          ASSERT_EQ(held(closed, rank), held(table, rank));
+          for (Rank other = 0; other < p; ++other) {
+            ASSERT_EQ(closed.local_count(other), table.local_count(other));
+            ASSERT_EQ(closed.rows({rank, other}), table.rows({rank, other})) << rank << " " << other;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Layout, OfNothing) {

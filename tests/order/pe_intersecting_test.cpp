@@ -46,12 +46,62 @@ void expect_definition(const std::vector<Count>& counts) {
   ASSERT_EQ(pe_intersecting_nodes(starts_of(counts), elements), by_definition(counts)) << text_of(counts);
 }
 
+constexpr Distribution every[] = {Distribution::lower, Distribution::upper, Distribution::power2,
+                                  Distribution::optimized, Distribution::balanced};
+
 TEST(PeIntersectingNodes, AreThoseOfTheDefinitionForEveryRule) {
-  for (const auto rule : {Distribution::lower, Distribution::upper, Distribution::power2, Distribution::optimized}) {
+  for (const auto rule : every) {
     for (Rank ranks = 1; ranks <= 20; ++ranks) {
-      for (Count elements = 0; elements <= 150; ++elements) expect_definition(counts(rule, elements, ranks));
+      for (Count elements = 0; elements <= 300; ++elements) expect_definition(counts(rule, elements, ranks));
     }
   }
+}
+
+/// What starts at 0 has no node of its own, however many ranks do: there [S0] Algorithm 2 does not end.
+TEST(PeIntersectingNodes, AreThoseOfTheDefinitionWithEmptyRanksAnywhere) {
+  std::mt19937_64 random(20220402);
+  for (Count elements = 0; elements <= 300; ++elements) {
+    for (std::size_t ranks = 1; ranks <= 20; ++ranks) {
+      std::vector<Index> cuts(ranks - 1);
+      for (Index& cut : cuts) cut = random() % (elements + 1);
+      for (std::size_t empty = 0; empty < ranks / 2; ++empty) cuts[random() % cuts.size()] = 0;
+      std::ranges::sort(cuts);
+      cuts.insert(cuts.begin(), 0);
+      cuts.push_back(elements);
+      std::vector<Count> counts(ranks);
+      for (std::size_t rank = 0; rank < ranks; ++rank) counts[rank] = cuts[rank + 1] - cuts[rank];
+      expect_definition(counts);
+    }
+  }
+}
+
+TEST(PeIntersectingNodes, AreThoseOfTheDefinitionForLargeJobs) {
+  std::mt19937_64 random(20220403);
+  for (int round = 0; round < 60; ++round) {
+    const Rank ranks = 1 + static_cast<Rank>(random() % 2000);
+    const Count elements = random() % 200000;
+    expect_definition(counts(every[random() % std::size(every)], elements, ranks));
+  }
+}
+
+/// [S0] section 2.1: every rank above 0 has an outbound subtree, where it has elements; and eq. 2.5, for `lower`.
+TEST(PeIntersectingNodes, KeepThePublishedBounds) {
+  bool reached = false;
+  for (Rank ranks = 1; ranks <= 20; ++ranks) {
+    const auto others = static_cast<double>(ranks - 1);
+    for (Count elements = static_cast<Count>(ranks); elements <= 3000; ++elements) {
+      for (const auto rule : {Distribution::lower, Distribution::upper, Distribution::power2}) {
+        const auto nodes =
+            static_cast<double>(pe_intersecting_nodes(starts_of(counts(rule, elements, ranks)), elements));
+        ASSERT_GE(nodes, others) << elements << " on " << ranks;
+        if (rule != Distribution::lower || elements == static_cast<Count>(ranks)) continue;
+        const double bound = others * (std::log2(static_cast<double>(elements - 1) / ranks) + 1);
+        ASSERT_LE(nodes, bound * (1 + 1e-12)) << elements << " on " << ranks;
+        reached = reached || (ranks > 1 && nodes > bound * (1 - 1e-12));
+      }
+    }
+  }
+  EXPECT_TRUE(reached) << "the bound is no bound if nothing comes near it";
 }
 
 TEST(PeIntersectingNodes, AreThoseOfTheDefinitionForAnyCounts) {

@@ -1,0 +1,54 @@
+// Where each rank's elements begin, and which rank holds an element: startIndex and rankFromIndex of [S0].
+// Rank order: kept. Cost: closed forms O(1) and 24 bytes, whatever the rank count; a table O(log p) a look-up.
+// Source: [S0] eq. 3.2-3.4 and section 3.1.3; the closed forms are its future work (chapter 5).
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "order/interval.hpp"
+
+namespace steadfold::order {
+
+/// The first `boundary` ranks hold `first_share` elements each, all others `last_share`: what `lower`, `upper` and
+/// `power2` have in common.
+class TwoShares {
+ public:
+  constexpr TwoShares(Rank rank_count, Rank boundary, Count first_share, Count last_share) noexcept
+      : rank_count_(rank_count), boundary_(boundary), first_share_(first_share), last_share_(last_share) {}
+
+  constexpr Rank rank_count() const noexcept { return rank_count_; }
+  constexpr Count element_count() const noexcept { return start(rank_count_); }
+  constexpr Count count(Rank rank) const noexcept { return rank < boundary_ ? first_share_ : last_share_; }
+
+  /// Of rank_count(): the element count.
+  constexpr Index start(Rank rank) const noexcept {
+    const Rank first = std::min(rank, boundary_);
+    return static_cast<Count>(first) * first_share_ + static_cast<Count>(rank - first) * last_share_;
+  }
+  /// The elements of ranks begin, ..., end - 1.
+  constexpr Interval rows(Rank begin, Rank end) const noexcept { return {start(begin), start(end)}; }
+
+  /// The rank that holds element `x`, which is below element_count(). One division.
+  constexpr Rank rank_of(Index x) const noexcept {
+    const Index boundary = start(boundary_);
+    return x < boundary ? static_cast<Rank>(x / first_share_)
+                        : boundary_ + static_cast<Rank>((x - boundary) / last_share_);
+  }
+
+  friend constexpr bool operator==(const TwoShares&, const TwoShares&) = default;
+
+ private:
+  Rank rank_count_;
+  Rank boundary_;
+  Count first_share_;
+  Count last_share_;
+};
+
+/// The same from a table of ascending starts, the first of which is 0: the last rank that starts at or before `x`, so
+/// none that is empty.
+inline Rank rank_of(std::span<const Index> starts, Index x) noexcept {
+  return static_cast<Rank>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
+}
+
+}  // namespace steadfold::order

@@ -1,0 +1,134 @@
+// What one rank of very many pays for its plan: time and memory, with starts in closed form and as bind does it today.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+
+#include "collective/agreement.hpp"
+#include "collective/choice.hpp"
+#include "collective/plan.hpp"
+#include "order/distribution.hpp"
+
+namespace steadfold {
+namespace {
+
+using order::Bytes;
+using order::Count;
+using order::Rank;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool measures = false;  // sanitizers have a heap of their own, and take their time
+#else
+constexpr bool measures = true;
+#endif
+
+/// One rank of a job that is not there: it has landing slots, and nothing ever arrives.
+class Unconnected final : public transport::Transport {
+ public:
+  Unconnected(Rank rank, Rank rank_count) : rank_(rank), rank_count_(rank_count) {}
+  Rank rank() const noexcept override { return rank_; }
+  Rank rank_count() const noexcept override { return rank_count_; }
+  Gathered gather_all(std::span<const std::byte>) override { return {}; }
+
+  std::unique_ptr<transport::Endpoint> bind(std::uint32_t, std::span<const Bytes> capacities,
+                                            transport::Ticket) override {
+    auto end = std::make_unique<End>();
+    for (const Bytes capacity : capacities) end->slots.emplace_back(capacity);
+    return end;
+  }
+
+ private:
+  struct End final : transport::Endpoint {
+    std::vector<std::vector<std::byte>> slots;
+    std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return slots[slot]; }
+    void put(transport::Ticket, Rank, transport::SlotNumber, std::span<const std::byte>) noexcept override {}
+    void release(transport::Ticket, Rank, transport::SlotNumber) noexcept override {}
+    void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
+    transport::Progress test(transport::Ticket, Bytes&) noexcept override { return transport::Progress::pending; }
+    transport::Traffic traffic() const noexcept override { return {}; }
+  };
+  Rank rank_;
+  Rank rank_count_;
+};
+
+struct Spent {
+  double seconds;
+  std::size_t bytes;  // of memory still held
+};
+
+template <class Make>
+Spent spent_by(const Make& make) {
+  const auto held = mallinfo2();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto made = make();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const auto holds = mallinfo2();
+  return {seconds.count(), holds.uordblks + holds.hblkhd - held.uordblks - held.hblkhd};
+}
+
+collective::Call call_of(std::string_view schedule, Rank root) {
+  return {.method = collective::Method::tree,
+          .root = root,
+          .schedule = schedule,
+          .layout = collective::LayoutKind::rank_order};
+}
+
+std::unique_ptr<collective::Plan> planned(const collective::Call& call, const order::TwoShares& shares, Rank rank) {
+  const auto description = collective::describe(call);
+  collective::Agreement agreed{.members = {}, .schedule = {}, .schedule_text = std::string(call.schedule)};
+  agreed.members.push_back({.description = description,
+                            .digest = collective::digest_of(description),
+                            .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(shares, rank)),
+                            .element_count = shares.element_count()});
+  agreed.digest = agreed.members.front().digest;
+  agreed.schedule = collective::checked_schedule(agreed.schedule_text, std::span(&description, 1));
+  collective::Call mine = call;
+  mine.rows = shares.count(rank);
+  return std::make_unique<collective::Plan>(std::move(agreed), std::span(&mine, 1),
+                                            std::make_shared<Unconnected>(rank, shares.rank_count()), 2);
+}
+
+TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) {
+  constexpr Rank p = 1 << 20;
+  constexpr Count n = Count{1} << 40;
+  for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2}) {
+    const auto shares = order::closed_form(rule, n + 12345, p).value();
+    for (const auto& [schedule, root] : {std::pair{"binomial", 0}, {"recursive_doubling", collective::all_ranks}}) {
+      for (const Rank rank : {0, 1, p / 2, p - 1}) {
+        Spent least{1, 0};
+        for (int i = 0; i < 20; ++i) {  // other processes may have the core at times
+          const Spent each = spent_by([&] { return planned(call_of(schedule, root), shares, rank); });
+          least = {std::min(least.seconds, each.seconds), std::max(least.bytes, each.bytes)};
+        }
+        if (rank == 0)
+          std::printf("%-20s rank 0 of 2^20: %.0f us, %.1f KiB\n", schedule, least.seconds * 1e6,
+                      static_cast<double>(least.bytes) / 1024);
+        if (!measures) continue;
+        EXPECT_LT(least.seconds, 1e-3) << schedule << " on rank " << rank;
+        EXPECT_LT(least.bytes, 1u << 20) << schedule << " on rank " << rank;
+        EXPECT_GT(least.bytes, 0u);
+      }
+    }
+  }
+}
+
+/// What bind does on every rank: it takes in a proposal of each. Not held to a bound: its price is the open point.
+TEST(Planning, AsBindDoesItGrowsWithTheRanks) {
+  constexpr Rank p = 1 << 16;
+  const auto call = call_of("binomial", 0);
+  std::vector<std::byte> proposal = collective::propose(std::span(&call, 1), nullptr);
+  const std::vector<std::span<const std::byte>> all(p, proposal);
+  const Spent spent = spent_by([&] { return collective::conclude(all, ""); });
+  std::printf("bind at 2^16 ranks: %zu bytes gathered a rank, %.1f ms to conclude, %.1f KiB held\n",
+              proposal.size() * static_cast<std::size_t>(p), spent.seconds * 1e3,
+              static_cast<double>(spent.bytes) / 1024);
+  if (measures) {
+    EXPECT_GE(spent.bytes, sizeof(std::size_t) * static_cast<std::size_t>(p)) << "a table, as its file says";
+  }
+}
+
+}  // namespace
+}  // namespace steadfold
