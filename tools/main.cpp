@@ -14,7 +14,7 @@ namespace {
 
 Job::Mpi mpi_for(std::string_view subcommand) {
   if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench") return Job::Mpi::always;
-  return subcommand == "verify" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
+  return subcommand == "verify" || subcommand == "study" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }
 
 /// Whatever the text holds, it is one line.
@@ -37,6 +37,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_simulate(app, action);
   add_info(app, action);
   add_bench(app, action);
+  add_study(app, action);
   add_verify_worker(app, action);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,40 @@
+// The study of [S0]: its data sets, and the parts of the study, one file each.
+// Source: [S0] table 4.1. The data are per-site log-likelihoods that RAxML-NG printed; those that are not here are
+// generated with the same sizes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "study.hpp"
+
+namespace steadfold::command::studies::thesis {
+
+struct DataSet {
+  std::string_view name;
+  std::uint64_t element_count;
+};
+
+/// Ascending by size.
+inline constexpr std::array<DataSet, 10> data_sets = {{{"354", 460},
+                                                       {"multi100", 767},
+                                                       {"prim", 898},
+                                                       {"fusob", 1602},
+                                                       {"dna_rokasD4", 239763},
+                                                       {"aa_rokasA8", 504850},
+                                                       {"dna_rokasD1", 1327505},
+                                                       {"aa_rokasA4", 1806035},
+                                                       {"dna_PeteD8", 3011099},
+                                                       {"dna_rokasD7", 21410970}}};
+
+Findings nodes(const Asked& asked);
+Findings reproducibility(const Asked& asked);
+
+inline constexpr std::array<Part, 2> parts = {{
+    {"nodes", "PE-intersecting nodes, which are the messages of [S0] without a buffer, and the messages of a rank tree",
+     nodes},
+    {"reproducibility", "sums over 1, 17, ..., 241 simulated ranks: how many different results, how far off",
+     reproducibility},
+}};
+
+}  // namespace steadfold::command::studies::thesis

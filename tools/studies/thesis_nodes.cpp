@@ -1,0 +1,115 @@
+// PE-intersecting nodes by distribution, data set and rank count, beside the rank tree's messages and bytes.
+// Source: [S0] figure 2.3 (sizes where it peaks), tables 3.1 to 3.3, table 4.1 (sizes).
+#include <algorithm>
+#include <optional>
+
+#include "../spread.hpp"
+#include "collective/choice.hpp"
+#include "collective/prediction.hpp"
+#include "order/distribution.hpp"
+#include "thesis.hpp"
+
+namespace steadfold::command::studies::thesis {
+namespace {
+
+using order::Count;
+
+constexpr int rank_counts[] = {2, 8, 64, 256, 1280};
+constexpr const char* distributions[] = {"lower", "upper", "power2", "optimized", "balanced"};
+constexpr const char* owners[] = {"owner:buffer=1", "owner:buffer=4"};
+
+/// [S0] tables 3.1 to 3.3, for 504 850 elements on 256 ranks.
+struct Published {
+  std::string_view distribution;
+  Count nodes;
+  double seconds;
+};
+constexpr Published published[] = {
+    {"lower", 1640, 469.0e-6}, {"upper", 1401, 401.9e-6}, {"power2", 256, 1083.4e-6}, {"optimized", 621, 184.5e-6}};
+
+const Published* published_for(std::string_view distribution, Count elements, int ranks) {
+  const auto* const found = std::ranges::find(published, distribution, &Published::distribution);
+  return elements == 504850 && ranks == 256 && found != std::end(published) ? found : nullptr;
+}
+
+/// Elements, and the name of their data set. 2^11 a rank is where figure 2.3 has a valley, one more element a peak.
+std::vector<std::pair<std::string, Count>> sizes_for(int ranks, Count largest) {
+  const Count valley = Count{2048} * static_cast<Count>(ranks);
+  std::vector<std::pair<std::string, Count>> sizes = {{"2^11 p", valley}, {"2^11 p + 1", valley + 1}};
+  for (const DataSet& each : data_sets) sizes.emplace_back(each.name, each.element_count);
+  std::erase_if(sizes, [&](const auto& each) { return each.second > largest; });
+  return sizes;
+}
+
+collective::Scenario reduction(const std::string& schedule, std::vector<Count> counts) {
+  collective::Scenario scenario{
+      .description = describe(collective::Call{.method = collective::Method::tree, .root = 0}),
+      .schedule = {},
+      .counts = std::move(counts)};
+  scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
+  return scenario;
+}
+
+collective::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
+  const auto topology = transport::make_topology("flat", {}, static_cast<int>(counts.size()));
+  return predict(reduction(schedule, counts), *topology);
+}
+
+template <class T>
+Json json_of(const std::optional<T>& known) {
+  return known ? Json(*known) : Json();
+}
+
+/// The messages of [S0]'s own scheme; nothing where it is not in the registry.
+std::optional<Count> owner_messages(const std::string& schedule, const std::vector<Count>& counts) {
+  try {
+    return prediction_of(schedule, counts).messages;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+Json row_for(const std::string& data_set, Count elements, int ranks, const std::string& distribution) {
+  const std::vector<Count> counts = spread(distribution, elements, ranks);
+  const Count nodes = order::pe_intersecting_nodes(order::starts_of(counts), elements);
+  const Count most = *std::ranges::max_element(counts);
+  const Published* const theirs = published_for(distribution, elements, ranks);
+  const collective::Prediction tree = prediction_of("binomial", counts);
+  return {{"part", "nodes"},
+          {"data_set", data_set},
+          {"elements", elements},
+          {"ranks", ranks},
+          {"distribution", distribution},
+          {"most_elements", most},
+          {"nodes", nodes},
+          {"published_nodes", theirs != nullptr ? Json(theirs->nodes) : Json()},
+          {"score_seconds", order::score_seconds(nodes, most)},
+          {"published_score_seconds", theirs != nullptr ? Json(theirs->seconds) : Json()},
+          {"owner_1_messages", json_of(owner_messages(owners[0], counts))},
+          {"owner_4_messages", json_of(owner_messages(owners[1], counts))},
+          {"tree_messages", json_of(tree.messages)},
+          {"tree_rounds", json_of(tree.rounds)},
+          {"tree_bytes", json_of(tree.bytes)}};
+}
+
+}  // namespace
+
+Findings nodes(const Asked& asked) {
+  Findings found;
+  for (const char* const owner : owners) {
+    try {
+      reduction(owner, {1});
+    } catch (const std::exception& refusal) {
+      found.left_out.push_back(std::string(owner) + ": " + refusal.what());
+    }
+  }
+  for (const int ranks : rank_counts) {
+    for (const auto& [name, elements] : sizes_for(ranks, asked.largest)) {
+      for (const char* const distribution : distributions)
+        found.rows.push_back(row_for(name, elements, ranks, distribution));
+    }
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::thesis

@@ -1,0 +1,143 @@
+// Sums of the data sets over 1, 17, ..., 241 ranks, all of them in this process, and over trees that no rank count
+// touches: the binary tree, K-ary trees, a gather to one rank.
+// Source: [S0] section 4.3 and table 4.2. It lists rokasA8 twice, with 4.5e-8 and 2.8e-6, and rokasA4 not at all: the
+// second is taken for rokasA4, since the file of rokasA8 gives 5.6e-8 here. rokasD7 is missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "../readers/reader.hpp"
+#include "kary_tree.hpp"
+#include "order/distribution.hpp"
+#include "simulated_sum.hpp"
+#include "site_likelihoods.hpp"
+#include "thesis.hpp"
+
+namespace steadfold::command::studies::thesis {
+namespace {
+
+using collective::Method;
+
+/// Difference between the largest and the smallest sum that std::accumulate + MPI_Allreduce gave.
+struct Published {
+  std::string_view data_set;
+  double difference;
+};
+constexpr Published published[] = {{"354", 6.4e-12},        {"multi100", 3.6e-12},   {"prim", 7.3e-12},
+                                   {"fusob", 4.5e-11},      {"dna_rokasD4", 1.9e-7}, {"aa_rokasA8", 4.5e-8},
+                                   {"dna_rokasD1", 4.5e-6}, {"aa_rokasA4", 2.8e-6},  {"dna_PeteD8", 6.1e-6}};
+
+struct Way {
+  const char* method;
+  const char* schedule;
+  SimulatedSum sum;
+};
+const Way ways[] = {
+    {"tree", "binomial", {Method::tree, "binomial", true}},
+    {"exact", "recursive_doubling", {Method::exact, "recursive_doubling", false}},
+    {"plain", "flat", {Method::plain, "flat", true}},
+    {"plain", "recursive_doubling", {Method::plain, "recursive_doubling", false}},  // a loop, then MPI_Allreduce
+};
+constexpr std::size_t fan_ins[] = {2, 3, 4, 8, 16};
+
+struct Elements {
+  std::string source;
+  std::vector<double> values;
+};
+
+std::optional<Elements> elements_of(const DataSet& set, const Asked& asked) {
+  Elements elements{.source = "generated", .values = std::vector<double>(set.element_count)};
+  if (asked.data.empty()) {
+    for (std::size_t i = 0; i < elements.values.size(); ++i) elements.values[i] = site_likelihood(i);
+    return elements;
+  }
+  const std::string path = (std::filesystem::path(asked.data) / set.name).string() + ".binpsllh";
+  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  const auto source = readers::open(path);
+  const std::uint64_t count = source->count(0, 1);
+  source->set_counts(std::span(&count, 1));
+  elements = {.source = "file", .values = std::vector<double>(count)};
+  source->read(0, std::span(elements.values));
+  return elements;
+}
+
+/// For its own tree and ReproBLAS it says 0.
+Json published_for(const DataSet& set, const Way& way) {
+  const auto* const found = std::ranges::find(published, set.name, &Published::data_set);
+  if (found == std::end(published) || way.schedule == std::string_view("flat")) return {};
+  return way.sum.method == Method::plain ? found->difference : 0.0;
+}
+
+/// Of sums that should be one.
+Json row_of(const DataSet& set, const Elements& elements, const std::vector<double>& sums, double exact) {
+  std::set<std::uint64_t> results;
+  double error = 0;
+  for (const double sum : sums) {
+    results.insert(std::bit_cast<std::uint64_t>(sum));
+    error = std::max(error, std::fabs(sum - exact) / std::fabs(exact));
+  }
+  const auto [least, greatest] = std::ranges::minmax(sums);
+  return {{"part", "reproducibility"},
+          {"data_set", set.name},
+          {"data", elements.source},
+          {"elements", elements.values.size()},
+          {"method", ""},
+          {"schedule", nullptr},
+          {"rank_counts", sums.size()},
+          {"results", results.size()},
+          {"bits", fmt::format("{:016X}", std::bit_cast<std::uint64_t>(sums.front()))},
+          {"difference", greatest - least},
+          {"published_difference", nullptr},
+          {"relative_difference", (greatest - least) / std::fabs(exact)},
+          {"relative_error", error}};
+}
+
+std::vector<double> sums_over_ranks(const std::vector<double>& elements, const SimulatedSum& sum) {
+  std::vector<double> sums;
+  for (order::Rank ranks = 1; ranks <= 241; ranks += 16) {
+    const auto shares = order::closed_form(order::Distribution::upper, elements.size(), ranks).value();
+    sums.push_back(simulated_sum(elements, shares, sum));
+  }
+  return sums;
+}
+
+void add_rows(const DataSet& set, const Elements& elements, Json& rows) {
+  const order::TwoShares one_rank(1, 1, elements.values.size(), 0);
+  const double exact = simulated_sum(elements.values, one_rank, ways[1].sum);
+  for (const Way& way : ways) {
+    Json row = row_of(set, elements, sums_over_ranks(elements.values, way.sum), exact);
+    row.update({{"method", way.method}, {"schedule", way.schedule}, {"published_difference", published_for(set, way)}});
+    rows.push_back(row);
+  }
+  for (const std::size_t k : fan_ins) {
+    rows.push_back(row_of(set, elements, {kary_tree_sum(elements.values, k)}, exact));
+    rows.back()["method"] = fmt::format("tree:k={}", k);
+  }
+  rows.push_back(row_of(set, elements, {simulated_sum(elements.values, one_rank, ways[2].sum)}, exact));
+  rows.back()["method"] = "gather";
+}
+
+}  // namespace
+
+Findings reproducibility(const Asked& asked) {
+  Findings found;
+  for (const DataSet& set : data_sets) {
+    if (set.element_count > asked.largest) continue;
+    const std::optional<Elements> elements = elements_of(set, asked);
+    if (elements)
+      add_rows(set, *elements, found.rows);
+    else
+      found.left_out.push_back(fmt::format("{0}: no {0}.binpsllh (not in {1}), put it there", set.name, asked.data));
+  }
+  if (found.rows.empty() && !asked.data.empty())
+    throw Failure("no data set is found (" + asked.data +
+                  " has no NAME.binpsllh of table 4.1 within the bounds), name another directory");
+  return found;
+}
+
+}  // namespace steadfold::command::studies::thesis

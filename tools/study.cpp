@@ -1,0 +1,138 @@
+// `steadfold study NAME`: makes the tables and figures of a source again; `study --list`: which ones there are.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "launcher.hpp"
+#include "request.hpp"
+#include "studies/study.hpp"
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+using studies::Part;
+using studies::Study;
+
+struct Options {
+  std::string name;
+  std::string parts = "all";
+  bool list = false;
+  bool json = false;
+  studies::Asked asked;
+};
+
+template <class Rows>
+std::string names_of(const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) text.append(text.empty() ? "" : ", ").append(row.name);
+  return text;
+}
+
+template <class Rows>
+const auto& named(const Rows& rows, const std::string& name, const std::string& what) {
+  const auto found = std::ranges::find_if(rows, [&](const auto& row) { return row.name == name; });
+  if (found == std::end(rows))
+    throw Failure(fmt::format("unknown {} '{}' (there are {}), choose one of these", what, name, names_of(rows)));
+  return *found;
+}
+
+std::vector<Part> parts_of(const Study& study, const std::string& asked) {
+  if (asked == "all") return {study.parts.begin(), study.parts.end()};
+  std::vector<Part> parts;
+  for (const std::string& name : split(asked, "--part")) parts.push_back(named(study.parts, name, "part"));
+  return parts;
+}
+
+std::string cell(const Json& field) {
+  if (field.is_null()) return "-";
+  if (field.is_number_float()) return fmt::format("{:.4g}", field.get<double>());
+  return field.is_string() ? field.get<std::string>() : field.dump();
+}
+
+/// The fields of the rows that say something in this table.
+std::vector<std::string> columns_of(const Json& rows) {
+  std::vector<std::string> names;
+  if (rows.empty()) return names;
+  for (const auto& [name, unused] : rows.front().items()) {
+    const bool known = std::ranges::any_of(rows, [&name = name](const Json& row) { return !row[name].is_null(); });
+    if (known && name != "part") names.push_back(name);
+  }
+  return names;
+}
+
+std::string table_of(const Json& rows) {
+  const std::vector<std::string> names = columns_of(rows);
+  std::vector<std::vector<std::string>> lines = {names};
+  for (const Json& row : rows) {
+    lines.emplace_back();
+    for (const std::string& name : names) lines.back().push_back(cell(row[name]));
+  }
+  return table(lines);
+}
+
+Result list(bool as_json) {
+  Json rows = Json::array();
+  std::vector<std::vector<std::string>> lines;
+  for (const Study& study : studies::all()) {
+    Json parts = Json::array();
+    for (const Part& part : study.parts) parts.push_back(part.name);
+    rows.push_back({{"name", study.name}, {"source", study.source}, {"sentence", study.sentence}, {"parts", parts}});
+    lines.push_back({std::string(study.name), std::string(study.source), std::string(study.sentence)});
+  }
+  return {as_json ? line_of({{"study", nullptr}, {"rows", rows}}) : table(lines)};
+}
+
+Result run(const Options& options) {
+  const Study& study = named(studies::all(), options.name, "study");
+  Json rows = Json::array();
+  Json left_out = Json::array();
+  std::string text = fmt::format("{} [{}]: {}\n", study.name, study.source, study.sentence);
+  for (const Part& part : parts_of(study, options.parts)) {
+    const studies::Findings found = part.run(options.asked);
+    text += fmt::format("\n{}: {}\n{}", part.name, part.sentence, table_of(found.rows));
+    for (const std::string& each : found.left_out) text += "left out: " + each + "\n";
+    rows.insert(rows.end(), found.rows.begin(), found.rows.end());
+    for (const std::string& each : found.left_out) left_out.push_back(each);
+  }
+  if (!options.json) return {text};
+  return {line_of({{"study", study.name}, {"source", study.source}, {"rows", rows}, {"left_out", left_out}})};
+}
+
+void check(const Options& options) {
+  if (options.list) return;
+  if (options.name.empty()) throw Failure("no study is named (study takes one), see steadfold study --list");
+  if (launch_of_this_process().rank_count > 1)
+    throw Failure("study cannot run under a launcher (it starts the ranks itself), start it without mpirun");
+  parts_of(named(studies::all(), options.name, "study"), options.parts);
+  if (!options.asked.data.empty() && !std::filesystem::is_directory(options.asked.data))
+    throw Failure("--data cannot be used (" + options.asked.data + " is no directory), name one with the data sets");
+}
+
+}  // namespace
+
+void add_study(CLI::App& app, Action& action) {
+  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
+  const auto o = std::make_shared<Options>();
+  study.add_option("NAME", o->name, "Which one, see --list");
+  study.add_flag("--list", o->list, "List the studies: name, source, sentence");
+  study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
+  study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");
+  study.add_option("--largest", o->asked.largest, "Leave out data sets of more elements");
+  study.add_option("--ranks", o->asked.ranks, "Rank counts that are started, between commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  study.add_option("--rounds", o->asked.rounds, "Samples of every time")->check(CLI::Range(3, 10001));
+  study.add_flag("--json", o->json, "Print one JSON object");
+  study.callback([o, &action] {
+    check(*o);
+    action = [o](const Job&) { return o->list ? list(o->json) : run(*o); };
+  });
+}
+
+}  // namespace steadfold::command
