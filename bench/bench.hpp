@@ -60,4 +60,13 @@ struct FieldOptions {
 /// All ranks of MPI_COMM_WORLD: so many sums of a double a rank in one bundle, against an MPI_Allreduce for each.
 Json bundle(const FieldOptions& options);
 
+struct ReduceOptions {
+  std::vector<std::size_t> counts = {1000, 100000};
+  std::vector<std::string> schedules = {"binomial"};
+  std::vector<std::string> methods = {"tree", "exact", "plain"};
+  int rounds = 15;
+};
+/// All ranks of MPI_COMM_WORLD: so many distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce.
+Json reduce(const ReduceOptions& options);
+
 }  // namespace steadfold::bench

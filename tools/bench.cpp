@@ -17,6 +17,7 @@ struct BenchOptions {
   std::vector<std::string> types;
   std::vector<std::size_t> counts;
   std::vector<std::string> methods;
+  std::vector<std::string> schedules;
   int threads = 1;
   int rounds = 15;
   bool json = false;
@@ -31,10 +32,10 @@ std::string table_of(const Json& rows) {
                           row["elements"].get<std::size_t>(), row["ns_per_element"].get<double>(),
                           row["ratio_to_read"].get<double>(), row["ratio_to_accumulate"].get<double>());
     else
-      text += fmt::format("{:6} {:10} {:20} {:>8} doubles  {:10.3f} us  {:6.2f} x MPI_Allreduce\n",
-                          row["method"].get<std::string>(), row["call"].get<std::string>(),
-                          row["schedule"].get<std::string>(), row["count"].get<std::size_t>(),
-                          row["seconds"].get<double>() * 1e6, row["ratio"].get<double>());
+      text +=
+          fmt::format("{:6} {:10} {:20} {:>8} doubles  {:10.3f} us  {:6.2f} x MPI\n", row["method"].get<std::string>(),
+                      row["call"].get<std::string>(), row["schedule"].get<std::string>(),
+                      row["count"].get<std::size_t>(), row["seconds"].get<double>() * 1e6, row["ratio"].get<double>());
   }
   return text;
 }
@@ -64,21 +65,31 @@ Json measured(const BenchOptions& options, const Job& job) {
     if (!options.counts.empty()) fields.counts = options.counts;
     return bench::bundle(fields);
   }
-  throw Failure("unknown benchmark '" + options.name + "' (no such benchmark), take local, allreduce or bundle");
+  if (options.name == "reduce") {
+    bench::ReduceOptions reduce{.rounds = options.rounds};
+    if (!options.counts.empty()) reduce.counts = options.counts;
+    if (!options.methods.empty()) reduce.methods = options.methods;
+    if (!options.schedules.empty()) reduce.schedules = options.schedules;
+    return bench::reduce(reduce);
+  }
+  throw Failure("unknown benchmark '" + options.name +
+                "' (no such benchmark), take local, allreduce, bundle or reduce");
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* bench =
-      app.add_subcommand("bench", "Measures beside rivals, interleaved: local; allreduce, bundle (under mpirun)");
-  bench->add_option("name", options->name, "local, allreduce or bundle")->required();
+  CLI::App* bench = app.add_subcommand(
+      "bench", "Measures beside rivals, interleaved: local; allreduce, bundle, reduce (under mpirun)");
+  bench->add_option("name", options->name, "local, allreduce, bundle or reduce")->required();
   bench->add_option("--sizes", options->sizes, "local: elements")->delimiter(',');
   bench->add_option("--types", options->types, "local: f64, f32")->delimiter(',');
   bench->add_option("--threads", options->threads, "local: threads");
-  bench->add_option("--counts", options->counts, "allreduce: doubles a rank; bundle: sums")->delimiter(',');
-  bench->add_option("--methods", options->methods, "allreduce: exact, tree, plain")->delimiter(',');
+  bench->add_option("--counts", options->counts, "allreduce: doubles a rank; bundle: sums; reduce: elements")
+      ->delimiter(',');
+  bench->add_option("--methods", options->methods, "allreduce, reduce: exact, tree, plain")->delimiter(',');
+  bench->add_option("--schedules", options->schedules, "reduce: names of `steadfold schedules`")->delimiter(',');
   bench->add_option("--rounds", options->rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
   bench->add_flag("--json", options->json, "one JSON object");
   bench->callback([&action, options] {

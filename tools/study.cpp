@@ -54,25 +54,32 @@ std::string cell(const Json& field) {
   return field.is_string() ? field.get<std::string>() : field.dump();
 }
 
-/// The fields of the rows that say something in this table.
-std::vector<std::string> columns_of(const Json& rows) {
-  std::vector<std::string> names;
-  if (rows.empty()) return names;
-  for (const auto& [name, unused] : rows.front().items()) {
-    const bool known = std::ranges::any_of(rows, [&name = name](const Json& row) { return !row[name].is_null(); });
-    if (known && name != "part") names.push_back(name);
-  }
-  return names;
+/// Whether the field says the same words in every row of several.
+bool is_constant(const Json& rows, const std::string& name) {
+  const Json& first = rows.front()[name];
+  return rows.size() > 1 && first.is_string() &&
+         std::ranges::all_of(rows, [&](const Json& row) { return row[name] == first; });
 }
 
+bool is_known(const Json& rows, const std::string& name) {
+  return std::ranges::any_of(rows, [&](const Json& row) { return !row[name].is_null(); });
+}
+
+/// A column for every field of the rows; one that is the same everywhere is told once, one that is empty not at all.
 std::string table_of(const Json& rows) {
-  const std::vector<std::string> names = columns_of(rows);
-  std::vector<std::vector<std::string>> lines = {names};
-  for (const Json& row : rows) {
-    lines.emplace_back();
-    for (const std::string& name : names) lines.back().push_back(cell(row[name]));
+  if (rows.empty()) return "";
+  std::string constants;
+  std::vector<std::vector<std::string>> lines(1 + rows.size());
+  for (const auto& [name, field] : rows.front().items()) {
+    if (name == "part" || !is_known(rows, name)) continue;
+    if (is_constant(rows, name)) {
+      constants += fmt::format("{}: {}\n", name, field.get<std::string>());
+      continue;
+    }
+    lines[0].push_back(name);
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i + 1].push_back(cell(rows[i][name]));
   }
-  return table(lines);
+  return constants + table(lines);
 }
 
 Result list(bool as_json) {

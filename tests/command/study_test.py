@@ -133,8 +133,21 @@ class Study(CommandTest):
         self.assertEqual(ways["plain", "flat"]["results"], len(plain))
         self.assertGreater(len(plain), 1)
 
+    def test_time(self):
+        rows, left_out = self.rows("time", "--largest", "800", "--ranks", "1,3", "--rounds", "3")
+        self.assertEqual({row["ranks"] for row in rows}, {1, 3})
+        self.assertEqual({row["data_set"] for row in rows}, {"354", "multi100"})
+        for row in rows:
+            self.assertGreater(row["seconds"], 0)
+            self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
+            self.assertIn("MPI_Reduce", row["rival"])
+        ways = {(row["method"], row["schedule"]) for row in rows}
+        self.assertGreaterEqual(ways, {("tree", "binomial"), ("plain", "binomial"), ("exact", "binomial")})
+        for owner in ("owner:buffer=1", "owner:buffer=4"):  # measured, or a reason why not
+            self.assertNotEqual(("tree", owner) in ways, any(each.startswith(owner) for each in left_out), left_out)
+
     def test_for_people(self):
-        ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "500")
+        ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertIn("\nreproducibility: ", ran.stdout)
         self.assertRegex(ran.stdout, r"(?m)^354 +460 +64 +upper +8 +\d+ ")

@@ -1,0 +1,79 @@
+// Run times over the data sets' sizes: [S0]'s own scheme (schedule `owner`) and the rank tree, beside plain sums. The
+// ranks are started here, as many as asked for, one launch for each count; the times of additions do not depend on the
+// numbers, so these are generated.
+// Source: [S0] figures 4.1 to 4.4 and B.4: below 2 x std::accumulate + MPI_Allreduce on 256 ranks; section 3.1.4: below
+// half of std::accumulate on one.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../catalogue.hpp"
+#include "../launcher.hpp"
+#include "thesis.hpp"
+
+namespace steadfold::command::studies::thesis {
+namespace {
+
+constexpr const char* schedules[] = {"binomial", "owner:buffer=1", "owner:buffer=4"};
+
+/// Of those that are there; why another is not goes to `left_out`.
+std::string joined_schedules(std::vector<std::string>& left_out) {
+  std::string joined;
+  for (const std::string schedule : schedules) {
+    try {
+      const auto reason = refusal(schedule, "tree", true);
+      if (reason) throw Failure(*reason);
+      joined += (joined.empty() ? "" : ",") + schedule;
+    } catch (const std::exception& why) {
+      left_out.push_back(schedule + ": " + why.what());
+    }
+  }
+  return joined;
+}
+
+Json answer_of(const Ran& ran) {
+  const std::size_t begin = ran.out.find("{\"environment\":");
+  const Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
+  if (answer.contains("rows") && ran.status == 0) return answer["rows"];
+  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
+                (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), try it with steadfold bench reduce");
+}
+
+Json row_of(const Json& measured) {
+  const auto elements = measured["count"].get<std::uint64_t>();
+  const auto* const set = std::ranges::find(data_sets, elements, &DataSet::element_count);
+  const bool theirs = measured["method"] == "tree";
+  return {{"part", "time"},
+          {"data_set", set->name},
+          {"elements", elements},
+          {"ranks", measured["ranks"]},
+          {"method", measured["method"]},
+          {"schedule", measured["schedule"]},
+          {"call", measured["call"]},
+          {"seconds", measured["seconds"]},
+          {"rival", measured["rival"]},
+          {"rival_seconds", measured["rival_seconds"]},
+          {"ratio", measured["ratio"]},
+          {"published_ratio",
+           theirs ? Json(measured["ranks"] == 1 ? "< 0.5 x the loop" : "< 2 x MPI_Allreduce (256 ranks)") : Json()}};
+}
+
+}  // namespace
+
+Findings time(const Asked& asked) {
+  std::string counts;
+  for (const DataSet& set : data_sets) {
+    if (set.element_count <= asked.largest) counts += fmt::format("{}{}", counts.empty() ? "" : ",", set.element_count);
+  }
+  Findings found;
+  const std::string joined = joined_schedules(found.left_out);
+  if (counts.empty()) return found;
+  for (const int ranks : asked.ranks) {
+    const Ran ran = run_ranks(ranks, {"bench", "reduce", "--json", "--counts=" + counts, "--schedules=" + joined,
+                                      "--rounds=" + std::to_string(asked.rounds)});
+    for (const Json& row : answer_of(ran)) found.rows.push_back(row_of(row));
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::thesis
