@@ -106,6 +106,21 @@ class Simulate(CommandTest):
             found = self.object_from(run("simulate", "--json", *arguments, timeout=60))
             self.assertEqual(found["predicted_by"], "simulation")
 
+    def test_2_to_the_40_elements_in_every_distribution(self):
+        ranks = 1 << (20 if os.environ.get("STEADFOLD_FULL") else 14)
+        options = ["--schedule=binomial", "--collective=reduce", "--method=tree"]
+        for distribution in ("lower", "upper", "power2", "optimized", "balanced"):
+            seconds = []
+            for elements in (2**38 + 1, 2**39 + 1, 2**40 + 12345):
+                found = self.simulate(ranks, elements, "--distribution", distribution, *options)
+                self.assertEqual((found["messages"], found["rounds"]), (ranks - 1, ranks.bit_length() - 1))
+                self.assertEqual(found["predicted_by"], "simulation")
+                self.assertGreaterEqual(found["nodes"], ranks - 1)
+                self.assertGreater(found["score_seconds"], 4.15e-9 * elements / ranks)
+                seconds.append(found["seconds"])
+            self.assertLess(seconds[0], seconds[1], distribution)
+            self.assertLess(seconds[1], seconds[2], distribution)
+
     def test_above_a_billion_messages_the_formulas_stand(self):
         ranks = 1 << 26
         found = self.simulate(ranks, 10**10, "--schedule=recursive_doubling")
