@@ -154,7 +154,21 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
           .element_count = element_count};
 }
 
+void require_served(const Agreement& agreed) {
+  std::vector<const order::Layout*> layouts;
+  for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
+  if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
+}
+
 }  // namespace
+
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept {
+  const Member& first = agreed.members.front();
+  schedule::Context context = context_of(first.description, rank, rank_count, segments);
+  context.layout = first.layout.get();
+  context.spec = &agreed.schedule;
+  return context;
+}
 
 Count sum_of_rows(Count some, Count more) {
   if (more >= arithmetic::unknown_count - some)
@@ -202,6 +216,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
   if (agreed.schedule_text.empty()) agreed.schedule_text = chosen_schedule(descriptions);
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions);
+  require_served(agreed);
   return agreed;
 }
 

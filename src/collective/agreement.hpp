@@ -32,6 +32,9 @@ struct Agreement {
   Rank root() const noexcept { return root_of(members.front().description); }
 };
 
+/// What a schedule makes a rank's steps of. `agreed` must outlive it.
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept;
+
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
 std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure);
 

@@ -43,13 +43,13 @@ Bundle::Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t dig
 
 Bytes Bundle::prefix() const noexcept { return on_boundary(sizeof(Header) + members_.size() * sizeof(std::uint64_t)); }
 
-Bytes Bundle::partial_capacity(RankRange covers, std::uint32_t /*segment*/) const {
+Bytes Bundle::partial_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
   Bytes bytes = prefix();
   for (const auto& each : members_) bytes += on_boundary(each->partial_capacity(covers, only_segment));
   return bytes;
 }
 
-Bytes Bundle::working_capacity(RankRange covers, std::uint32_t /*segment*/) const {
+Bytes Bundle::working_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
   Bytes bytes = prefix();
   for (const auto& each : members_) bytes += on_boundary(each->working_capacity(covers, only_segment));
   return bytes;
@@ -87,9 +87,9 @@ bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
   return true;
 }
 
-Bytes Bundle::lift(std::uint32_t /*segment*/, std::span<std::byte> out) {
+Bytes Bundle::lift(std::uint32_t /*segment*/, const Covers& covers, std::span<std::byte> out) {
   return write({.digest = digest_}, out,
-               [&](std::size_t i, std::span<std::byte> room) { return members_[i]->lift(only_segment, room); });
+               [&](std::size_t i, std::span<std::byte> room) { return members_[i]->lift(only_segment, covers, room); });
 }
 
 Bytes Bundle::merge(std::uint32_t /*segment*/, std::span<const std::byte> left, std::span<const std::byte> right,

@@ -22,10 +22,10 @@ class Bundle final : public Content {
   /// The part of a finished bundle's value that is a member's.
   std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
 
-  Bytes partial_capacity(RankRange covers, std::uint32_t segment) const override;
-  Bytes working_capacity(RankRange covers, std::uint32_t segment) const override;
+  Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
-  Bytes lift(std::uint32_t segment, std::span<std::byte> out) override;
+  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
   Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;

@@ -124,7 +124,7 @@ Rank root_of(const Description& description) noexcept;
 /// Whether this rank gets the result.
 bool gets_result(const Description& description, Rank rank) noexcept;
 schedule::Operator operator_kind(const Description& description) noexcept;
-/// What a schedule makes a rank's steps of.
+/// What a schedule makes a rank's steps of, layout and parameters left out.
 schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
                              std::uint32_t segments) noexcept;
 /// The columns of a segment: as many in each as can be.

@@ -85,7 +85,7 @@ void SlotMachine::compute(const Step& step) {
   Place& to = target(step);
   const std::uint32_t segment = step.target.segment;
   if (step.kind == StepKind::lift) {
-    written(to, content_->lift(segment, {to.data, to.capacity}), 0);
+    written(to, content_->lift(segment, step.covers, {to.data, to.capacity}), 0);
   } else if (step.kind == StepKind::merge) {
     compute_merge(step);
   } else if (step.kind == StepKind::copy) {

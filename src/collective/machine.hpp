@@ -15,20 +15,20 @@ namespace steadfold::collective {
 
 using order::Bytes;
 using order::Rank;
-using order::RankRange;
+using schedule::Covers;
 
 /// What the slots of a machine hold, as bytes that begin with a Header. Segments are ranges of columns.
 class Content {
  public:
   virtual ~Content() = default;
 
-  /// Most bytes of a message with the rows of `covers`, and the room that computing it takes.
-  virtual Bytes partial_capacity(RankRange covers, std::uint32_t segment) const = 0;
-  virtual Bytes working_capacity(RankRange covers, std::uint32_t segment) const = 0;
+  /// Most bytes of a message with the rows that it covers, and the room that computing it takes.
+  virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
+  virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
 
-  /// Each writes `out` and returns the size.
-  virtual Bytes lift(std::uint32_t segment, std::span<std::byte> out) = 0;
+  /// Each writes `out` and returns the size. `lift` takes this rank's rows, or a part of them.
+  virtual Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
   virtual Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
                       std::span<std::byte> out) = 0;
   virtual Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) = 0;

@@ -37,7 +37,7 @@ Ways Opening::ways_of(std::span<const std::byte> bytes) noexcept { return terms_
 
 order::Coverage Opening::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
 
-Bytes Opening::lift(std::uint32_t /*segment*/, std::span<std::byte> out) {
+Bytes Opening::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
   std::memcpy(out.data(), mine_.data(), size_);
   return size_;
 }

@@ -33,10 +33,10 @@ class Opening final : public Content {
     return bytes.subspan(prefix);
   }
 
-  Bytes partial_capacity(RankRange, std::uint32_t) const override { return capacity; }
-  Bytes working_capacity(RankRange, std::uint32_t) const override { return capacity; }
+  Bytes partial_capacity(const Covers&, std::uint32_t) const override { return capacity; }
+  Bytes working_capacity(const Covers&, std::uint32_t) const override { return capacity; }
   Bytes value_capacity(std::uint32_t) const override { return capacity; }
-  Bytes lift(std::uint32_t segment, std::span<std::byte> out) override;
+  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
   Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;

@@ -37,14 +37,14 @@ std::string text_of(const Member& member) {
 std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segments) {
   const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
-  const schedule::Context context = context_of(agreed.members.front().description, 0, rank_count, segments);
+  const schedule::Context context = context_of(agreed, 0, rank_count, segments);
   std::string text = std::string(root == all_ranks ? "allreduce" : "reduce to rank " + std::to_string(root)) + " on " +
                      std::to_string(rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
   text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
-  if (row.messages != nullptr)
-    text += "messages " + std::to_string(row.messages(context)) + " in " + std::to_string(row.rounds(context)) +
-            " rounds\n";
+  if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
+  if (row.rounds != nullptr) text += " in " + std::to_string(row.rounds(context)) + " rounds";
+  if (row.messages != nullptr) text += "\n";
   return text;
 }
 
@@ -56,8 +56,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       transport_(std::move(transport)),
       segments_(segments_of(agreed_, segments)),
       members_(rows_of(agreed_, calls, *transport_, segments_)),
-      main_(*agreed_.schedule.row,
-            context_of(agreed_.members.front().description, transport_->rank(), transport_->rank_count(), segments_),
+      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segments_),
             content(), *transport_, tag),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {

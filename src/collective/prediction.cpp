@@ -26,7 +26,10 @@ std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
-  const schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), scenario.segments);
+  const auto layout = order::Layout::contiguous(scenario.counts);
+  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), scenario.segments);
+  context.layout = &layout;
+  context.spec = &scenario.schedule;
   const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
   const auto type = static_cast<arithmetic::Type>(scenario.description.type);
   const Sizes sizes(scenario.description, arithmetic::built_in(operation, type), scenario.segments);
@@ -34,11 +37,10 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
     const auto fixed = fixed_sizes(sizes, scenario.counts);
     return {.by = PredictedBy::formulas,
             .messages = row.messages(context),
-            .rounds = row.rounds(context),
+            .rounds = row.rounds ? std::optional(row.rounds(context)) : std::nullopt,
             .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
             .seconds = std::nullopt};
   }
-  const auto layout = order::Layout::contiguous(scenario.counts);
   const Spent spent = simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation);
   return {.by = PredictedBy::simulation,
           .messages = spent.messages,

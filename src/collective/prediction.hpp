@@ -26,7 +26,7 @@ struct Scenario {
 /// `nothing`: the schedule leaves it to the transport, which alone could know.
 enum class PredictedBy : std::uint8_t { simulation, formulas, nothing };
 
-/// Empty is what cannot be known: bytes of records and times without a simulation.
+/// Empty is what cannot be known: bytes of records, times and some rounds without a simulation.
 struct Prediction {
   PredictedBy by = PredictedBy::nothing;
   std::optional<Count> messages;

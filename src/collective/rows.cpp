@@ -1,19 +1,22 @@
 #include "collective/rows.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace steadfold::collective {
 
 void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
-               Bytes row_bytes, Bytes first_byte) {
-  Bytes offset = first_byte;
+               Bytes row_bytes, Bytes first_byte, order::Interval part) {
+  Bytes first = first_byte;
   for (const order::Interval interval : intervals) {
-    if (interval.empty()) continue;
-    builder.push(interval.begin, {.first = data.first + offset,
-                                  .second = data.second == nullptr ? nullptr : data.second + offset,
-                                  .rows = interval.size(),
-                                  .row_stride = row_bytes});
-    offset += interval.size() * row_bytes;
+    const order::Interval taken{std::max(interval.begin, part.begin), std::min(interval.end, part.end)};
+    const Bytes offset = first + (taken.begin - interval.begin) * row_bytes;
+    first += interval.size() * row_bytes;
+    if (taken.empty()) continue;
+    builder.push(taken.begin, {.first = data.first + offset,
+                               .second = data.second == nullptr ? nullptr : data.second + offset,
+                               .rows = taken.size(),
+                               .row_stride = row_bytes});
   }
 }
 
@@ -53,23 +56,24 @@ Status Rows::deliver(std::uint32_t segment, std::span<const std::byte> value) co
   return status;
 }
 
-Bytes Rows::partial_capacity(RankRange covers, std::uint32_t segment) const {
-  return segments_[segment].kind->capacity(agreed_->layout->rows(covers));
+Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
+  return segments_[segment].kind->capacity(covers.rows(*agreed_->layout));
 }
 
-Bytes Rows::working_capacity(RankRange covers, std::uint32_t segment) const {
-  return segments_[segment].kind->working_capacity(agreed_->layout->rows(covers));
+Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
+  return segments_[segment].kind->working_capacity(covers.rows(*agreed_->layout));
 }
 
 Bytes Rows::value_capacity(std::uint32_t segment) const {
   return sizeof(Header) + segments_[segment].kind->value_bytes();
 }
 
-Bytes Rows::lift(std::uint32_t segment, std::span<std::byte> out) {
+Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   Segment& s = segments_[segment];
   if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
   s.builder->clear();
-  push_rows(*s.builder, agreed_->layout->intervals(rank_), data_, row_bytes_, s.first_byte);
+  push_rows(*s.builder, agreed_->layout->intervals(rank_), data_, row_bytes_, s.first_byte,
+            covers.is_part() ? covers.part : all_rows);
   const Bytes size = s.builder->write(out);
   Header header = arithmetic::header_of(out);
   header.digest = agreed_->digest;

@@ -17,10 +17,13 @@ struct Data {
   std::byte* result = nullptr;
 };
 
+inline constexpr order::Interval all_rows{0, ~order::Index{0}};
+
 /// Pushes the rows of `intervals`, which stand one after the other, `row_bytes` apart, from `data` on. `first_byte` is
 /// where in a row the builder's columns begin.
+/// Only those of `part` are pushed.
 void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
-               Bytes row_bytes, Bytes first_byte = 0);
+               Bytes row_bytes, Bytes first_byte = 0, order::Interval part = all_rows);
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
 class Rows final : public Content {
@@ -37,10 +40,10 @@ class Rows final : public Content {
   /// Copies a finished segment's values, if they are ok, to where the result goes; says how they are.
   Status deliver(std::uint32_t segment, std::span<const std::byte> value) const;
 
-  Bytes partial_capacity(RankRange covers, std::uint32_t segment) const override;
-  Bytes working_capacity(RankRange covers, std::uint32_t segment) const override;
+  Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
-  Bytes lift(std::uint32_t segment, std::span<std::byte> out) override;
+  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
   Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;

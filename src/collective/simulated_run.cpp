@@ -200,17 +200,17 @@ class SimulatedRun {
         case StepKind::send: send(rank, own, step); break;
         case StepKind::receive: receive(rank, own, step); break;
         case StepKind::add_words: throw std::logic_error("words cannot be added without a transport");
-        default: compute(rank, own, step);
+        default: compute(own, step);
       }
       own.next = nullptr;
     }
   }
 
-  void compute(Rank rank, RankState& own, const Step& step) {
+  void compute(RankState& own, const Step& step) {
     Cell result;
     Count elements = 0;  // that go in
     if (step.kind == StepKind::lift) {
-      elements = sizes_.elements(layout_.local_count(rank), step.target.segment);
+      elements = sizes_.elements(step.covers.rows(layout_).size(), step.target.segment);
     } else {
       for (const schedule::Slot slot : {step.left, step.right}) {
         if (slot.kind == schedule::SlotKind::none) continue;
@@ -221,7 +221,7 @@ class SimulatedRun {
       }
     }
     result.weight = schedule::holds_partial(step.target)
-                        ? sizes_.partial(layout_.rows(step.covers), step.target.segment)
+                        ? sizes_.partial(step.covers.rows(layout_), step.target.segment)
                         : sizes_.value(step.target.segment);
     const Count operations = elements - std::min(elements, result.weight.elements);
     spent_.operations += operations;

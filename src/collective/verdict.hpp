@@ -11,10 +11,10 @@ class Verdict final : public Content {
  public:
   void take(Header mine) noexcept { mine_ = mine; }
 
-  Bytes partial_capacity(RankRange, std::uint32_t) const override { return sizeof(Header); }
-  Bytes working_capacity(RankRange, std::uint32_t) const override { return sizeof(Header); }
+  Bytes partial_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
+  Bytes working_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
   Bytes value_capacity(std::uint32_t) const override { return sizeof(Header); }
-  Bytes lift(std::uint32_t, std::span<std::byte> out) override { return write(out, mine_); }
+  Bytes lift(std::uint32_t, const Covers&, std::span<std::byte> out) override { return write(out, mine_); }
   Bytes merge(std::uint32_t, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override {
     return write(out, arithmetic::merge_headers(left, right).header);

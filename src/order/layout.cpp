@@ -29,10 +29,12 @@ Layout Layout::contiguous(const TwoShares& shares, Rank mine) {
 
 Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
   Layout layout;
+  layout.in_rank_order_ = true;
   layout.first_.reserve(lists.size() + 1);
   for (const auto& list : lists) {
     for (const Interval interval : list) {
       if (interval.empty()) continue;
+      layout.in_rank_order_ = layout.in_rank_order_ && interval.begin == layout.element_count_;
       layout.intervals_.push_back(interval);
       layout.element_count_ += interval.size();
     }
@@ -52,6 +54,17 @@ Count Layout::local_count(Rank rank) const noexcept {
   Count count = 0;
   for (const Interval interval : intervals(rank)) count += interval.size();
   return count;
+}
+
+Index Layout::start(Rank rank) const noexcept {
+  const std::size_t first = first_[static_cast<std::size_t>(rank)];
+  return first < intervals_.size() ? intervals_[first].begin : element_count_;
+}
+
+Rank Layout::owner(Index index) const noexcept {
+  const auto interval = std::ranges::upper_bound(intervals_, index, {}, &Interval::begin) - intervals_.begin() - 1;
+  const auto next = std::ranges::upper_bound(first_, static_cast<std::size_t>(interval));
+  return static_cast<Rank>(next - first_.begin()) - 1;
 }
 
 IntervalSet Layout::rows_in_order(RankRange range) const {

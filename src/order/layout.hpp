@@ -39,7 +39,14 @@ class Layout {
   std::span<const Interval> intervals(Rank rank) const noexcept;
   Count local_count(Rank rank) const noexcept;
 
-  /// What the ranks of `range` hold together. The layout must be free of faults. Cost: O(1) where it is contiguous.
+  /// Whether rank i's elements, where it has any, stand right behind those of the ranks before it, from 0 on.
+  bool in_rank_order() const noexcept { return in_rank_order_; }
+  /// Where a rank's elements begin, [S0] eq. 3.3, and which rank holds an element, eq. 3.4; the rank count stands for
+  /// the end. Of layouts in rank order. Cost: O(1), O(log p).
+  Index start(Rank rank) const noexcept;
+  Rank owner(Index index) const noexcept;
+
+  /// What the ranks of `range` hold together. The layout must be free of faults. Cost: O(1) where it is in rank order.
   IntervalSet rows(RankRange range) const;
 
   /// Why the lists do not cover 0..N-1 exactly once, with the first offending indices; nothing when they do.

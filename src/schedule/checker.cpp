@@ -1,5 +1,6 @@
 // Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
-// Rank order: a symbol is a cyclic run of ranks in the order merged. Cost: O(steps of all ranks). Source: ours.
+// Rank order: a symbol is a cyclic run of rows, of which a rank holds one or as many as a layout says, in the order
+// merged. Cost: O(steps of all ranks). Source: ours.
 #include "schedule/checker.hpp"
 
 #include <algorithm>
@@ -13,10 +14,16 @@
 namespace steadfold::schedule {
 namespace {
 
-// What a slot holds: whose rows, in which order merged, since which round. `tree` stands for the bracketing: equal
+// Rows first, first + 1, ..., taken modulo their number.
+struct Run {
+  Index first = 0;
+  Count count = 0;
+};
+
+// What a slot holds: which rows, in which order merged, since which round. `tree` stands for the bracketing: equal
 // trees merge equal operands in equal order.
 struct Cell {
-  RankRange rows;
+  Run rows;
   bool filled = false;
   bool in_flight = false;  // a communication may still change it
   bool unread = false;     // a message that nothing has used
@@ -34,7 +41,11 @@ std::uint64_t joined_tree(std::uint64_t left, std::uint64_t right) {
 // The proof of one case. As a Machine it serves all ranks in turn: `rank_` says whose it is at the moment.
 class Proof : private Machine {
  public:
-  Proof(const Row& row, Context context) : row_(row), context_(context) {}
+  Proof(const Row& row, Context context)
+      : row_(row),
+        context_(context),
+        row_a_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
+        layout_(context.layout ? *context.layout : row_a_rank_) {}
 
   // What is wrong; empty when proved.
   std::string run() {
@@ -75,11 +86,26 @@ class Proof : private Machine {
   Cell& cell(Rank rank, std::uint32_t place) { return cells_[first_cell_[at(rank)] + place]; }
   Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
 
-  // How far `to` is from `from`, going up and round.
-  Rank distance(Rank from, Rank to) const { return to >= from ? to - from : to - from + rank_count(); }
-  bool same_rows(RankRange a, RankRange b) const {
-    return a.count == b.count && (a.first == b.first || a.count == rank_count());
+  Count row_count() const { return layout_.element_count(); }
+  Run rows_of(const Covers& covers) const {
+    if (covers.is_part()) return {covers.part.begin, covers.part.size()};
+    const Index begin = layout_.start(covers.ranks.first);
+    const Rank end = covers.ranks.first + covers.ranks.count;
+    if (end <= rank_count()) return {begin % std::max(row_count(), Count{1}), layout_.start(end) - begin};
+    return {begin % std::max(row_count(), Count{1}), row_count() - begin + layout_.start(end - rank_count())};
   }
+  Run own_rows() const { return rows_of(Covers(rank_, 1)); }
+  std::string words(Run rows) const {
+    if (!context_.layout) return text_of(RankRange{static_cast<Rank>(rows.first), static_cast<Rank>(rows.count)});
+    return std::to_string(rows.count) + " rows from " + std::to_string(rows.first);
+  }
+
+  // How far `to` is from `from`, going up and round.
+  Count distance(Index from, Index to) const { return to >= from ? to - from : to - from + row_count(); }
+  bool same_rows(Run a, Run b) const {
+    return a.count == b.count && (a.first == b.first || a.count == row_count() || a.count == 0);
+  }
+  bool same_rows(Run a, const Covers& b) const { return same_rows(a, rows_of(b)); }
 
   // The first failure counts: what follows it may be its consequence.
   void fail(const std::string& what) {
@@ -102,6 +128,7 @@ class Proof : private Machine {
       for (const Step& step : program(rank).steps()) {
         const std::string fault = fault_of_form(step, own);
         if (!fault.empty()) fail(rank, step, fault);
+        if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that are not there");
       }
     }
     cells_.resize(cells);
@@ -178,7 +205,7 @@ class Proof : private Machine {
 
   void write(const Step& step, const Cell& content) {
     if (holds_partial(step.target) && !same_rows(content.rows, step.covers)) {
-      fail(rank_, step, "covers " + text_of(content.rows) + ", not " + text_of(step.covers) + " as it says");
+      fail(rank_, step, "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as it says");
     }
     Cell& target = target_cell(rank_, step);
     if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
@@ -190,28 +217,38 @@ class Proof : private Machine {
     moved_ = true;
     if (!failure_.empty()) return;
     const Program::Places& places = program(rank_).places(step);
-    if (step.kind == StepKind::lift) {
-      write(step, {.rows = {rank_, 1}, .filled = true, .tree = static_cast<std::uint64_t>(rank_) + 1});
-      return;
-    }
+    if (step.kind == StepKind::lift) return lift(step);
     const Cell* left = read(step, places.left);
     if (!left) return;
     if (step.kind == StepKind::merge) {
       if (const Cell* right = read(step, places.right)) write(step, merged(step, *left, *right));
       return;
     }
-    if (step.kind == StepKind::finish && left->rows.count != rank_count()) {
-      fail(rank_, step, "finishes " + text_of(left->rows) + " only");
+    if (step.kind == StepKind::finish && left->rows.count != row_count()) {
+      fail(rank_, step, "finishes " + words(left->rows) + " only");
     }
     write(step, *left);
   }
 
+  void lift(const Step& step) {
+    const Run own = own_rows();
+    const Run lifted = step.covers.is_part() ? rows_of(step.covers) : own;
+    if (lifted.first < own.first || lifted.first + lifted.count > own.first + own.count)
+      fail(rank_, step, "takes " + words(lifted) + ", which it does not hold");
+    write(step, {.rows = lifted, .filled = true, .tree = joined_tree(lifted.first + 1, lifted.count)});
+  }
+
   Cell merged(const Step& step, const Cell& left, const Cell& right) {
-    const Rank ahead = distance(left.rows.first, right.rows.first);
-    const Rank behind = distance(right.rows.first, left.rows.first);
+    if (left.rows.count == 0 || right.rows.count == 0) {
+      Cell result = left.rows.count == 0 ? right : left;
+      result.ready = std::max(left.ready, right.ready);
+      return result;
+    }
+    const Count ahead = distance(left.rows.first, right.rows.first);
+    const Count behind = distance(right.rows.first, left.rows.first);
     const bool follows = ahead == left.rows.count;
     const auto fail_merge = [&](const std::string& how) {
-      fail(rank_, step, "merges " + how + " " + text_of(left.rows) + " with " + text_of(right.rows));
+      fail(rank_, step, "merges " + how + " " + words(left.rows) + " with " + words(right.rows));
     };
     if (ahead < left.rows.count || behind < right.rows.count) fail_merge("overlapping");
     if (!follows && behind != right.rows.count) fail_merge("what is not adjacent,");
@@ -262,7 +299,8 @@ class Proof : private Machine {
     const Step& receiving = matching_->step(receive);
     Cell content = cell(source, program(source).places(matching_->step(send)).left);
     if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
-      fail(target, receiving, "brings " + text_of(content.rows) + ", not " + text_of(receiving.covers) + " as it says");
+      fail(target, receiving,
+           "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
     }
     content.in_flight = content.unread = true;
     content.being_sent = 0;
@@ -275,8 +313,7 @@ class Proof : private Machine {
     Cell* content = read(step, program(rank_).places(step).left);
     if (!content) return;
     ++content->being_sent;
-    if (!same_rows(content->rows, {rank_, 1}))
-      fail(rank_, step, "adds " + text_of(content->rows) + ", not its own rows");
+    if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
     Addition& addition = additions_[(*matching_)[own].partner];
     if (addition.started > 0 && addition.segment != step.target.segment) {
       fail(rank_, step, "adds another segment than the ranks before it");
@@ -292,7 +329,7 @@ class Proof : private Machine {
     const Matching::Communication& communication = (*matching_)[own];
     if (step.kind == StepKind::add_words) {
       if (additions_[communication.partner].started < rank_count()) return false;
-      write(step, {.rows = {0, rank_count()}, .filled = true});
+      write(step, {.rows = {0, row_count()}, .filled = true});
     } else {
       if (!started_[communication.partner].yes) return false;
       if (step.kind == StepKind::receive && !receive_completed(step, communication)) return false;
@@ -334,7 +371,8 @@ class Proof : private Machine {
   void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
     const Rank root = context_.rooted ? context_.root : 0;
     if (row_.keeps_order(root) && own.rows.first != 0) {
-      fail(rank, "has a value merged from rank " + std::to_string(own.rows.first) + " round, not in rank order");
+      fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
+                     std::to_string(own.rows.first) + " round, not in rank order");
     }
     if (context_.rooted || row_.same_on_all_ranks == SameOnAllRanks::no) return;
     if (rank == 0) trees_[segment] = own.tree;
@@ -357,6 +395,8 @@ class Proof : private Machine {
 
   const Row& row_;
   const Context context_;
+  const order::Layout row_a_rank_;
+  const order::Layout& layout_;
   const Matching* matching_ = nullptr;
   std::string failure_;
 
@@ -378,22 +418,15 @@ class Proof : private Machine {
   Count rounds_ = 0;
 };
 
-// All roots of a small job; of a larger one those next to the ends and to the middle, and one that is nothing special.
-std::vector<Rank> roots_of(Rank rank_count) {
-  std::vector<Rank> roots;
-  if (rank_count <= 32) {
-    for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
-    return roots;
-  }
-  return {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
-}
-
-void check_case(const Row& row, const Context& context, Sweep& sweep) {
-  if (std::optional<std::string> failure = check(row, context)) {
-    sweep.failures.push_back(*std::move(failure));
-  } else {
-    ++sweep.passed;
-  }
+std::string text_of(const Context& context) {
+  std::string text = context.rooted ? " reduce" : " allreduce";
+  text += " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
+          " segments=" + std::to_string(context.segments);
+  if (!context.layout) return text;
+  text += " starts=";
+  for (Rank rank = 0; rank < std::min(context.rank_count, 16); ++rank)
+    text += std::to_string(context.layout->start(rank)) + ",";
+  return text + (context.rank_count > 16 ? "..." : std::to_string(context.layout->element_count()));
 }
 
 }  // namespace
@@ -401,29 +434,11 @@ void check_case(const Row& row, const Context& context, Sweep& sweep) {
 std::optional<std::string> check(const Row& row, Context context) {
   std::string failure = Proof(row, context).run();
   if (failure.empty()) return std::nullopt;
-  const Collective collective = context.rooted ? Collective::reduce : Collective::allreduce;
-  return std::string(row.name) + " " + std::string(name_of(collective)) +
-         " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
-         " segments=" + std::to_string(context.segments) + ": " + failure;
-}
-
-Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
-  Sweep sweep;
-  for (const Row& row : rows) {
-    for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
-      for (std::uint32_t segments = 1; segments <= 3; ++segments) {
-        Context context{.rank_count = rank_count, .segments = segments};
-        if (offers(row.collectives, Collective::allreduce)) check_case(row, context, sweep);
-        if (!offers(row.collectives, Collective::reduce)) continue;
-        context.rooted = true;
-        for (const Rank root : roots_of(rank_count)) {
-          context.root = root;
-          check_case(row, context, sweep);
-        }
-      }
-    }
+  std::string name(row.name);
+  if (context.spec) {
+    for (const Spec::Parameter& each : context.spec->parameters) name += ":" + each.name + "=" + each.value;
   }
-  return sweep;
+  return name + text_of(context) + ": " + failure;
 }
 
 }  // namespace steadfold::schedule

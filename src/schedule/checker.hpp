@@ -21,11 +21,11 @@
 namespace steadfold::schedule {
 
 /// What is wrong with the schedule for this rank count, root, collective and segment count; nothing when it is proved.
-/// The rank of the context does not count. Checked under synchronous sends and first-in-first-out between two ranks:
-/// every contribution exactly once in the value of every rank that should have it and of no other, what `covers` says,
-/// rank order, equal merge trees on all ranks where the row says so, sends and receives that name the same slots,
-/// segments apart, no landing slot written while unread, no deadlock, messages, what they carry, and rounds as the
-/// row's formulas say.
+/// The rank of the context does not count; a layout must be in rank order; without one every rank holds a row. Checked
+/// under synchronous sends and first-in-first-out between two ranks: every row exactly once in the value of every rank
+/// that should have it and of no other, what `covers` says, rank order, equal merge trees on all ranks where the row
+/// says so, sends and receives that name the same slots, segments apart, no landing slot written while unread, no
+/// deadlock, messages, what they carry, and rounds as the row's formulas say.
 std::optional<std::string> check(const Row& row, Context context);
 
 /// What a sweep found: a count of proved cases and one line for each other.
@@ -34,8 +34,9 @@ struct Sweep {
   std::vector<std::string> failures;
 };
 
-/// Checks every row for each of its collectives, 1, 2 and 3 segments, every rank count to `max_ranks` and every root
-/// (beyond 32 ranks a sample of them).
+/// Checks every row, alone and with its examples of parameters, for each of its collectives, 1, 2 and 3 segments, every
+/// rank count to `max_ranks` and every root (beyond 32 ranks a sample of them). A row whose steps follow the layout is
+/// checked on a sample of those: few and many elements, by every distribution, with empty ranks.
 Sweep check_all(Rank max_ranks, std::span<const Row> rows = registry());
 
 }  // namespace steadfold::schedule

@@ -15,8 +15,8 @@ constexpr bool holds_value(Slot slot) noexcept {
   return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value;
 }
 
-/// What no run could put right about a step of one rank: slots of the wrong kind or of several segments, a peer that
-/// does not exist. Empty when there is nothing.
+/// What no run could put right about a step of one rank: slots of the wrong kind or of several segments, a peer or
+/// covered ranks that do not exist. Empty when there is nothing.
 std::string fault_of_form(const Step& step, const Context& context);
 
 std::string text_of(StepKind kind);

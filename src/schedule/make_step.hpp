@@ -11,23 +11,28 @@ constexpr Step lift(Slot target, Rank own) {
   return {.kind = StepKind::lift, .target = target, .left = {}, .right = {}, .peer = -1, .covers = {own, 1}};
 }
 
+/// target := partial of these rows, which are the rank's own.
+constexpr Step lift(Slot target, order::Interval part) {
+  return {.kind = StepKind::lift, .target = target, .left = {}, .right = {}, .peer = -1, .covers = part};
+}
+
 /// The bytes of `from` to the peer's landing slot `to`.
 constexpr Step send(Rank peer, Slot from, Slot to) {
   return {.kind = StepKind::send, .target = to, .left = from, .right = {}, .peer = peer, .covers = {}};
 }
 
 /// landing slot `target` := what `peer` sends there; `covers` stays empty for values.
-constexpr Step receive(Rank peer, Slot target, RankRange covers = {}) {
+constexpr Step receive(Rank peer, Slot target, Covers covers = {}) {
   return {.kind = StepKind::receive, .target = target, .left = {}, .right = {}, .peer = peer, .covers = covers};
 }
 
 /// target := left merged with right.
-constexpr Step merge(Slot target, Slot left, Slot right, RankRange covers) {
+constexpr Step merge(Slot target, Slot left, Slot right, Covers covers) {
   return {.kind = StepKind::merge, .target = target, .left = left, .right = right, .peer = -1, .covers = covers};
 }
 
 /// target := from; `covers` stays empty for values.
-constexpr Step copy(Slot target, Slot from, RankRange covers = {}) {
+constexpr Step copy(Slot target, Slot from, Covers covers = {}) {
   return {.kind = StepKind::copy, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
 }
 

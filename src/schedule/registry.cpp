@@ -199,4 +199,24 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   return std::nullopt;
 }
 
+std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts) {
+  if (row.layouts == Layouts::any) return std::nullopt;
+  const std::string cannot = "schedule " + quoted(row.name) + " cannot serve ";
+  for (const order::Layout* const layout : layouts) {
+    if (!layout->in_rank_order())
+      return cannot + "this layout (its messages follow elements that stand in rank order), " +
+             "give every rank the elements behind those of the rank before it, or take another schedule";
+    if (*layout != *layouts.front())
+      return cannot + "a bundle of several layouts (its messages follow one), bind the calls apart or take another " +
+             "schedule";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_of(const Row& row) {
+  std::vector<std::string> names = {std::string(row.name)};
+  for (const std::string_view example : row.examples) names.push_back(names.front() + ":" + std::string(example));
+  return names;
+}
+
 }  // namespace steadfold::schedule

@@ -30,9 +30,14 @@ enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
 /// Whether an allreduce brings the same bits to all ranks even if merging is not associative in bits (`plain`).
 enum class SameOnAllRanks : std::uint8_t { no, yes };
 
+/// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
+enum class Layouts : std::uint8_t { any, rank_order };
+
+struct Spec;
+
 /// An algorithm. `messages` (of the whole job), `partial_messages` (those of them that carry partials; the others carry
 /// values; as many of each in every segment) and `rounds` (on the longest chain; see checker.hpp) take a context of
-/// which the rank does not count; null where only the transport could know.
+/// which the rank does not count; null where only the transport could know, or, of rounds, where no formula does.
 struct Row {
   std::string_view name;
   std::string_view sentence;
@@ -47,7 +52,10 @@ struct Row {
   Count (*messages)(Context);
   Count (*rounds)(Context);
   Count (*partial_messages)(Context) = nullptr;
-  std::uint32_t (*ports)(Context) = nullptr;  // to send, and as many to receive; null: one
+  std::uint32_t (*ports)(Context) = nullptr;        // to send, and as many to receive; null: one
+  void (*check_parameters)(const Spec&) = nullptr;  // throws as `parse` does where it cannot use a value
+  std::span<const std::string_view> examples = {};  // of parameters, written as after the name: for proofs and tests
+  Layouts layouts = Layouts::any;
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   bool keeps_order(Rank root) const noexcept {
@@ -89,8 +97,11 @@ struct Spec::Parameter {
   std::vector<Spec> nested;
 };
 
+/// The parameter of that name as a number from `least` to `most`; `otherwise` where it is not given. Throws as `parse`.
+Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
+
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
-/// is not of that form, no row has the name, or the row does not accept a parameter.
+/// is not of that form, no row has the name, or the row does not accept a parameter or its value.
 Spec parse(std::string_view text, std::span<const Row> rows = registry());
 
 enum class Operator : std::uint8_t { commutative, ordered };
@@ -99,5 +110,11 @@ enum class Operator : std::uint8_t { commutative, ordered };
 /// only.
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
                                    Operator kind);
+
+/// Why the row cannot serve calls that share its messages, by their layouts; nothing when it can.
+std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);
+
+/// The row's name alone and with each of its examples, as `parse` reads them.
+std::vector<std::string> names_of(const Row& row);
 
 }  // namespace steadfold::schedule

@@ -1,6 +1,7 @@
 // Reads schedules as asked for by name: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
 // Rank order: not concerned. Cost: O(length x depth of brackets). Source: ours.
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 
 #include "schedule/registry.hpp"
@@ -94,6 +95,18 @@ const Spec::Parameter* Spec::parameter(std::string_view key) const noexcept {
   return found == parameters.end() ? nullptr : &*found;
 }
 
+Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most) {
+  const Spec::Parameter* parameter = spec.parameter(key);
+  if (!parameter) return otherwise;
+  const std::string& text = parameter->value;
+  Count number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    fail("parameter " + quoted(key) + " of schedule " + quoted(spec.name) + " cannot be " + quoted(text),
+         "it is a number from " + std::to_string(least) + " to " + std::to_string(most), "choose one");
+  return number;
+}
+
 Spec parse(std::string_view text, std::span<const Row> rows) {
   const bool ends_early = text.ends_with(':');
   Spec spec;
@@ -101,6 +114,7 @@ Spec parse(std::string_view text, std::span<const Row> rows) {
   spec.row = &row_named(spec.name, rows);
   if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
   while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows));
+  if (spec.row->check_parameters) spec.row->check_parameters(spec);
   return spec;
 }
 

@@ -1,5 +1,5 @@
 // The language of schedules: what one rank does, step by step, with slots that hold partials or values.
-// Rank order: each algorithm states it in its registry row. Cost: a step is 40 bytes. Source: ours; see
+// Rank order: each algorithm states it in its registry row. Cost: a step is 56 bytes. Source: ours; see
 // docs/architecture.md.
 //
 // Steps start in the order given. Sends and receives complete later, in any order; a step waits only for those that
@@ -16,6 +16,7 @@ namespace steadfold::schedule {
 
 using order::Bytes;
 using order::Count;
+using order::Index;
 using order::Rank;
 using order::RankRange;
 
@@ -45,10 +46,27 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
   return {SlotKind::landing_value, static_cast<std::uint16_t>(number), segment};
 }
 
+/// Which rows a partial stands for: all those of a cyclic run of ranks, or, where `part` is not empty, that part of the
+/// job's rows, whoever holds them.
+struct Covers {
+  RankRange ranks;
+  order::Interval part;
+
+  constexpr Covers() = default;
+  constexpr Covers(Rank first, Rank count) : ranks{first, count} {}
+  constexpr Covers(RankRange run) : ranks(run) {}
+  constexpr Covers(order::Interval rows) : part(rows) {}
+
+  constexpr bool is_part() const noexcept { return !part.empty(); }
+  order::IntervalSet rows(const order::Layout& layout) const {
+    return is_part() ? order::IntervalSet(part) : layout.rows(ranks);
+  }
+};
+
 enum class StepKind : std::uint8_t {
-  lift,       // target := partial of this rank's own rows
+  lift,       // target := partial of this rank's own rows, or of those of them that `covers` names
   send,       // the bytes of `left` to slot `target` of `peer`
-  receive,    // target := what `peer` sends there; `covers` says whose rows it will hold (partials)
+  receive,    // target := what `peer` sends there; `covers` says which rows it will hold (partials)
   merge,      // target := left merged with right, left before right in rank order; target may be left or right
   copy,       // target := left (a partial to a partial, or a value to a value)
   finish,     // target (value) := the values of left (partial), which covers all ranks
@@ -62,16 +80,21 @@ struct Step {
   Slot left;
   Slot right;
   Rank peer = -1;
-  RankRange covers;  // whose rows a partial slot holds after lift, receive, merge, copy or add_words
+  Covers covers;  // which rows a partial slot holds after lift, receive, merge, copy or add_words
 };
 
+struct Spec;
+
 /// What an algorithm may look at: a pure function of this gives every rank's steps. Same on all ranks but for `rank`.
+/// What it points to outlives the steps.
 struct Context {
   Rank rank = 0;
   Rank rank_count = 1;
   Rank root = 0;        // of rooted collectives
   bool rooted = false;  // reduce to `root`; otherwise every rank gets the value
   std::uint32_t segments = 1;
+  const order::Layout* layout = nullptr;  // null: a row a rank
+  const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
 };
 
 /// An algorithm's steps for one rank, made one at a time. The final result stands in `value(0, segment)`.

@@ -310,7 +310,7 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
   collective::Bundle bundle(lone.rows, 1);
   const order::RankRange all{0, 1};
   Memory whole(bundle.working_capacity(all, 0));
-  whole.resize(bundle.lift(0, whole));
+  whole.resize(bundle.lift(0, all, whole));
   ASSERT_LE(whole.size(), bundle.partial_capacity(all, 0));
   for (int round = 0; round < 4000; ++round) {
     Memory damaged = whole;

@@ -1,0 +1,75 @@
+// Which cases a sweep of proofs has: rows, parameters, collectives, rank counts, roots, segments and layouts.
+// Rank order: not concerned. Cost: that of the proofs. Source: ours.
+#include "order/distribution.hpp"
+#include "schedule/checker.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+// All roots of a small job; of a larger one those next to the ends and to the middle, and one that is nothing special.
+std::vector<Rank> roots_of(Rank rank_count) {
+  std::vector<Rank> roots;
+  if (rank_count <= 32) {
+    for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
+    return roots;
+  }
+  return {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
+}
+
+// The layouts that a row is checked on: null, a row a rank, where its steps do not follow any.
+std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
+  if (row.layouts == Layouts::any) return {std::nullopt};
+  const auto ranks = static_cast<Count>(rank_count);
+  std::vector<std::optional<order::Layout>> layouts;
+  for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2,
+                          order::Distribution::optimized}) {
+    for (const Count rows : {Count{0}, ranks / 2, ranks, 16 * ranks + 1, 37 * ranks + 5})
+      layouts.emplace_back(order::Layout::contiguous(order::counts(rule, rows, rank_count)));
+  }
+  std::vector<Count> gaps(ranks);
+  for (std::size_t rank = 1; rank < gaps.size(); rank += 2) gaps[rank] = 5 * rank + rank % 3;
+  layouts.emplace_back(order::Layout::contiguous(gaps));
+  return layouts;
+}
+
+void check_case(const Row& row, const Context& context, Sweep& sweep) {
+  if (std::optional<std::string> failure = check(row, context)) {
+    sweep.failures.push_back(*std::move(failure));
+  } else {
+    ++sweep.passed;
+  }
+}
+
+void check_collectives(const Row& row, Context context, Sweep& sweep) {
+  if (offers(row.collectives, Collective::allreduce)) check_case(row, context, sweep);
+  if (!offers(row.collectives, Collective::reduce)) return;
+  context.rooted = true;
+  for (const Rank root : roots_of(context.rank_count)) {
+    context.root = root;
+    check_case(row, context, sweep);
+  }
+}
+
+}  // namespace
+
+Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
+  Sweep sweep;
+  for (const Row& row : rows) {
+    for (const std::string& name : names_of(row)) {
+      const Spec spec = parse(name, rows);
+      for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
+        for (const auto& layout : layouts_of(row, rank_count)) {
+          for (std::uint32_t segments = 1; segments <= 3; ++segments) {
+            check_collectives(
+                row,
+                {.rank_count = rank_count, .segments = segments, .layout = layout ? &*layout : nullptr, .spec = &spec},
+                sweep);
+          }
+        }
+      }
+    }
+  }
+  return sweep;
+}
+
+}  // namespace steadfold::schedule
