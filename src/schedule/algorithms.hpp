@@ -12,4 +12,8 @@ Steps binomial(Context context);
 Steps recursive_doubling(Context context);
 Steps native(Context context);
 
+Steps owner(Context context);
+Count owner_messages(Context context);
+void check_owner(const Spec& spec);
+
 }  // namespace steadfold::schedule::algorithm

@@ -16,6 +16,9 @@ using order::floor_log2;
 
 constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
 constexpr std::array<std::string_view, 1> exact_only = {"exact"};
+constexpr std::array<std::string_view, 1> tree_only = {"tree"};
+constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
+constexpr std::array<std::string_view, 2> owner_examples = {"buffer=2", "buffer=4"};
 constexpr Collective both = Collective::reduce | Collective::allreduce;
 
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
@@ -70,7 +73,7 @@ Count recursive_doubling_rounds(Context c) {
   return rounds * c.segments + (pairs ? 1 + c.segments : 0);
 }
 
-constexpr std::array<Row, 5> all_rows = {{
+constexpr std::array<Row, 6> all_rows = {{
     {.name = "flat",
      .sentence = "every rank sends to the root, which merges in rank order",
      .collectives = both,
@@ -135,6 +138,22 @@ constexpr std::array<Row, 5> all_rows = {{
      .steps = algorithm::native,
      .messages = nullptr,
      .rounds = nullptr},
+    {.name = "owner",
+     .sentence = "a node is reduced where its first element lives; ranks send others the right children they need",
+     .collectives = Collective::reduce,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "reduce only; elements in rank order; tree only",
+     .methods = tree_only,
+     .parameters = owner_parameters,
+     .source = "S0",
+     .steps = algorithm::owner,
+     .messages = algorithm::owner_messages,
+     .rounds = nullptr,  // they follow the layout along the longest chain, which no formula finds
+     .partial_messages = algorithm::owner_messages,
+     .check_parameters = algorithm::check_owner,
+     .examples = owner_examples,
+     .layouts = Layouts::rank_order},
 }};
 
 std::string joined(std::span<const std::string_view> names) {

@@ -1,0 +1,147 @@
+// Owner: every node of the reduction tree is reduced on the rank that holds its first element; each rank sends the
+// right children of nodes that other ranks reduce, in ascending order.
+// Rank order: kept, for any root.
+// Cost: a message an outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`, of one node; a rank has
+// O(log N) of them. With a buffer of k nodes up to k roots for one rank share a message, as in section 3.1.1: it leaves
+// when it is full, when the next root goes elsewhere, and before a root over more than 64 elements is begun. One
+// message more where the root does not hold element 0.
+// Source: [S0] Algorithm 1 and section 3.1.1.
+//
+// The outbound roots of a rank are x, then the index behind the subtree of x, and so on: their subtrees partition its
+// rows, and only the last one may reach beyond them. Then the subtrees behind its rows are right children of nodes that
+// this rank reduces. Their levels increase, too, so the level of its first root names the landing slot of a message.
+#include <algorithm>
+#include <vector>
+
+#include "order/pe_intersecting.hpp"
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+using order::Interval;
+
+constexpr Count most_buffered = 64;   // a rank has no more outbound roots
+constexpr Count most_held_back = 64;  // elements of a root that a buffer may wait for
+
+Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
+
+// Who reduces what, and which roots share a message: sender and receiver ask the same.
+class Owners {
+ public:
+  explicit Owners(const Context& c)
+      : layout_(c.layout),
+        root_(c.root),
+        buffer_(c.spec ? buffer_of(*c.spec) : 1),
+        row_count_(layout_ ? layout_->element_count() : static_cast<Count>(c.rank_count)) {}
+
+  Count row_count() const { return row_count_; }
+  Count buffer() const { return buffer_; }
+  Interval rows(Rank rank) const { return {start(rank), start(rank + 1)}; }
+  Rank owner(Index x) const { return layout_ ? layout_->owner(x) : static_cast<Rank>(x); }
+
+  // Whom the largest node at x is sent to. The node over all elements is the root's.
+  Rank target(Index x) const { return x == 0 ? root_ : owner(order::parent(x)); }
+
+  // The rows of the message whose first outbound root is x.
+  Interval message(Index x) const {
+    const Index end_of_rank = rows(owner(x)).end;
+    Index end = end_of_subtree(x);
+    for (Count held = 1; held < buffer_ && end < end_of_rank; ++held) {
+      const Index next = end_of_subtree(end);
+      if (target(end) != target(x) || next - end > most_held_back) break;
+      end = next;
+    }
+    return {x, end};
+  }
+
+ private:
+  Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
+  // Not larger than N - 1 first: the last index has none behind it.
+  Index end_of_subtree(Index x) const {
+    return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
+  }
+
+  const order::Layout* layout_;
+  Rank root_;
+  Count buffer_;
+  Count row_count_;
+};
+
+Slot landing_of(Interval message, std::uint32_t segment) {
+  return landing(message.begin == 0 ? 0 : order::max_level(message.begin) + 1, segment);
+}
+
+// The last of a rank's messages; it alone takes in what other ranks send.
+Interval last_message(const Owners& owners, Interval own) {
+  Interval message = owners.message(own.begin);
+  while (message.end < own.end) message = owners.message(message.end);
+  return message;
+}
+
+}  // namespace
+
+void check_owner(const Spec& spec) { buffer_of(spec); }
+
+Steps owner(Context c) {
+  const Owners owners(c);
+  const Interval own = owners.rows(c.rank);
+  const Interval all{0, owners.row_count()};
+  const bool is_root = c.rank == c.root;
+  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the rank that holds element 0
+  const Interval last = own.empty() ? Interval{} : last_message(owners, own);
+
+  // What comes from the ranks above is open from the start.
+  for (Interval inbound{0, own.end}; inbound.end < last.end;) {
+    inbound = owners.message(inbound.end);
+    for (std::uint32_t s = 0; s < c.segments; ++s)
+      co_yield make::receive(owners.owner(inbound.begin), landing_of(inbound, s), inbound);
+  }
+  for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
+    co_yield make::receive(owners.owner(0), landing_of(all, s), all);
+
+  int turn = 0;  // two slots in turn, so that one is filled while the other is sent
+  for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; turn = 1 - turn) {
+    sent = owners.message(sent.end);
+    const Rank target = owners.target(sent.begin);
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      const Slot sum = partial(turn, s);
+      Index end = std::min(sent.end, own.end);
+      co_yield make::lift(sum, Interval{sent.begin, end});
+      while (end < sent.end) {
+        const Interval inbound = owners.message(end);
+        end = inbound.end;
+        co_yield make::merge(sum, sum, landing_of(inbound, s), Interval{sent.begin, end});
+      }
+      if (target == c.rank) co_yield make::finish(value(0, s), sum);
+      if (target != c.rank) co_yield make::send(target, sum, landing_of(sent, s));
+    }
+  }
+
+  // A root without rows of its own takes part with a partial of none, in which its status travels.
+  for (std::uint32_t s = 0; s < c.segments && is_root; ++s) {
+    if (own.empty()) co_yield make::lift(partial(0, s), c.rank);
+    if (own.empty() && takes_all) co_yield make::merge(partial(0, s), partial(0, s), landing_of(all, s), all);
+    if (own.empty() || takes_all) co_yield make::finish(value(0, s), own.empty() ? partial(0, s) : landing_of(all, s));
+  }
+}
+
+// Unbuffered by [S0]'s count of PE-intersecting nodes, else by a walk from message to message.
+Count owner_messages(Context c) {
+  const Owners owners(c);
+  if (owners.row_count() == 0) return 0;
+  Count messages = owners.owner(0) == c.root ? 0 : 1;
+  std::vector<Index> starts;
+  for (Rank rank = 0; rank < c.rank_count; ++rank) {
+    const Interval own = owners.rows(rank);
+    starts.push_back(own.begin);
+    if (owners.buffer() == 1 || own.begin == 0) continue;
+    for (Index sent = own.begin; sent < own.end; sent = owners.message(sent).end) ++messages;
+  }
+  if (owners.buffer() == 1) messages += order::pe_intersecting_nodes(starts, owners.row_count());
+  return messages * c.segments;
+}
+
+}  // namespace steadfold::schedule::algorithm
