@@ -10,6 +10,12 @@ std::vector<std::string> schedule_names() {
   return names;
 }
 
+std::string own_collective(const std::string& schedule) {
+  const schedule::Row* const row = schedule::find(schedule.substr(0, schedule.find(':')));
+  const bool offered = row == nullptr || offers(row->collectives, schedule::Collective::allreduce);
+  return std::string(name_of(offered ? schedule::Collective::allreduce : schedule::Collective::reduce));
+}
+
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;

@@ -10,6 +10,12 @@ namespace steadfold::command {
 /// The names of all schedules.
 std::vector<std::string> schedule_names();
 
+/// What a schedule, with its parameters, is asked for by default: allreduce where it offers that, or is none, else
+/// reduce.
+std::string own_collective(const std::string& schedule);
+inline constexpr const char* collective_help =
+    "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
+
 /// Why a schedule, with its parameters, cannot sum by that method: "problem (why), suggestion". Throws
 /// std::invalid_argument when there is no such schedule.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);

@@ -2,13 +2,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "catalogue.hpp"
 #include "command.hpp"
 
 namespace steadfold::command {
 
 void Request::add_to(CLI::App& app) {
   app.add_option("FILE", file, "The numbers")->required();
-  app.add_option("--collective", collective, "reduce (to rank 0) or allreduce")->capture_default_str();
+  app.add_option("--collective", collective, collective_help);
   app.add_option(
          "--distribution", distribution,
          "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
@@ -21,18 +22,22 @@ void Request::add_to(CLI::App& app) {
 }
 
 void Request::check() const {
-  if (collective != "reduce" && collective != "allreduce")
+  if (!collective.empty() && collective != "reduce" && collective != "allreduce")
     throw Failure("unknown collective '" + collective + "' (known are reduce and allreduce), choose one of these");
   reader_options();
 }
 
 std::vector<std::string> Request::arguments() const {
-  std::vector<std::string> result = {"--collective=" + collective, "--distribution=" + distribution,
-                                     "--format=" + format};
+  std::vector<std::string> result = {"--distribution=" + distribution, "--format=" + format};
+  if (!collective.empty()) result.push_back("--collective=" + collective);
   if (!type.empty()) result.push_back("--type=" + type);
   if (!column.empty()) result.push_back("--column=" + column);
   result.insert(result.end(), {"--", file});
   return result;
+}
+
+std::string Request::collective_by(const std::string& schedule) const {
+  return collective.empty() ? own_collective(schedule) : collective;
 }
 
 readers::Options Request::reader_options() const {

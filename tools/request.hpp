@@ -16,7 +16,7 @@ namespace steadfold::command {
 
 struct Request {
   std::string file;
-  std::string collective = "allreduce";
+  std::string collective;  // empty: the schedule's own
   std::string distribution = "upper";
   std::string type;  // empty: the file's own
   std::string format = "auto";
@@ -31,7 +31,8 @@ struct Request {
   std::vector<std::string> arguments() const;
 
   readers::Options reader_options() const;
-  bool rooted() const noexcept { return collective == "reduce"; }
+  std::string collective_by(const std::string& schedule) const;
+  bool rooted_by(const std::string& schedule) const { return collective_by(schedule) == "reduce"; }
 };
 
 /// The methods that are built, and what the library calls one of them. Throws Failure for others.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "catalogue.hpp"
 #include "collective/choice.hpp"
 #include "collective/prediction.hpp"
 #include "command.hpp"
@@ -28,7 +29,7 @@ struct Options {
   Count elements = 0;
   Count width = 1;
   std::string schedule = "auto";
-  std::string collective = "allreduce";
+  std::string collective;  // empty: the schedule's own
   std::string distribution = "upper";
   std::string method = "exact";
   std::string type = "f64";
@@ -87,11 +88,12 @@ Json json_of(const std::optional<T>& known) {
 
 Json predicted(const Options& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
+  const Request request{.collective = options.collective};
   const collective::Call call{.method = static_cast<collective::Method>(method_named(options.method).id),
                               .type = type,
                               .result_type = type,
                               .columns = options.width,
-                              .root = options.collective == "reduce" ? 0 : collective::all_ranks};
+                              .root = request.rooted_by(options.schedule) ? 0 : collective::all_ranks};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   const std::string schedule = schedule_of(options, scenario.description);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
@@ -107,7 +109,7 @@ Json predicted(const Options& options) {
           {"type", options.type},
           {"schedule", schedule},
           {"distribution", options.distribution},
-          {"collective", options.collective},
+          {"collective", request.collective_by(options.schedule)},
           {"topology", options.topology},
           {"predicted_by", text_of(prediction.by)},
           {"messages", json_of(prediction.messages)},
@@ -143,7 +145,7 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--elements", o->elements, "How many elements, over all ranks")->required();
   simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
   simulate.add_option("--schedule", o->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
-  simulate.add_option("--collective", o->collective, "reduce (to rank 0) or allreduce")->capture_default_str();
+  simulate.add_option("--collective", o->collective, collective_help);
   simulate
       .add_option(
           "--distribution", o->distribution,

@@ -26,7 +26,7 @@ Json json_of(const Job& job, const Options& options, const Share& share, const S
   json["method"] = options.method;
   json["schedule"] = summed.schedule;
   json["distribution"] = options.request.distribution;
-  json["collective"] = options.request.collective;
+  json["collective"] = options.request.collective_by(options.schedule);
   json["type"] = std::holds_alternative<std::vector<double>>(share.elements) ? "f64" : "f32";
   json["value"] = std::isfinite(summed.value) ? Json(summed.value) : Json();
   json["bits"] = summed.bits;
@@ -50,9 +50,11 @@ std::string table_of(const Json& json, double value) {
 
 Result run(const Job& job, const Options& options) {
   const Share share = load(job, options.request);
-  const Summed summed = command::summed(
-      job, share,
-      {.method = options.method, .schedule = options.schedule, .rooted = options.request.rooted(), .measured = true});
+  const Summed summed = command::summed(job, share,
+                                        {.method = options.method,
+                                         .schedule = options.schedule,
+                                         .rooted = options.request.rooted_by(options.schedule),
+                                         .measured = true});
   if (!summed.same_on_all_ranks)
     throw Failure("the ranks do not hold the same bits (schedule " + summed.schedule + ", method " + options.method +
                       "), report it with this command line",

@@ -55,7 +55,7 @@ std::vector<Case> cases_of(const Options& options) {
     std::string refused;
     bool served = false;
     for (const std::string& method : methods) {
-      const auto reason = refusal(schedule, method, options.request.rooted());
+      const auto reason = refusal(schedule, method, options.request.rooted_by(schedule));
       if (reason && !all_schedules && !all_methods) throw Failure(*reason);
       if (reason) refused = *reason;
       if (!reason) cases.push_back({method, schedule});

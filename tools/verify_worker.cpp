@@ -21,7 +21,8 @@ Json rows_of(const Job& job, const Options& options) {
   for (const std::string& text : options.cases) {
     const Case each = case_in(text);
     const Summed summed = command::summed(
-        job, share, {.method = each.method, .schedule = each.schedule, .rooted = options.request.rooted()});
+        job, share,
+        {.method = each.method, .schedule = each.schedule, .rooted = options.request.rooted_by(each.schedule)});
     rows.push_back({{"ranks", job.rank_count()},
                     {"method", each.method},
                     {"schedule", each.schedule},

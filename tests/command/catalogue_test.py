@@ -16,7 +16,7 @@ class Catalogue(CommandTest):
             rows = self.object_from(run("schedules", "--json", ranks=ranks))["schedules"]
             names = [row["name"] for row in rows]
             self.assertEqual(len(names), len(set(names)))
-            self.assertGreaterEqual(set(names), {"flat", "linear", "binomial", "recursive_doubling", "native"})
+            self.assertGreaterEqual(set(names), {"flat", "linear", "binomial", "recursive_doubling", "native", "owner"})
             for row in rows:
                 for field, kind in FIELDS.items():
                     self.assertIsInstance(row[field], kind, (row["name"], field))

@@ -42,6 +42,9 @@ class Simulate(CommandTest):
                 ("binomial_spanning_tree", "plain", "allreduce", "optimized", 4),
                 ("recursive_doubling", "tree", "allreduce", "optimized:deviation=0.5", 5),
                 ("recursive_doubling", "plain", "allreduce", str(uneven), 5),
+                ("owner", "tree", "reduce", "lower", 5),
+                ("owner", "tree", "reduce", str(uneven), 5),
+                ("owner:buffer=4", "tree", "reduce", "upper", 7),
                 ("auto", "tree", "allreduce", "lower", 2),
                 ("auto", "tree", "reduce", "upper", 1),
             ]
@@ -63,6 +66,13 @@ class Simulate(CommandTest):
                 self.assertEqual(found["nodes"], nodes)
                 self.assertEqual(round(found["score_seconds"] * 1e6, 1), microseconds)
                 self.assertEqual(found["score_seconds"], 281e-9 * nodes + 4.15e-9 * self.most(distribution))
+
+    def test_published_messages_of_owner(self):
+        for distribution, nodes in (("lower", 1640), ("upper", 1401), ("power2", 256)):
+            arguments = ["--distribution", distribution, "--method", "tree", "--schedule"]
+            found = self.simulate(256, 504850, *arguments, "owner")
+            self.assertEqual((found["messages"], found["nodes"], found["collective"]), (nodes, nodes, "reduce"))
+            self.assertLessEqual(self.simulate(256, 504850, *arguments, "owner:buffer=4")["messages"], nodes)
 
     @staticmethod
     def most(distribution):
@@ -147,6 +157,8 @@ class Simulate(CommandTest):
         self.fault("elements", elements="-1")
         self.fault("--elements", elements=str(2**63))
         self.fault("no such row", arguments=["--schedule=nosuch"])
+        self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
+        self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("allreduce only", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
         self.fault("binned", arguments=["--method=binned"])
