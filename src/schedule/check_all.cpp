@@ -20,10 +20,10 @@ std::vector<Rank> roots_of(Rank rank_count) {
 std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
   if (row.layouts == Layouts::any) return {std::nullopt};
   const auto ranks = static_cast<Count>(rank_count);
-  std::vector<std::optional<order::Layout>> layouts;
+  std::vector<std::optional<order::Layout>> layouts = {order::Layout::contiguous(std::vector<Count>(ranks))};
   for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2,
                           order::Distribution::optimized}) {
-    for (const Count rows : {Count{0}, ranks / 2, ranks, 16 * ranks + 1, 37 * ranks + 5})
+    for (const Count rows : {ranks / 2, 16 * ranks + 1, 37 * ranks + 5})
       layouts.emplace_back(order::Layout::contiguous(order::counts(rule, rows, rank_count)));
   }
   std::vector<Count> gaps(ranks);

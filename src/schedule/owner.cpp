@@ -59,7 +59,7 @@ class Owners {
 
  private:
   Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
-  // Not larger than N - 1 first: the last index has none behind it.
+  // Where the next root begins. No overflow, not even at the largest index.
   Index end_of_subtree(Index x) const {
     return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
   }
@@ -120,11 +120,15 @@ Steps owner(Context c) {
     }
   }
 
-  // A root without rows of its own takes part with a partial of none, in which its status travels.
-  for (std::uint32_t s = 0; s < c.segments && is_root; ++s) {
-    if (own.empty()) co_yield make::lift(partial(0, s), c.rank);
-    if (own.empty() && takes_all) co_yield make::merge(partial(0, s), partial(0, s), landing_of(all, s), all);
-    if (own.empty() || takes_all) co_yield make::finish(value(0, s), own.empty() ? partial(0, s) : landing_of(all, s));
+  if (!takes_all && !(is_root && own.empty())) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    Slot result = landing_of(all, s);
+    if (own.empty()) {  // the root takes part all the same, with a partial of none, in which its status travels
+      result = partial(0, s);
+      co_yield make::lift(result, c.rank);
+      if (takes_all) co_yield make::merge(result, result, landing_of(all, s), all);
+    }
+    co_yield make::finish(value(0, s), result);
   }
 }
 

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned
 constexpr std::array<std::string_view, 1> exact_only = {"exact"};
 constexpr std::array<std::string_view, 1> tree_only = {"tree"};
 constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
-constexpr std::array<std::string_view, 2> owner_examples = {"buffer=2", "buffer=4"};
+constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 constexpr Collective both = Collective::reduce | Collective::allreduce;
 
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }

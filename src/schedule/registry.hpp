@@ -33,8 +33,6 @@ enum class SameOnAllRanks : std::uint8_t { no, yes };
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
-struct Spec;
-
 /// An algorithm. `messages` (of the whole job), `partial_messages` (those of them that carry partials; the others carry
 /// values; as many of each in every segment) and `rounds` (on the longest chain; see checker.hpp) take a context of
 /// which the rank does not count; null where only the transport could know, or, of rounds, where no formula does.
