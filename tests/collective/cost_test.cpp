@@ -70,15 +70,21 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
         const auto asked = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
         if (!schedule::offers(row.collectives, asked)) continue;
         for (const std::uint32_t segments : {1u, 2u, 3u, 5u}) {
-          const schedule::Context context{
-              .rank_count = p, .root = std::max(root, 0), .rooted = root != all_ranks, .segments = segments};
+          const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
+          const schedule::Context context{.rank_count = p,
+                                          .root = std::max(root, 0),
+                                          .rooted = root != all_ranks,
+                                          .segments = segments,
+                                          .layout = &layout};
           for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             SCOPED_TRACE(testing::Message() << row.name << ", p " << p << ", root " << root << ", segments " << segments
                                             << ", seed " << seed);
             const Cost cost =
                 cost_of(std::string(row.name), p, root, 2 * static_cast<Count>(p), seed, Method::tree, segments);
             ASSERT_EQ(cost.messages, row.messages(context));
-            ASSERT_EQ(cost.rounds, row.rounds(context));
+            if (row.rounds != nullptr) {
+              ASSERT_EQ(cost.rounds, row.rounds(context));
+            }
           }
         }
       }

@@ -106,9 +106,10 @@ struct Input {
   }
 };
 
-/// A row of the registry as it is asked for.
+/// A row of the registry as it is asked for, by its name or one with parameters.
 struct Asked {
   const schedule::Row* row;
+  std::string name;
   Method method;
   Rank root;
   std::uint32_t segments;
@@ -122,15 +123,30 @@ bool serves(const Asked& asked) {
                             schedule::Operator::commutative);
 }
 
+bool in_rank_order(const Deal& deal) {
+  Index end = 0;
+  for (const auto& intervals : deal) {
+    for (const Interval interval : intervals) {
+      if (!interval.empty() && interval.begin != end) return false;
+      end = std::max(end, interval.end);
+    }
+  }
+  return true;
+}
+
 /// No segment is without a column.
-void expect_costs(const SimulatedJob& job, const Asked& asked, Count columns) {
+void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
   if (asked.row->messages == nullptr) return;
   const schedule::Context context{.rank_count = job.rank_count(),
                                   .root = std::max(asked.root, 0),
                                   .rooted = asked.root != all_ranks,
-                                  .segments = static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns))};
+                                  .segments = static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)),
+                                  .layout = agreed.members[0].layout.get(),
+                                  .spec = &agreed.schedule};
   EXPECT_EQ(job.messages(), asked.row->messages(context)) << "messages";
-  EXPECT_EQ(job.rounds(), asked.row->rounds(context)) << "rounds";
+  if (asked.row->rounds != nullptr) {
+    EXPECT_EQ(job.rounds(), asked.row->rounds(context)) << "rounds";
+  }
 }
 
 void expect_values(const Outcome& outcome, const Input& input, const Asked& asked) {
@@ -143,15 +159,18 @@ void expect_values(const Outcome& outcome, const Input& input, const Asked& aske
 }
 
 void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
-  const std::string name(asked.row->name);
   const Call common{.method = asked.method,
                     .columns = input.columns,
                     .root = asked.root,
-                    .schedule = name,
+                    .schedule = asked.name,
                     .element_count = seed % 2 == 0 ? input.rows : arithmetic::unknown_count,
                     .layout = input.named.layout};
   const std::vector<Call> calls = calls_for(common, input.named.deal);
   const Concluded agreed = concluded(calls);
+  if (asked.row->layouts == schedule::Layouts::rank_order && !in_rank_order(input.named.deal)) {
+    ASSERT_EQ(agreed.status, Status::unsupported) << agreed.text;
+    return;
+  }
   ASSERT_TRUE(agreed.agreement) << agreed.text;
   ASSERT_EQ(agreed.agreement->members[0].element_count, input.rows);
   SimulatedRanks ranks(static_cast<Rank>(calls.size()), seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
@@ -161,7 +180,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
   for (int again = 0; again < (seed % 8 == 0 ? 2 : 1); ++again) {
     const Outcome outcome = run(ranks, job, input.memory, input.columns * sizeof(double), asked.segments);
     expect_values(outcome, input, asked);
-    expect_costs(job, asked, input.columns);
+    expect_costs(job, *agreed.agreement, asked, input.columns);
   }
   EXPECT_EQ(input.memory, copy) << "the input was written";
 }
@@ -174,11 +193,13 @@ std::vector<Rank> roots_of(Rank p) {
 std::vector<Asked> everything_asked(Rank p) {
   std::vector<Asked> all;
   for (const schedule::Row& row : schedule::registry()) {
-    for (const Method method : {Method::tree, Method::exact, Method::plain}) {
-      for (const Rank root : roots_of(p)) {
-        for (const std::uint32_t segments : {1u, 2u, 3u}) {
-          const Asked asked{&row, method, root, segments};
-          if (serves(asked)) all.push_back(asked);
+    for (const std::string& name : names_of(row)) {
+      for (const Method method : {Method::tree, Method::exact, Method::plain}) {
+        for (const Rank root : roots_of(p)) {
+          for (const std::uint32_t segments : {1u, 2u, 3u}) {
+            const Asked asked{&row, name, method, root, segments};
+            if (serves(asked)) all.push_back(asked);
+          }
         }
       }
     }
@@ -196,7 +217,7 @@ void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
       for (const Asked& asked : everything_asked(p)) {
         ++seed;
         if (random() % one_in != 0) continue;
-        SCOPED_TRACE(testing::Message() << asked.row->name << ", " << collective::name_of(asked.method) << ", p " << p
+        SCOPED_TRACE(testing::Message() << asked.name << ", " << collective::name_of(asked.method) << ", p " << p
                                         << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows
                                         << ", columns " << columns << ", segments " << asked.segments << ", seed "
                                         << seed << " of the sweep from " << first_seed);

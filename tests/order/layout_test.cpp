@@ -166,6 +166,34 @@ TEST(Layout, RowsOfContiguousRangesAreThoseOfLists) {
   }
 }
 
+TEST(Layout, KnowsStartsAndOwnersWhereItIsInRankOrder) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Count> counts(1 + random() % 9);
+    Lists lists;
+    std::vector<Rank> owners;
+    std::vector<Index> starts;
+    for (Count& count : counts) {
+      count = random() % 3 == 0 ? 0 : random() % 12;
+      const Index begin = owners.size();
+      const Index middle = begin + count / 2;
+      starts.push_back(begin);
+      lists.push_back({{begin, middle}, {middle, begin + count}});
+      owners.insert(owners.end(), count, static_cast<Rank>(starts.size() - 1));
+    }
+    for (const Layout& layout : {Layout::contiguous(counts), Layout::lists(lists)}) {
+      ASSERT_TRUE(layout.in_rank_order());
+      for (std::size_t rank = 0; rank < counts.size(); ++rank)
+        ASSERT_EQ(layout.start(static_cast<Rank>(rank)), starts[rank]) << "round " << round << ", rank " << rank;
+      ASSERT_EQ(layout.start(layout.rank_count()), owners.size());
+      for (Index i = 0; i < owners.size(); ++i) ASSERT_EQ(layout.owner(i), owners[i]) << round << ", element " << i;
+    }
+  }
+  EXPECT_FALSE(Layout::lists(Lists{{{3, 5}}, {{0, 3}}}).in_rank_order());
+  EXPECT_FALSE(Layout::lists(Lists{{{0, 1}, {2, 3}}, {{1, 2}}}).in_rank_order());
+  EXPECT_FALSE(Layout::lists(Lists{{{1, 2}}}).in_rank_order());
+}
+
 /// A whole layout with an interval lost, repeated or moved, against how often each index is listed.
 TEST(Layout, FindsRandomFaults) {
   std::mt19937_64 random(7);

@@ -28,7 +28,9 @@ TEST(Checker, ProvesFormulasForMoreSegments) {
     for (Rank rank_count = 1; rank_count <= 17; ++rank_count) {
       for (const std::uint32_t segments : {4u, 5u, 8u, 33u}) {
         Context context{.rank_count = rank_count, .segments = segments};
-        EXPECT_EQ(check(row, context).value_or(""), "");
+        if (offers(row.collectives, Collective::allreduce)) {
+          EXPECT_EQ(check(row, context).value_or(""), "");
+        }
         if (!offers(row.collectives, Collective::reduce)) continue;
         context.rooted = true;
         for (context.root = 0; context.root < rank_count; ++context.root) {

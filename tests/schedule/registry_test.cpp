@@ -100,7 +100,7 @@ TEST(Registry, RowsAreComplete) {
     EXPECT_FALSE(row.methods.empty());
     EXPECT_NE(row.steps, nullptr);
     EXPECT_EQ(row.messages == nullptr, row.name == "native");
-    EXPECT_EQ(row.rounds == nullptr, row.name == "native");
+    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner");
     EXPECT_EQ(row.partial_messages == nullptr, row.name == "native");
   }
 }
@@ -145,6 +145,30 @@ TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
   EXPECT_FALSE(refusal(row, Collective::allreduce, 0, "tree", Operator::ordered));
 }
 
+std::string why_not(std::string_view name, const std::vector<order::Layout>& layouts) {
+  std::vector<const order::Layout*> each;
+  for (const order::Layout& layout : layouts) each.push_back(&layout);
+  return refusal(*find(name), each).value_or("");
+}
+
+TEST(Refusal, OfLayoutsThatAScheduleCannotFollow) {
+  using Lists = std::vector<std::vector<order::Interval>>;
+  const auto two = order::Layout::contiguous(std::vector<Count>{3, 2});
+  const auto listed = order::Layout::lists(Lists{{{0, 1}, {1, 3}}, {{3, 5}}});
+  const auto other = order::Layout::contiguous(std::vector<Count>{2, 3});
+  const auto reversed = order::Layout::lists(Lists{{{3, 5}}, {{0, 3}}});
+  EXPECT_EQ(why_not("owner", {two}), "");
+  EXPECT_EQ(why_not("owner", {listed}), "");
+  EXPECT_EQ(why_not("owner", {two, two}), "");
+  EXPECT_EQ(why_not("owner", {reversed}),
+            "schedule 'owner' cannot serve this layout (its messages follow elements that stand in rank order), give "
+            "every rank the elements behind those of the rank before it, or take another schedule");
+  EXPECT_EQ(why_not("owner", {two, other}),
+            "schedule 'owner' cannot serve a bundle of several layouts (its messages follow one), bind the calls apart "
+            "or take another schedule");
+  EXPECT_EQ(why_not("flat", {reversed, two}), "");
+}
+
 std::string error_of(std::string_view text, std::span<const Row> rows = registry()) {
   try {
     parse(text, rows);
@@ -164,17 +188,30 @@ TEST(Parse, NamesWithoutParameters) {
 TEST(Parse, UnknownNamesListTheKnownOnes) {
   EXPECT_EQ(error_of("linaer"),
             "unknown schedule 'linaer' (no such row in the registry), "
-            "take one of flat, linear, binomial, recursive_doubling, native");
+            "take one of flat, linear, binomial, recursive_doubling, native, owner");
   EXPECT_NE(error_of("").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of(":n=2").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of("flat "), "");
 }
 
-TEST(Parse, CoreRowsAcceptNoParameters) {
+TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
   for (const Row& row : registry()) {
-    EXPECT_EQ(error_of(std::string(row.name) + ":block=3"),
-              "schedule '" + std::string(row.name) + "' has no parameter 'block' (it accepts none), leave it out");
+    const std::string accepted = row.name == "owner" ? "buffer" : "none";
+    EXPECT_EQ(error_of(std::string(row.name) + ":block=3"), "schedule '" + std::string(row.name) +
+                                                                "' has no parameter 'block' (it accepts " + accepted +
+                                                                "), leave it out");
+    for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
   }
+}
+
+TEST(Parse, ReportsValuesThatARowCannotUse) {
+  EXPECT_EQ(number_of(parse("owner:buffer=64"), "buffer", 1, 1, 64), 64u);
+  EXPECT_EQ(number_of(parse("owner"), "buffer", 7, 1, 64), 7u);
+  for (const std::string value : {"0", "65", "-1", "+4", "4.", "0x4", "four", "18446744073709551617"}) {
+    EXPECT_EQ(error_of("owner:buffer=" + value), "parameter 'buffer' of schedule 'owner' cannot be '" + value +
+                                                     "' (it is a number from 1 to 64), choose one");
+  }
+  EXPECT_NE(error_of("owner:buffer=[flat]"), "");
 }
 
 constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
