@@ -133,6 +133,12 @@ class Study(CommandTest):
         self.assertEqual(ways["plain", "flat"]["results"], len(plain))
         self.assertGreater(len(plain), 1)
 
+    def test_lookup(self):
+        rows, _ = self.rows("lookup")
+        by_way = {(row["ranks"], row["way"]): row["ns_per_lookup"] for row in rows}
+        # Two orders of magnitude apart on an idle machine: a walk over 1280 starts against none.
+        self.assertGreater(by_way[1280, "walk"], 3 * by_way[1280, "closed form"])
+
     def test_time(self):
         rows, left_out = self.rows("time", "--largest", "800", "--ranks", "1,3", "--rounds", "3")
         self.assertEqual({row["ranks"] for row in rows}, {1, 3})

@@ -28,12 +28,14 @@ inline constexpr std::array<DataSet, 10> data_sets = {{{"354", 460},
                                                        {"dna_rokasD7", 21410970}}};
 
 Findings nodes(const Asked& asked);
+Findings lookup(const Asked& asked);
 Findings time(const Asked& asked);
 Findings reproducibility(const Asked& asked);
 
-inline constexpr std::array<Part, 3> parts = {{
+inline constexpr std::array<Part, 4> parts = {{
     {"nodes", "PE-intersecting nodes, which are the messages of [S0] without a buffer, and the messages of a rank tree",
      nodes},
+    {"lookup", "the rank of an element: a walk, a binary search, a closed form", lookup},
     {"time", "sums at rank 0 of all data sets' sizes, as ratios to std::accumulate and MPI_Reduce", time},
     {"reproducibility", "sums over 1, 17, ..., 241 simulated ranks: how many different results, how far off",
      reproducibility},

@@ -1,0 +1,70 @@
+// The rank of an element, by a walk over all starts, by binary search, and in closed form.
+// Source: [S0] figure 3.6, which compares the first with a red-black tree; its chapter 5 asks for the last.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "../../bench/bench.hpp"
+#include "order/distribution.hpp"
+#include "thesis.hpp"
+
+namespace steadfold::command::studies::thesis {
+namespace {
+
+using order::Index;
+using order::Rank;
+
+constexpr Rank rank_counts[] = {2, 16, 64, 256, 1280, 1 << 20};
+constexpr std::size_t look_ups = 256;  // a call
+
+/// [S0] eq. 3.4 as it was first written.
+Rank walked(std::span<const Index> starts, Index x) {
+  std::size_t rank = 0;
+  while (rank + 1 < starts.size() && starts[rank + 1] <= x) ++rank;
+  return static_cast<Rank>(rank);
+}
+
+/// What keeps the compiler from leaving look-ups out.
+volatile Rank sink;
+
+template <class Find>
+std::function<void()> all_of(std::span<const Index> elements, Find find) {
+  return [elements, find] {
+    Rank mixed = 0;
+    for (const Index x : elements) mixed ^= find(x);
+    sink = mixed;
+  };
+}
+
+void add_rows(Rank ranks, int rounds, Json& rows) {
+  const order::Count count = std::uint64_t{1973} * static_cast<std::uint64_t>(ranks) - 238;
+  const auto shares = order::closed_form(order::Distribution::upper, count, ranks).value();
+  const auto starts = order::starts_of(order::counts(order::Distribution::upper, count, ranks));
+  std::mt19937_64 random(20220401);
+  std::vector<Index> elements(look_ups);
+  for (Index& x : elements) x = random() % count;
+
+  std::vector<bench::Candidate> ways = {
+      {"closed form", all_of(elements, [&](Index x) { return shares.rank_of(x); })},
+      {"binary search", all_of(elements, [&](Index x) { return order::rank_of(starts, x); })}};
+  if (ranks <= 1280) ways.push_back({"walk", all_of(elements, [&](Index x) { return walked(starts, x); })});
+  const auto timings = bench::interleave(ways, rounds);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    rows.push_back({{"part", "lookup"},
+                    {"ranks", ranks},
+                    {"way", ways[i].name},
+                    {"ns_per_lookup", timings[i].median / look_ups * 1e9},
+                    {"rival", "binary search"},
+                    {"ratio", timings[i].median / timings[1].median}});
+  }
+}
+
+}  // namespace
+
+Findings lookup(const Asked& asked) {
+  Findings found;
+  for (const Rank ranks : rank_counts) add_rows(ranks, asked.rounds, found.rows);
+  return found;
+}
+
+}  // namespace steadfold::command::studies::thesis
