@@ -91,17 +91,17 @@ std::vector<Index> starts_of(std::span<const Count> counts) {
 
 double balance_seconds(std::span<const Count> counts) {
   constexpr double seconds_per_node = sizeof(double) * 1e-10 + score_addition_seconds;  // sent at 10 GB/s and combined
-  Count most_elements = 0;
-  Count most_nodes = 0;
-  Index start = 0;
-  for (const Count count : counts) {
-    most_elements = std::max(most_elements, count);
-    most_nodes = std::max(most_nodes, node_count({start, start + count}));
-    start += count;
+  std::vector<Index> starts = starts_of(counts);
+  starts.push_back(starts.back() + counts.back());
+  Count nodes = 0;
+  for (std::size_t width = 1; width < counts.size(); width *= 2) {  // ranks first, ..., first + width - 1 in one record
+    Count largest = 0;
+    for (std::size_t first = width; first < counts.size(); first += 2 * width)
+      largest = std::max(largest, node_count({starts[first], starts[std::min(first + width, counts.size())]}));
+    nodes += largest;
   }
-  const int rounds = ceil_log2(counts.size());
-  return score_addition_seconds * static_cast<double>(most_elements) +
-         seconds_per_node * static_cast<double>(rounds) * static_cast<double>(most_nodes);
+  return score_addition_seconds * static_cast<double>(std::ranges::max(counts)) +
+         seconds_per_node * static_cast<double>(nodes);
 }
 
 double balanced_deviation(Count element_count, Rank rank_count) {

@@ -30,8 +30,8 @@ std::optional<TwoShares> closed_form(Distribution distribution, Count element_co
 /// Where the elements of every rank begin.
 std::vector<Index> starts_of(std::span<const Count> counts);
 
-/// What `balanced` makes least, in seconds: the additions of the rank that holds most, then in each of the
-/// ceil(log2 p) rounds of a rank tree the largest record that a rank begins with, its nodes sent and combined.
+/// What `balanced` makes least, in seconds: the additions of the rank that holds most, then in each round of a binomial
+/// tree the largest record under way, its nodes sent and combined.
 double balance_seconds(std::span<const Count> counts);
 
 /// The deviation at which `optimized` costs least: of 0, 0.2, and the powers of two from 1 down to where no start
