@@ -46,9 +46,9 @@ class Bench(CommandTest):
         self.assertRegex(run("bench", "bundle", "--counts", "3", "--rounds", "3", ranks=2).stdout, r"(?m)^tree +bundle ")
 
     def test_what_does_not_exist(self):
-        self.assert_refused(run("bench", "nothing"))
-        self.assert_refused(run("bench", "local", "--types", "text"))
-        self.assert_refused(run("bench", "allreduce", "--methods", "magic", ranks=2))
+        self.expect_fault(run("bench", "nothing"))
+        self.expect_fault(run("bench", "local", "--types", "text"))
+        self.expect_fault(run("bench", "allreduce", "--methods", "magic", ranks=2))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ Json row_for(const std::string& data_set, Count elements, int ranks, const std::
           {"owner_4_messages", json_of(owner_messages(owners[1], counts))},
           {"tree_messages", json_of(tree.messages)},
           {"tree_rounds", json_of(tree.rounds)},
-          {"tree_bytes", json_of(tree.bytes)}};
+          {"tree_bytes", json_of(tree.bytes)},
+          {"tree_seconds", json_of(tree.seconds)}};
 }
 
 }  // namespace
