@@ -94,7 +94,7 @@ class Bits(CommandTest):
 
     def test_distributions(self):
         counts = self.write("counts", "0\n1000 1\n0\n2\n")
-        distributions = ["lower", "power2", "optimized", "optimized:deviation=0.5", str(counts)]
+        distributions = ["lower", "power2", "optimized", "optimized:deviation=0.5", "balanced", str(counts)]
         for method, expected in self.expected.items():
             cases = [(["--method", method, "--distribution", distribution], 5) for distribution in distributions]
             found = self.sums(self.path, cases)
@@ -104,7 +104,7 @@ class Bits(CommandTest):
     def test_fewer_elements_than_ranks(self):
         for count in (1, 2, 3):
             path = self.write("few.binpsllh", binpsllh(self.values[:count]))
-            distributions = ("lower", "upper", "power2", "optimized")
+            distributions = ("lower", "upper", "power2", "optimized", "balanced")
             for found in self.sums(path, [(["--method", "tree", "--distribution", each], 4) for each in distributions]):
                 self.assertEqual(found["bits"], bits(tree(self.values[:count])), (count, found["distribution"]))
 
