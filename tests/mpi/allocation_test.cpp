@@ -249,8 +249,10 @@ TEST_F(AllocationTest, Plans) {
       });
     }
   }
-  Plan<double> to_root(subtract, x.size(), world.comm, {.root = 0});
-  expect_none("plan to a root", [&] { to_root.run(x); });
+  for (const std::string schedule : {"", "owner", "owner:buffer=4"}) {
+    Plan<double> to_root(subtract, x.size(), world.comm, {.root = 0, .schedule = schedule});
+    expect_none("plan to a root by '" + schedule + "'", [&] { to_root.run(x); });
+  }
   const auto may_throw = [](double a, double b) { return a - b; };
   Plan<double> careful(may_throw, x.size(), world.comm);
   expect_none("plan with an operator that may throw", [&] { careful.run(x); });

@@ -63,29 +63,32 @@ struct Placed {
   Ownership ownership;
   Layout layout;
   std::size_t rows = 0;
+  bool in_order = false;
 };
 
 Placed random_layout(Step& step, std::size_t n) {
   Placed placed;
   const std::size_t p = step.ranks.count();
-  const bool in_order = chance(step.random, 2);
-  if (in_order)
+  placed.in_order = chance(step.random, 2);
+  if (placed.in_order)
     placed.ownership = in_rank_order(random_counts(n, p, step.random));
   else
     placed.ownership = shuffled(n, p, std::min(n, draw(step.random, 4 * p) + 1), chance(step.random, 2), step.random);
   for (const Interval i : placed.ownership[step.ranks.index()]) placed.rows += i.end - i.begin;
   const std::size_t sort = draw(step.random, 3);
-  if (!in_order || sort == 0)
+  if (!placed.in_order || sort == 0)
     placed.layout = Layout::intervals(placed.ownership[step.ranks.index()], chance(step.random, 2) ? n : SF_UNKNOWN);
   else if (sort == 1)
     placed.layout = Layout::contiguous(placed.rows, step.ranks.comm);
   return placed;
 }
 
-Options random_options(Step& step, Method method, const Layout& layout) {
-  Options options{.method = method, .layout = layout};
+Options random_options(Step& step, Method method, const Placed& placed) {
+  Options options{.method = method, .layout = placed.layout};
   if (chance(step.random, 3)) options.root = static_cast<int>(draw(step.random, step.ranks.count()));
-  const std::vector<std::string> schedules = schedules_of(method, options.root.has_value());
+  std::vector<std::string> schedules = schedules_of(method, options.root.has_value());
+  if (options.root && placed.in_order && method.id == SF_TREE)
+    schedules.insert(schedules.end(), {"owner", "owner:buffer=4"});
   if (chance(step.random, 2)) options.schedule = schedules[draw(step.random, schedules.size())];
   return options;
 }
@@ -107,7 +110,7 @@ void sum_step(Step& step) {
   const std::vector<T> all = gather(step.ranks, mine, placed.ownership);
   Method method = chance(step.random, 2) ? tree() : Method{};
   if (std::floating_point<T> && chance(step.random, 2)) method = exact();
-  const Options options = random_options(step, method, placed.layout);
+  const Options options = random_options(step, method, placed);
   T wanted = all.empty() ? T{0} : tree_of(all, add);
   if constexpr (std::floating_point<T>)
     if (method.id != SF_TREE) wanted = reference::exact_sum(std::span<const T>(all));
@@ -120,7 +123,7 @@ void reduce_step(Step& step, const Op& op, const ReferenceOp& reference_op) {
   const Placed placed = random_layout(step, n);
   const std::vector<T> mine = elements<T>(placed.rows, step.own);
   const std::vector<T> all = gather(step.ranks, mine, placed.ownership);
-  const Options options = random_options(step, {}, placed.layout);
+  const Options options = random_options(step, {}, placed);
   T found{};
   const Outcome outcome = outcome_of([&] { found = reduce(mine, op, step.ranks.comm, options); });
   if (all.empty()) {
@@ -139,7 +142,7 @@ void product_step(Step& step) {
   const std::vector<T> my_y = elements<T>(placed.rows, step.own);
   const std::vector<T> x = gather(step.ranks, my_x, placed.ownership);
   const std::vector<T> y = gather(step.ranks, my_y, placed.ownership);
-  const Options options = random_options(step, exact(), placed.layout);
+  const Options options = random_options(step, exact(), placed);
   const std::span<const T> all_x(x);
   if (chance(step.random, 2))
     expect_result(step, options, norm2(my_x, step.ranks.comm, options), reference::exact_norm2(all_x));
@@ -288,7 +291,7 @@ void throwing_step(Step& step) {
   const std::size_t odd = draw(step.random, step.ranks.count());
   const bool here = step.ranks.index() == odd;
   const Placed placed = random_layout(step, 200);
-  const Options options = random_options(step, {}, placed.layout);
+  const Options options = random_options(step, {}, placed);
   std::size_t fuse = here ? draw(step.random, 100) + 1 : 0;
   bool threw = false;
   const auto op = [&](double a, double b) {
@@ -426,7 +429,7 @@ class Program {
                 .n = random_size(step) + 1,
                 .ranks = Ranks::duplicate(step.ranks.comm)};
     bound.placed = random_layout(step, bound.n);
-    bound.options = random_options(step, bound.subtracts ? tree() : exact(), bound.placed.layout);
+    bound.options = random_options(step, bound.subtracts ? tree() : exact(), bound.placed);
     bound.plan = bound.subtracts
                      ? std::make_unique<Plan<double>>(subtract, bound.placed.rows, step.ranks.comm, bound.options)
                      : std::make_unique<Plan<double>>(plus, bound.placed.rows, step.ranks.comm, bound.options);
