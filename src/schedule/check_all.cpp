@@ -1,34 +1,46 @@
 // Which cases a sweep of proofs has: rows, parameters, collectives, rank counts, roots, segments and layouts.
 // Rank order: not concerned. Cost: that of the proofs. Source: ours.
+#include <array>
+
 #include "order/distribution.hpp"
 #include "schedule/checker.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
+constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
+
 // All roots of a small job; of a larger one those next to the ends and to the middle, and one that is nothing special.
 std::vector<Rank> roots_of(Rank rank_count) {
   std::vector<Rank> roots;
-  if (rank_count <= 32) {
+  if (!is_large(rank_count)) {
     for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
     return roots;
   }
   return {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
 }
 
-// The layouts that a row is checked on: null, a row a rank, where its steps do not follow any.
+// The layouts that a row is checked on: null, a row a rank, where its steps do not follow any. Of a larger job one rule
+// each time, and every other rank without rows.
 std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
+  using order::Distribution;
+  constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
+                                Distribution::optimized};
   if (row.layouts == Layouts::any) return {std::nullopt};
+  std::vector<std::optional<order::Layout>> layouts;
+  const auto add = [&](const std::vector<Count>& counts) { layouts.emplace_back(order::Layout::contiguous(counts)); };
   const auto ranks = static_cast<Count>(rank_count);
-  std::vector<std::optional<order::Layout>> layouts = {order::Layout::contiguous(std::vector<Count>(ranks))};
-  for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2,
-                          order::Distribution::optimized}) {
-    for (const Count rows : {ranks / 2, 16 * ranks + 1, 37 * ranks + 5})
-      layouts.emplace_back(order::Layout::contiguous(order::counts(rule, rows, rank_count)));
-  }
   std::vector<Count> gaps(ranks);
   for (std::size_t rank = 1; rank < gaps.size(); rank += 2) gaps[rank] = 5 * rank + rank % 3;
-  layouts.emplace_back(order::Layout::contiguous(gaps));
+  add(gaps);
+  if (is_large(rank_count)) {
+    add(order::counts(rules[ranks % rules.size()], 37 * ranks + 5, rank_count));
+    return layouts;
+  }
+  add(std::vector<Count>(ranks));
+  for (const Distribution rule : rules) {
+    for (const Count rows : {ranks / 2, 16 * ranks + 1, 37 * ranks + 5}) add(order::counts(rule, rows, rank_count));
+  }
   return layouts;
 }
 

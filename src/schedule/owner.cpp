@@ -10,6 +10,10 @@
 // The outbound roots of a rank are x, then the index behind the subtree of x, and so on: their subtrees partition its
 // rows, and only the last one may reach beyond them. Then the subtrees behind its rows are right children of nodes that
 // this rank reduces. Their levels increase, too, so the level of its first root names the landing slot of a message.
+//
+// Ascending order is critical-path order, which [S0] chapter 5 leaves to future work: the path of x to the result leads
+// through the node of which the next root is the right child (x with its lowest run of ones cleared), so that every
+// root has at least as long a way to go as the next one.
 #include <algorithm>
 #include <vector>
 
