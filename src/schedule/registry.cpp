@@ -1,5 +1,6 @@
 // The rows, and what is read off them: finding one and refusing what it cannot serve.
-// Rank order: stated by each row. Cost: the formulas stand here, with no loop over ranks or steps.
+// Rank order: stated by each row. Cost: the formulas stand here, with no loop over ranks or steps; one that follows a
+// layout stands beside its steps.
 // Source: stated by each row.
 #include "schedule/registry.hpp"
 
