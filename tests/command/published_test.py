@@ -50,6 +50,16 @@ class Published(CommandTest):
                 self.assertEqual((found["bits"], found["elements"]), (expected, int(count)), found)
                 self.assertEqual(found["messages"], 4)
 
+    def test_the_scheme_of_the_source(self):
+        schedules = "owner:buffer=1,owner:buffer=4"
+        for name, _, tree, _, _ in published():
+            for distribution in ("lower", "upper", "power2", "optimized"):
+                ran = run("verify", DATA / name, "--ranks", "1,2,3,4,5,6,7,8", "--schedules", schedules, "--methods",
+                          "tree", "--distribution", distribution, "--json", timeout=300)  # fmt: skip
+                rows = self.object_from(ran)["rows"]
+                self.assertEqual(len(rows), 16)
+                self.assertEqual({row["bits"] for row in rows}, {tree}, (name, distribution))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)  # says why it skips
