@@ -156,6 +156,7 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
 
 void require_served(const Agreement& agreed) {
   std::vector<const order::Layout*> layouts;
+  layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
 }
