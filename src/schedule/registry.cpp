@@ -17,7 +17,6 @@ using order::floor_log2;
 
 constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
 constexpr std::array<std::string_view, 1> exact_only = {"exact"};
-constexpr std::array<std::string_view, 1> tree_only = {"tree"};
 constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
 constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 constexpr Collective both = Collective::reduce | Collective::allreduce;
@@ -144,8 +143,8 @@ constexpr std::array<Row, 6> all_rows = {{
      .collectives = Collective::reduce,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
-     .restrictions = "reduce only; elements in rank order; tree only",
-     .methods = tree_only,
+     .restrictions = "reduce only; elements in rank order",
+     .methods = any_method,
      .parameters = owner_parameters,
      .source = "S0",
      .steps = algorithm::owner,

@@ -281,11 +281,14 @@ TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
     for (const Case& c : all_cases(p)) {
       if (c.method != Method::plain) continue;
       const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
-      const auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      const schedule::Spec spec = schedule::parse(c.schedule);
+      const auto layout = order::Layout::contiguous(counts);
+      auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      context.layout = &layout;
+      context.spec = &spec;
       const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,
                                          .values = c.segments * 16 + c.columns * 8};
-      EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes,
-                bytes_of(*schedule::find(c.schedule), context, sizes))
+      EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes, bytes_of(*spec.row, context, sizes))
           << c.schedule << " p " << p;
     }
   }
