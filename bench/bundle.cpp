@@ -27,46 +27,31 @@ struct Fields {
   std::optional<BundlePlan> exact_plan;
   std::optional<BundlePlan> tree_plan;
 
-  std::vector<Candidate> candidates() {
-    return {{"MPI_Allreduce each",
-             [this] {
-               for (std::size_t i = 0; i < packed.size(); ++i)
-                 MPI_Allreduce(&packed[i], &result[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-             }},
-            {"exact bundle", [this] { exact_plan->run(); }},
-            {"tree bundle", [this] { tree_plan->run(); }},
-            {"exact sums",
-             [this] {
-               for (std::size_t i = 0; i < packed.size(); ++i) result[i] = sum(mine[i], MPI_COMM_WORLD);
-             }},
-            {"plain packed", [this] {
-               MPI_Allreduce(packed.data(), result.data(), static_cast<int>(packed.size()), MPI_DOUBLE, MPI_SUM,
-                             MPI_COMM_WORLD);
-             }}};
+  Contest contest() {
+    Contest contest;
+    contest.add("mpi", "mpi", "MPI_Allreduce each", [this] {
+      for (std::size_t i = 0; i < packed.size(); ++i)
+        MPI_Allreduce(&packed[i], &result[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    });
+    contest.add("exact", "auto", "bundle", [this] { exact_plan->run(); });
+    contest.add("tree", "auto", "bundle", [this] { tree_plan->run(); });
+    contest.add("exact", "auto", "sums", [this] {
+      for (std::size_t i = 0; i < packed.size(); ++i) result[i] = sum(mine[i], MPI_COMM_WORLD);
+    });
+    contest.add(
+        "plain", "auto", "packed",
+        [this] {
+          MPI_Allreduce(packed.data(), result.data(), static_cast<int>(packed.size()), MPI_DOUBLE, MPI_SUM,
+                        MPI_COMM_WORLD);
+        },
+        true);
+    return contest;
   }
 };
 
 void measure(std::size_t count, const FieldOptions& options, Json& rows) {
-  int rank_count = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
   Fields fields(count);
-  const auto candidates = fields.candidates();
-  const auto timings = interleave(candidates, options.rounds, all_ranks_together());
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const auto space = candidates[i].name.find(' ');
-    rows.push_back({{"method", candidates[i].name.substr(0, space)},
-                    {"call", candidates[i].name.substr(space + 1)},
-                    {"schedule", "auto"},
-                    {"operator", "sum"},
-                    {"count", count},
-                    {"ranks", rank_count},
-                    {"threads", 1},
-                    {"seconds", timings[i].median},
-                    {"rival", std::string(sf_mpi_library()) + ": an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each"},
-                    {"rival_seconds", timings[0].median},
-                    {"ratio", timings[i].median / timings[0].median},
-                    {"passthrough", i + 1 == candidates.size()}});
-  }
+  fields.contest().measure(count, options.rounds, "an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each", rows);
 }
 
 }  // namespace

@@ -29,25 +29,22 @@ struct Size {
   std::vector<double> mine;
   double result = 0;
   std::vector<std::unique_ptr<Plan<double>>> plans;
-  std::vector<Candidate> candidates;
-  Json rows = Json::array();
-
-  void add(const std::string& method, const std::string& schedule, const std::string& call, std::function<void()> run) {
-    candidates.push_back({method + " " + schedule, std::move(run)});
-    rows.push_back({{"method", method}, {"schedule", schedule}, {"call", call}, {"operator", "sum"}});
-  }
+  Contest contest = {};
   double loop() const { return std::accumulate(mine.begin(), mine.end(), 0.0); }
 };
 
 void add_library(Size& size) {
-  size.add("mpi", "mpi", "MPI_Reduce", [&size] {
+  size.contest.add("mpi", "mpi", "MPI_Reduce", [&size] {
     const double sum = size.loop();
     MPI_Reduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   });
-  size.add("mpi", "mpi", "MPI_Allreduce", [&size] {
-    const double sum = size.loop();
-    MPI_Allreduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  });
+  size.contest.add(
+      "mpi", "mpi", "MPI_Allreduce",
+      [&size] {
+        const double sum = size.loop();
+        MPI_Allreduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      },
+      true);
 }
 
 void add_plans(Size& size, const ReduceOptions& options) {
@@ -61,32 +58,18 @@ void add_plans(Size& size, const ReduceOptions& options) {
                             .schedule = schedule};
       size.plans.push_back(std::make_unique<Plan<double>>(plus, size.mine.size(), MPI_COMM_WORLD, of_plan));
       Plan<double>& plan = *size.plans.back();
-      size.add(method, schedule, "plan", [&size, &plan] { size.result = plan.run(size.mine); });
+      size.contest.add(method, schedule, "plan", [&size, &plan] { size.result = plan.run(size.mine); });
     }
   }
 }
 
 void measure(std::size_t count, const ReduceOptions& options, Json& rows) {
   int rank = 0;
-  int rank_count = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  Size size{.mine = own_share(count, rank, rank_count)};
+  Size size{.mine = own_share(count, rank, rank_count_of_world())};
   add_library(size);
   add_plans(size, options);
-  const auto timings = interleave(size.candidates, options.rounds, all_ranks_together());
-  for (std::size_t i = 1; i < timings.size(); ++i) {
-    Json row = size.rows[i];
-    row.update({{"count", count},
-                {"ranks", rank_count},
-                {"threads", 1},
-                {"seconds", timings[i].median},
-                {"rival", std::string(sf_mpi_library()) + ": std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)"},
-                {"rival_seconds", timings[0].median},
-                {"ratio", timings[i].median / timings[0].median},
-                {"passthrough", row["method"] == "mpi"}});
-    rows.push_back(row);
-  }
+  size.contest.measure(count, options.rounds, "std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)", rows);
 }
 
 }  // namespace

@@ -19,9 +19,8 @@ struct Data {
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
-/// Pushes the rows of `intervals`, which stand one after the other, `row_bytes` apart, from `data` on. `first_byte` is
-/// where in a row the builder's columns begin.
-/// Only those of `part` are pushed.
+/// Pushes the rows of `intervals`, which stand one after the other, `row_bytes` apart, from `data` on; of
+/// these, those of `part`. `first_byte` is where in a row the builder's columns begin.
 void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
                Bytes row_bytes, Bytes first_byte = 0, order::Interval part = all_rows);
 

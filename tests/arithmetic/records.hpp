@@ -17,6 +17,7 @@
 
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
+#include "support/hex.hpp"
 
 namespace steadfold {
 
@@ -46,18 +47,6 @@ constexpr arithmetic::Type type_of = std::is_same_v<T, double>          ? arithm
                                      : std::is_same_v<T, std::int64_t>  ? arithmetic::Type::i64
                                      : std::is_same_v<T, std::uint32_t> ? arithmetic::Type::u32
                                                                         : arithmetic::Type::u64;
-
-inline std::string hex(std::span<const std::byte> bytes) {
-  constexpr const char* digits = "0123456789ABCDEF";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = std::to_integer<unsigned>(bytes[i]);
-    if (i % 8 == 0 && i > 0) text += ' ';
-    text += digits[byte / 16];
-    text += digits[byte % 16];
-  }
-  return text;
-}
 
 inline testing::AssertionResult same(std::span<const std::byte> found, std::span<const std::byte> expected) {
   if (std::ranges::equal(found, expected)) return testing::AssertionSuccess();

@@ -18,6 +18,7 @@
 #include "collective/agreement.hpp"
 #include "collective/failure.hpp"
 #include "collective/plan.hpp"
+#include "support/hex.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold {
@@ -237,18 +238,6 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
     EXPECT_TRUE(outcome.results[static_cast<std::size_t>(rank)].guard_intact()) << "written past the result";
   }
   return outcome;
-}
-
-inline std::string hex(std::span<const std::byte> bytes) {
-  constexpr const char* digits = "0123456789ABCDEF";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = std::to_integer<unsigned>(bytes[i]);
-    if (i % 8 == 0 && i > 0) text += ' ';
-    text += digits[byte / 16];
-    text += digits[byte % 16];
-  }
-  return text;
 }
 
 template <class T>

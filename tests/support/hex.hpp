@@ -1,0 +1,23 @@
+// Bytes for failure messages, and to be compared as text.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace steadfold::test {
+
+/// Two hexadecimal digits a byte, in the order of memory; a blank before every eighth byte but the first.
+inline std::string hex(std::span<const std::byte> bytes) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = std::to_integer<unsigned>(bytes[i]);
+    if (i % 8 == 0 && i > 0) text += ' ';
+    text += digits[byte / 16];
+    text += digits[byte % 16];
+  }
+  return text;
+}
+
+}  // namespace steadfold::test
