@@ -51,6 +51,7 @@ need_to_build() {
   need header fmt/core.h -- libfmt-dev "text of the command"
   need header CLI/CLI.hpp -- libcli11-dev "options of the command"
   need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"
+  need header hwy/highway.h -- libhwy-dev "vector kernels (without them the scalar reference runs)"
 }
 
 need_to_test() {
@@ -166,7 +167,7 @@ install_wheels() {
     case $package in
       cmake | ninja-build | *openmpi* | *mpich*) ;;
       libgtest-dev) left_out+=("tests (GoogleTest is not here and has no wheel)") ;;
-      pkgconf | libmpfr-dev | git | clang-*) left_out+=("$package (it has no wheel)") ;;
+      pkgconf | libmpfr-dev | libhwy-dev | git | clang-*) left_out+=("$package (it has no wheel)") ;;
       *) die "$package has no wheel (see above what it is for), install it with your system's tools" ;;
     esac
   done

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "kernels/target.hpp"
 #include "mpi_library.hpp"
 #include "steadfold/steadfold.h"
 #include "table.hpp"
@@ -14,18 +15,8 @@ namespace steadfold::command {
 namespace {
 
 std::vector<std::string> instruction_sets() {
-  std::vector<std::string> found = {"scalar"};
-#if defined(__x86_64__) && defined(__GNUC__)
-  // The builtin takes nothing but literals.
-  if (__builtin_cpu_supports("sse2")) found.emplace_back("sse2");
-  if (__builtin_cpu_supports("sse4.2")) found.emplace_back("sse4.2");
-  if (__builtin_cpu_supports("avx")) found.emplace_back("avx");
-  if (__builtin_cpu_supports("avx2")) found.emplace_back("avx2");
-  if (__builtin_cpu_supports("fma")) found.emplace_back("fma");
-  if (__builtin_cpu_supports("avx512f")) found.emplace_back("avx512f");
-#elif defined(__aarch64__)
-  found.emplace_back("neon");
-#endif
+  std::vector<std::string> found;
+  for (const kernels::Target target : kernels::available()) found.emplace_back(kernels::name_of(target));
   return found;
 }
 
@@ -65,7 +56,7 @@ Json found() {
   json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}};
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
-  json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", "scalar"}};
+  json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
   json["rounding_environment"] = {
       {"rounding", rounding_mode()}, {"flush_to_zero", flushes_results()}, {"subnormals_are_zero", flushes_operands()}};
   return json;

@@ -43,6 +43,13 @@ class NodeStack {
     return true;
   }
 
+  /// Takes in an interval that touches no node so far, whose nodes, so many, stand in the storage after the last one.
+  void adopt(order::Interval interval, order::Count nodes) {
+    settle();
+    open_ = interval;
+    count_ += nodes;
+  }
+
   /// Brings the last value into the storage.
   void settle() {
     if (outside_ == nullptr) return;

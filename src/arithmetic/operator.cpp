@@ -6,57 +6,15 @@
 #include <type_traits>
 
 #include "arithmetic/environment.hpp"
+#include "kernels/fold.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
 
-/// Integers wrap around: they are combined as unsigned numbers.
-struct Sum {
-  template <class T>
-  static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
-    else
-      return a + b;
-  }
-  template <class T>
-  static constexpr T nothing = T{0};
-};
-
-struct Product {
-  template <class T>
-  static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) * static_cast<std::make_unsigned_t<T>>(b));
-    else
-      return a * b;
-  }
-  template <class T>
-  static constexpr T nothing = T{1};
-};
-
-/// IEEE 754-2019 minimum: a NaN wins, and -0 is below +0.
-struct Min {
-  template <class T>
-  static T of(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-      if (a == b) return std::signbit(a) ? a : b;
-    }
-    return a < b ? a : b;
-  }
-};
-
-struct Max {
-  template <class T>
-  static T of(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-      if (a == b) return std::signbit(a) ? b : a;
-    }
-    return a > b ? a : b;
-  }
-};
+using kernels::Max;
+using kernels::Min;
+using kernels::Product;
+using kernels::Sum;
 
 template <class Op, class T>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
@@ -67,36 +25,21 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
   return 0;
 }
 
-/// [S0] eq. 2.3 on a full node, unrolled by the compiler.
-template <class Op, class T, int level>
-T fold(const T* x) {
-  if constexpr (level == 0)
-    return x[0];
-  else
-    return Op::of(fold<Op, T, level - 1>(x), fold<Op, T, level - 1>(x + (1 << (level - 1))));
-}
-
+/// Where no order can change a bit, that of the kernels is the fastest.
 template <class Op, class T>
-void fold_node(const void* elements, int level, void* result) {
-  const auto* x = static_cast<const T*>(elements);
-  auto& r = *static_cast<T*>(result);
-  switch (level) {
-    case 0: r = fold<Op, T, 0>(x); break;
-    case 1: r = fold<Op, T, 1>(x); break;
-    case 2: r = fold<Op, T, 2>(x); break;
-    case 3: r = fold<Op, T, 3>(x); break;
-    case 4: r = fold<Op, T, 4>(x); break;
-    case 5: r = fold<Op, T, 5>(x); break;
-    default: r = fold<Op, T, fold_level>(x); break;
-  }
-}
+constexpr bool is_order_free = std::is_integral_v<T> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
 
 template <class Op, class T>
 void fold_left(const void* elements, std::size_t count, void* result) {
-  const auto* x = static_cast<const T*>(elements);
-  T sum = x[0];
-  for (std::size_t i = 1; i < count; ++i) sum = Op::of(sum, x[i]);
-  *static_cast<T*>(result) = sum;
+  std::array<T, 128> nodes;
+  const T* x = static_cast<const T*>(elements);
+  if constexpr (is_order_free<Op, T>) {
+    count = kernels::fold<Op, T>(kernels::chosen())(elements, 0, count, nodes.data());
+    x = nodes.data();
+  }
+  T folded = x[0];
+  for (std::size_t i = 1; i < count; ++i) folded = Op::of(folded, x[i]);
+  *static_cast<T*>(result) = folded;
 }
 
 template <class T>
@@ -117,8 +60,8 @@ Operator make() {
   Operator op{.apply = apply<Op, T>,
               .element_bytes = sizeof(T),
               .commutative = true,
-              .order_free = std::is_integral_v<T> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>,
-              .fold_node = fold_node<Op, T>,
+              .order_free = is_order_free<Op, T>,
+              .fold = kernels::fold<Op, T>(kernels::chosen()),
               .fold_left = fold_left<Op, T>};
   if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
   if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;

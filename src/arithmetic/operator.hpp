@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/fold.hpp"
 #include "order/index.hpp"
 #include "order/message.hpp"
 
@@ -50,8 +51,8 @@ struct Operator {
   bool order_free = false;  // no order of combining changes a bit: integers, min, max
   bool is_users = false;    // runs in the caller's floating-point environment
 
-  /// Folds the 2^level contiguous elements of a full dyadic node, level <= fold_level. Null for user operators.
-  void (*fold_node)(const void* elements, int level, void* result) = nullptr;
+  /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.
+  kernels::Fold fold = nullptr;
   /// Folds count >= 1 contiguous elements left to right. Null for user operators.
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
@@ -65,10 +66,6 @@ int combine(const Operator& op, const void* left, const void* right, void* resul
 
 /// Writes the result of no elements at all, or is `empty` where there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);
-
-/// The largest node that `fold_node` takes: 64 elements keep the additions of a node independent of each other and in
-/// registers and the first cache level.
-inline constexpr int fold_level = 6;
 
 /// A built-in operator; sum, product, min or max of a number type. Integers wrap around.
 const Operator& built_in(Operation operation, Type type) noexcept;

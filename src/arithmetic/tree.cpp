@@ -1,6 +1,7 @@
 #include "arithmetic/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -147,7 +148,7 @@ class TreeBuilder final : public Builder {
  public:
   TreeBuilder(const Operator& op, Count columns)
       : op_(op), columns_(columns), stride_(op.element_bytes * columns), stack_(op_, columns_, nullptr) {
-    if (columns == 1 && op.fold_node == nullptr) scratch_.resize(stride_ << fold_level);
+    if (columns == 1 && op.fold == nullptr) scratch_.resize(stride_ << batch_level);
     storage_.resize(stride_ * initial_nodes);
     clear();
   }
@@ -161,7 +162,8 @@ class TreeBuilder final : public Builder {
   void push(Index begin, const Block& block) override {
     if (block.rows == 0) return;
     if (runs_.empty() || runs_.back().rows.end != begin) runs_.push_back({{begin, begin}, stack_.count()});
-    const bool ok = columns_ == 1 && block.row_stride == stride_ ? push_column(begin, block) : push_rows(begin, block);
+    const bool is_column = columns_ == 1 && block.row_stride == stride_;
+    const bool ok = is_column ? push_column({begin, begin + block.rows}, block.first) : push_rows(begin, block);
     if (!ok) status_ = Status::operator_failed;
     runs_.back().rows.end = begin + block.rows;
   }
@@ -184,8 +186,11 @@ class TreeBuilder final : public Builder {
   };
   static constexpr Count initial_nodes = 2;
 
-  void make_room() {
-    const Bytes needed = (stack_.count() + 1) * stride_;
+  /// A user operator is called for the nodes of a level together: this many levels of 64 elements.
+  static constexpr int batch_level = 6;
+
+  void make_room(Count nodes) {
+    const Bytes needed = (stack_.count() + nodes) * stride_;
     if (storage_.size() >= needed) return;
     storage_.resize(2 * needed);
     stack_.moved_to(storage_.data());
@@ -194,28 +199,41 @@ class TreeBuilder final : public Builder {
   bool push_rows(Index begin, const Block& block) {
     const std::byte* row = block.first;
     for (Index i = begin; i < begin + block.rows; ++i, row += block.row_stride) {
-      make_room();
+      make_room(1);
       if (!stack_.push({i, 0}, row)) return false;
     }
     return true;
   }
 
-  bool push_column(Index begin, const Block& block) {
-    Interval rest{begin, begin + block.rows};
-    const std::byte* element = block.first;
-    alignas(16) std::byte folded[16];
-    while (!rest.empty()) {
-      Node node = order::first_node(rest);
-      node.level = std::min(node.level, fold_level);
-      const std::byte* value = folded;
-      if (op_.fold_node != nullptr)
-        op_.fold_node(element, node.level, folded);
-      else
-        value = fold_batched(element, node.level);
-      make_room();
+  /// Contiguous elements: whole nodes at a time.
+  bool push_column(Interval rows, const std::byte* elements) {
+    if (op_.fold == nullptr) return push_batches(rows, elements);
+    make_room(order::most_nodes(rows));
+    if (runs_.back().rows.empty()) {  // nothing stands there to be combined with
+      stack_.adopt(rows, op_.fold(elements, rows.begin, rows.size(), storage_.data() + stack_.count() * stride_));
+      return true;
+    }
+    std::array<std::byte, 128 * 16> values;  // of built-in operators' elements: as many nodes as an interval may have
+    op_.fold(elements, rows.begin, rows.size(), values.data());
+    const std::byte* value = values.data();
+    for (; !rows.empty(); value += stride_) {
+      const Node node = order::first_node(rows);
+      if (!stack_.push(node, value)) return false;
+      stack_.settle();
+      rows.begin = node.end();
+    }
+    return true;
+  }
+
+  bool push_batches(Interval rows, const std::byte* element) {
+    while (!rows.empty()) {
+      Node node = order::first_node(rows);
+      node.level = std::min(node.level, batch_level);
+      const std::byte* const value = fold_batched(element, node.level);
+      make_room(1);
       if (value == nullptr || !stack_.push(node, value)) return false;
       stack_.settle();
-      rest.begin = node.end();
+      rows.begin = node.end();
       element += node.size() * stride_;
     }
     return true;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -12,6 +11,7 @@
 #include "arithmetic/tree.hpp"
 #include "collective/failure.hpp"
 #include "collective/guarantees.hpp"
+#include "kernels/target.hpp"
 
 namespace steadfold::collective {
 namespace {
@@ -78,11 +78,13 @@ std::string text_of_root(Rank rank) { return rank == all_ranks ? "none" : std::t
 
 /// A forced instruction set that is not there is an error, never a silent fallback.
 void require_target() {
-  static const char* const forced = std::getenv("STEADFOLD_TARGET");
-  if (forced != nullptr && *forced != '\0' && std::string_view(forced) != "scalar")
-    refuse("unknown target '" + std::string(forced) +
-           "' (STEADFOLD_TARGET names an instruction set that is not built), "
-           "take scalar or leave it unset");
+  if (kernels::forced_is_available()) return;
+  std::string names;
+  for (const kernels::Target target : kernels::available())
+    names += (names.empty() ? "" : ", ") + std::string(kernels::name_of(target));
+  refuse("unknown target '" + std::string(kernels::forced()) +
+         "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), take one of " +
+         names + ", or leave it unset");
 }
 
 }  // namespace

@@ -151,14 +151,12 @@ void expect_folds() {
   for (const Operation operation : operations) {
     const Operator& op = built_in(operation, type_of<T>);
     const auto one = [&](T a, T b) { return applied(operation, a, b); };
-    for (int level = 0; level <= arithmetic::fold_level; ++level) {
-      for (int round = 0; round < 20; ++round) {
-        const std::vector<T> elements = some_values<T>(random, std::size_t{1} << level);
-        T result{};
-        op.fold_node(elements.data(), level, &result);
-        ASSERT_EQ(final_bits(result), final_bits(reference::tree(elements, one)))
-            << arithmetic::name_of(operation) << " at level " << level;
-      }
+    for (int level = 0; level <= 9; ++level) {
+      const std::vector<T> elements = some_values<T>(random, std::size_t{1} << level);
+      T result{};
+      ASSERT_EQ(op.fold(elements.data(), 0, elements.size(), &result), 1u);
+      ASSERT_EQ(final_bits(result), final_bits(reference::tree(elements, one)))
+          << arithmetic::name_of(operation) << " at level " << level;
     }
     for (std::size_t count = 1; count <= 70; ++count) {
       const std::vector<T> elements = some_values<T>(random, count);

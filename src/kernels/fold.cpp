@@ -1,0 +1,406 @@
+// Kernels of fold.hpp. A pass turns every W elements, W the lanes of a vector, into one: W vectors become the vector of
+// their W sums by log2(W) halvings, each a blend, a shuffle and an operation of two vectors into one. Passes repeat
+// until nothing is left; what a pass leaves over at the ends of the interval are maximal nodes. Long intervals go chunk
+// by chunk, the chunks' values on a binary counter: the record's own nodes.
+#include "kernels/fold.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/highway.hpp"
+
+#if STEADFOLD_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fold.cpp"
+#include <hwy/foreach_target.h>  // after the line above
+#include <hwy/highway.h>
+#endif
+
+#ifndef STEADFOLD_KERNELS_FOLD_SCALAR
+#define STEADFOLD_KERNELS_FOLD_SCALAR
+namespace steadfold::kernels {
+namespace {
+
+using order::Count;
+using order::Index;
+
+/// [S0] eq. 2.3 on a full node, unrolled by the compiler.
+template <class Op, int level, class T>
+inline T node(const T* x) noexcept {
+  if constexpr (level == 0)
+    return *x;
+  else
+    return Op::of(node<Op, level - 1>(x), node<Op, level - 1>(x + (1 << (level - 1))));
+}
+
+template <class Op, class T>
+T node(const T* x, int level) noexcept {
+  switch (level) {
+    case 0: return node<Op, 0>(x);
+    case 1: return node<Op, 1>(x);
+    case 2: return node<Op, 2>(x);
+    case 3: return node<Op, 3>(x);
+    case 4: return node<Op, 4>(x);
+    case 5: return node<Op, 5>(x);
+    case 6: return node<Op, 6>(x);
+    default: break;
+  }
+  const T left = node<Op>(x, level - 1);
+  return Op::of(left, node<Op>(x + (Count{1} << (level - 1)), level - 1));
+}
+
+/// The maximal nodes of an interval one by one: the reference, and the ends of what kernels fold.
+template <class Op, class T>
+Count one_by_one(const T* x, Index begin, Count count, T* nodes) noexcept {
+  Count written = 0;
+  for (order::Interval rest{begin, begin + count}; !rest.empty(); ++written) {
+    const order::Node first = order::first_node(rest);
+    nodes[written] = node<Op>(x, first.level);
+    x += first.size();
+    rest.begin = first.end();
+  }
+  return written;
+}
+
+template <class Op, class T>
+Count reference(const void* elements, Index begin, Count count, void* nodes) noexcept {
+  return one_by_one<Op>(static_cast<const T*>(elements), begin, count, static_cast<T*>(nodes));
+}
+
+constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
+constexpr Count chunk = Count{1} << chunk_level;
+constexpr Count most_nodes_of_chunk = 2 * chunk_level + 1;
+
+/// The maximal nodes of chunks that come in ascending order, one after the other.
+template <class Op, class T>
+class Counter {
+ public:
+  explicit Counter(T* nodes) noexcept : nodes_(nodes) {}
+
+  /// `number`: which chunk of the whole job.
+  void push(Index number, T value) noexcept {
+    std::uint8_t level = 0;
+    for (; count_ > 0 && levels_[count_ - 1] == level && (number >> level & 1) != 0; ++level)
+      value = Op::of(nodes_[--count_], value);
+    levels_[count_] = level;
+    nodes_[count_++] = value;
+  }
+  Count count() const noexcept { return count_; }
+
+ private:
+  T* nodes_;
+  std::array<std::uint8_t, 128> levels_;
+  Count count_ = 0;
+};
+
+}  // namespace
+}  // namespace steadfold::kernels
+#endif
+
+#if STEADFOLD_HIGHWAY && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+HWY_BEFORE_NAMESPACE();
+namespace steadfold::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The operators of scalar.hpp lane by lane.
+template <class Op>
+struct Lanewise;
+
+template <>
+struct Lanewise<Sum> {
+  template <class D, class V>
+  static HWY_INLINE V of(D /*d*/, V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+
+template <>
+struct Lanewise<Product> {
+  template <class D, class V>
+  static HWY_INLINE V of(D /*d*/, V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+
+template <class D, class V>
+HWY_INLINE V nan_wins(D d, V a, V b, V otherwise) {
+  using T = hn::TFromD<D>;
+  const auto ordered = hn::And(hn::Eq(a, a), hn::Eq(b, b));
+  return hn::IfThenElse(ordered, otherwise, hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
+}
+
+template <>
+struct Lanewise<Min> {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V a, V b) {
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+      return nan_wins(d, a, b,
+                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));  // equal: zeros, or no matter
+    else
+      return hn::Min(a, b);
+  }
+};
+
+template <>
+struct Lanewise<Max> {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V a, V b) {
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+      return nan_wins(d, a, b, hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), hn::Max(a, b)));
+    else
+      return hn::Max(a, b);
+  }
+};
+
+/// Neighbours `distance` lanes apart combined: lanes whose number has that bit unset hold pairs of `a`, the others of
+/// `b`. Of a pair either may stand left, which for these operators no bit tells.
+template <class Op, std::size_t distance, class D, class V>
+HWY_INLINE V halve(D d, V a, V b) {
+  using T = hn::TFromD<D>;
+#if HWY_HAVE_SCALABLE
+  (void)distance;
+  return Lanewise<Op>::of(d, hn::ConcatEven(d, b, a), hn::ConcatOdd(d, b, a));
+#else
+  constexpr std::size_t bytes = distance * sizeof(T);
+  if constexpr (bytes == 4) {
+    const hn::RebindToUnsigned<D> du;
+    const auto crossed = hn::Shuffle2301(hn::BitCast(du, hn::OddEven(a, b)));
+    return Lanewise<Op>::of(d, hn::OddEven(b, a), hn::BitCast(d, crossed));
+  } else if constexpr (bytes == 8) {
+    const hn::Repartition<std::uint64_t, D> d64;
+    const auto a64 = hn::BitCast(d64, a);
+    const auto b64 = hn::BitCast(d64, b);
+    return Lanewise<Op>::of(d, hn::BitCast(d, hn::InterleaveLower(d64, a64, b64)),
+                            hn::BitCast(d, hn::InterleaveUpper(d64, a64, b64)));
+  } else if constexpr (2 * bytes == hn::MaxLanes(d) * sizeof(T)) {
+    return Lanewise<Op>::of(d, hn::ConcatUpperLower(d, b, a), hn::ConcatLowerUpper(d, b, a));
+  } else {
+    static_assert(bytes == 16);
+    return Lanewise<Op>::of(d, hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
+  }
+#endif
+}
+
+/// The loads of one core do not keep memory busy by themselves: lines are asked for 8 KiB before they are needed, and
+/// not to be kept.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* x, Count count) {
+  const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
+  for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 0);
+}
+
+/// Where vectors come from: straight from memory, or cut out of aligned ones, since a load across cache lines costs
+/// two.
+template <class D, bool ahead>
+struct Straight {
+  using T = hn::TFromD<D>;
+  HWY_INLINE auto operator()(D d, const T* x) const { return hn::LoadU(d, x); }
+  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
+    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+template <class D>
+class Cut {
+  using T = hn::TFromD<D>;
+  using DI = hn::RebindToSigned<D>;
+
+ public:
+  /// Elements stand `lanes` beyond an aligned address, all of them.
+  HWY_INLINE explicit Cut(std::size_t lanes)
+      : lanes_(lanes), index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes)))) {}
+
+  HWY_INLINE auto operator()(D d, const T* x) const {
+    const auto low = hn::BitCast(DI(), hn::Load(d, x - lanes_)).raw;
+    const auto high = hn::BitCast(DI(), hn::Load(d, x - lanes_ + hn::MaxLanes(d))).raw;
+    if constexpr (sizeof(T) == 8)
+      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi64(low, index_.raw, high)});
+    else
+      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi32(low, index_.raw, high)});
+  }
+  HWY_INLINE void fetch_ahead(const T* x, Count count) const { HWY_NAMESPACE::fetch_ahead(x, count); }
+
+ private:
+  std::size_t lanes_;
+  hn::Vec<DI> index_;
+};
+#endif
+
+constexpr Count power(Count base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
+
+/// The kernels of one operator and one type, for vectors of 2^levels lanes.
+template <class Op, class T, int levels>
+struct Folded {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr Count lanes = Count{1} << levels;
+
+  /// What a pass makes one of, in levels of the tree: three at least, and six over whole chunks, where that needs no
+  /// more than 64 loads in a row.
+  static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
+  static constexpr int long_depth = levels == 4 ? 1 : 6 / levels;
+  static constexpr Count factor = power(lanes, short_depth);
+
+  /// The vector of the W values of nodes of W^depth elements each, from x on; of which 2^level halvings are done.
+  /// Memory is read in ascending order, which the processor's own prefetching wants.
+  template <int depth, int level, class Loads>
+  static HWY_INLINE V sums(const T* x, const Loads& loads) {
+    if constexpr (depth == 0) {
+      return loads(D(), x);
+    } else if constexpr (level == 0) {
+      return sums<depth - 1, levels>(x, loads);
+    } else {
+      if constexpr (depth == 1 && level == levels) loads.fetch_ahead(x, lanes * lanes);
+      const V left = sums<depth, level - 1>(x, loads);
+      const V right = sums<depth, level - 1>(x + (power(lanes, depth) << (level - 1)), loads);
+      return halve<Op, std::size_t{1} << (level - 1)>(D(), left, right);
+    }
+  }
+
+  /// outputs * factor elements to `outputs`; apart from each other.
+  static HWY_INLINE void pass(const T* from, Count outputs, T* to) {
+    if (outputs < lanes) {
+      for (Count i = 0; i < outputs; ++i) to[i] = node<Op, short_depth * levels>(from + i * factor);
+      return;
+    }
+    for (Count i = 0;; i = std::min(i + lanes, outputs - lanes)) {  // the last group may do some of them again
+      hn::StoreU(sums<short_depth, levels>(from + i * factor, Straight<D, false>()), D(), to + i);
+      if (i == outputs - lanes) return;
+    }
+  }
+
+  /// The maximal nodes of an interval within a chunk, pass by pass: those at the left end come out in order, those at
+  /// the right end last first.
+  static Count within_chunk(const T* x, Index begin, Count count, T* nodes) {
+    alignas(64) T buffers[2][chunk / factor];
+    T right[most_nodes_of_chunk];
+    Count left_count = 0;
+    Count right_at = most_nodes_of_chunk;
+    const T* from = x;
+    for (int turn = 0; count > 0; turn ^= 1) {
+      const Count head = std::min(count, (factor - begin % factor) % factor);
+      left_count += one_by_one<Op>(from, begin, head, nodes + left_count);
+      const Count outputs = (count - head) / factor;
+      const Count tail = (count - head) % factor;
+      T last[most_nodes_of_chunk];
+      const Count last_count = one_by_one<Op>(from + count - tail, begin + count - tail, tail, last);
+      right_at -= last_count;
+      std::copy_n(last, last_count, right + right_at);
+      pass(from + head, outputs, buffers[turn]);
+      from = buffers[turn];
+      begin = (begin + head) / factor;
+      count = outputs;
+    }
+    const Count right_count = most_nodes_of_chunk - right_at;
+    std::copy_n(right + right_at, right_count, nodes + left_count);
+    return left_count + right_count;
+  }
+
+  template <class Loads>
+  static HWY_INLINE T chunk_by(const T* x, const Loads& loads) {
+    constexpr Count long_factor = power(lanes, long_depth);
+    constexpr Count group = long_factor * lanes;
+    alignas(64) T values[chunk / long_factor];
+    for (Count i = 0; i < chunk; i += group) {
+      hn::Store(sums<long_depth, levels>(x + i, loads), D(), values + i / long_factor);
+    }
+    return rest_of_chunk<chunk / long_factor>(values);
+  }
+
+  template <Count count>
+  static HWY_INLINE T rest_of_chunk(const T* values) {
+    if constexpr (count >= factor * lanes) {
+      alignas(64) T fewer[count / factor];
+      pass(values, count / factor, fewer);
+      return rest_of_chunk<count / factor>(fewer);
+    } else {
+      return node<Op, std::bit_width(count) - 1>(values);
+    }
+  }
+
+  /// `inside`: elements of ours stand around the chunk on both sides.
+  static T whole_chunk(const T* x, [[maybe_unused]] bool inside) {
+#if HWY_TARGET == HWY_AVX3
+    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
+    if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D>(beyond / sizeof(T)));
+#endif
+    return chunk_by(x, Straight<D, true>());
+  }
+
+  static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {
+    const T* x = static_cast<const T*>(elements);
+    T* const nodes = static_cast<T*>(nodes_out);
+    const Index end = begin + count;
+    const Index first = (begin + chunk - 1) / chunk;  // the chunks that lie within
+    const Index last = end / chunk;
+    if (first >= last) {
+      const Index split = std::min(end, first * chunk);  // it may touch two chunks, one part in each
+      const Count written = within_chunk(x, begin, split - begin, nodes);
+      return written + within_chunk(x + (split - begin), split, end - split, nodes + written);
+    }
+    Count written = within_chunk(x, begin, first * chunk - begin, nodes);
+    x += first * chunk - begin;
+    Counter<Op, T> counter(nodes + written);
+    for (Index number = first; number < last; ++number, x += chunk)
+      counter.push(number, whole_chunk(x, x != elements && number + 1 < last));
+    written += counter.count();
+    return written + within_chunk(x, last * chunk, end - last * chunk, nodes + written);
+  }
+};
+
+template <class Op, class T>
+Count fold(const void* elements, Index begin, Count count, void* nodes) noexcept {
+#if HWY_HAVE_SCALABLE
+  switch (hn::Lanes(hn::ScalableTag<T>())) {
+    case 2: return Folded<Op, T, 1>::fold(elements, begin, count, nodes);
+    case 4: return Folded<Op, T, 2>::fold(elements, begin, count, nodes);
+    case 8: return Folded<Op, T, 3>::fold(elements, begin, count, nodes);
+    case 16: return Folded<Op, T, 4>::fold(elements, begin, count, nodes);
+    default: return reference<Op, T>(elements, begin, count, nodes);
+  }
+#else
+  constexpr int levels = std::bit_width(hn::MaxLanes(hn::ScalableTag<T>())) - 1;
+  return Folded<Op, T, levels>::fold(elements, begin, count, nodes);
+#endif
+}
+
+}  // namespace
+}  // namespace steadfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if !STEADFOLD_HIGHWAY || HWY_ONCE
+namespace steadfold::kernels {
+
+template <class Op, class T>
+Fold fold([[maybe_unused]] Target target) noexcept {
+  // No instruction set here multiplies 64-bit integers.
+  constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
+  if constexpr (has_kernel) {
+    if (const Fold kernel = pick<Fold>(target, STEADFOLD_EACH(fold<Op, T>))) return kernel;
+  }
+  return &reference<Op, T>;
+}
+
+#define STEADFOLD_FOLDS(T)                         \
+  template Fold fold<Sum, T>(Target) noexcept;     \
+  template Fold fold<Product, T>(Target) noexcept; \
+  template Fold fold<Min, T>(Target) noexcept;     \
+  template Fold fold<Max, T>(Target) noexcept;
+STEADFOLD_FOLDS(double)
+STEADFOLD_FOLDS(float)
+STEADFOLD_FOLDS(std::int32_t)
+STEADFOLD_FOLDS(std::int64_t)
+STEADFOLD_FOLDS(std::uint32_t)
+STEADFOLD_FOLDS(std::uint64_t)
+#undef STEADFOLD_FOLDS
+
+}  // namespace steadfold::kernels
+#endif

@@ -1,0 +1,22 @@
+// Full dyadic nodes of contiguous elements: the values that a tree record keeps of an interval.
+// Rank order: kept; left op right but for +, *, min and max of numbers, where no bit tells (NaN payloads may).
+// Cost: one operation an element and one pass over memory; nothing is stored but what stands on the stack.
+// Source: [S0] chapter 2 and 3.1.4, Algorithm 4 (eight elements by hadd); the transposing reduction here is ours.
+#pragma once
+
+#include "kernels/scalar.hpp"
+#include "kernels/target.hpp"
+#include "order/interval.hpp"
+
+namespace steadfold::kernels {
+
+/// Writes the values of the maximal full dyadic nodes of begin, ..., begin + count - 1 to `nodes`, from left to right,
+/// and returns how many there are. `elements` are those `count` in a row, aligned or not, of the type that the function
+/// was asked for; `nodes` has room for order::most_nodes of them. Reads no other memory.
+using Fold = order::Count (*)(const void* elements, order::Index begin, order::Count count, void* nodes) noexcept;
+
+/// For Op one of Sum, Product, Min, Max and T a number type. Where a target has no kernel: the reference.
+template <class Op, class T>
+Fold fold(Target target) noexcept;
+
+}  // namespace steadfold::kernels

@@ -1,0 +1,27 @@
+// Runs a test once for every instruction set of the machine, and says which.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "kernels/target.hpp"
+
+namespace steadfold::kernels {
+
+/// For GoogleTest, which looks in the namespace of the type.
+inline void PrintTo(Target target, std::ostream* out) { *out << name_of(target); }
+
+}  // namespace steadfold::kernels
+
+namespace steadfold::test {
+
+/// A test of every available target: TEST_P(NAME, ...) with GetParam(), and STEADFOLD_EVERY_TARGET(NAME).
+class EveryTarget : public testing::TestWithParam<kernels::Target> {};
+
+#define STEADFOLD_EVERY_TARGET(name)                                                                                   \
+  INSTANTIATE_TEST_SUITE_P(Targets, name, testing::ValuesIn(kernels::available().begin(), kernels::available().end()), \
+                           [](const auto& instance) { return std::string(kernels::name_of(instance.param)); })
+
+}  // namespace steadfold::test

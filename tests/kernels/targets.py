@@ -1,0 +1,38 @@
+"""Runs whole test programs once for every instruction set of the machine, by STEADFOLD_TARGET."""
+
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+TESTS = Path(os.environ["STEADFOLD_TEST_PROGRAMS"])
+FILTERS = {"test_kernels": "Targets.*", "test_arithmetic": "*", "test_api": "*"}
+
+
+def run(program, target):
+    environment = dict(os.environ, STEADFOLD_TARGET=target)
+    command = [TESTS / program, f"--gtest_filter={FILTERS[program]}", "--gtest_brief=1"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def targets():
+    listed = subprocess.run([TESTS / "test_kernels", "--gtest_list_tests"], capture_output=True, text=True, check=True)
+    names = {line.split("/")[1].split()[0] for line in listed.stdout.splitlines() if line.startswith("  ") and "/" in line}
+    return sorted(names)
+
+
+class EveryTarget(unittest.TestCase):
+    def test_programs(self):
+        self.assertIn("scalar", targets())
+        for target in targets():
+            for program in FILTERS:
+                with self.subTest(target=target, program=program):
+                    ran = run(program, target)
+                    self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+    def test_an_unknown_target_is_refused(self):
+        self.assertNotEqual(run("test_api", "avx99").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
