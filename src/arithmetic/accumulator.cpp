@@ -262,6 +262,35 @@ template <class Element, int factors>
 void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
   rows_ += rows;
+  if (stride == sizeof(Element))
+    add_contiguous(first, second, rows);
+  else
+    add_one_by_one(first, second, rows, stride);
+}
+
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const std::byte* second,
+                                                   Count rows) noexcept {
+  while (rows > 0) {
+    const WindowSums sums = windows_.add(first, second, rows);
+    const Count some = sums.count > 0 ? sums.count : std::min(rows, kernels::window_block);
+    if (sums.count == 0) {
+      add_block(first, second, some);
+    } else {
+      int level = 0;
+      for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
+      note_signs(first, second, some);
+    }
+    rows -= some;
+    if (rows == 0) return;
+    first += some * sizeof(Element);
+    if (factors == 2) second += some * sizeof(Element);
+  }
+}
+
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const std::byte* second, Count rows,
+                                                   Bytes stride) noexcept {
   while (rows > 0) {
     const Count some = std::min(rows, terms_between_carries - pending_);
     add_some(first, second, some, stride);
@@ -272,6 +301,71 @@ void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::
     }
     pending_ += some;
     if (pending_ == terms_between_carries) carry();
+  }
+}
+
+/// Terms that fit no window, one by one; doubles are cut into digits by vectors where kernels can.
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
+  if (terms != kernels::Terms::doubles || cut_ == nullptr) return add_one_by_one(first, second, rows, sizeof(Element));
+  kernels::Digits digits;
+  for (Count some = 0; rows > 0; rows -= some, first += some * sizeof(Element)) {
+    some = std::min(rows, kernels::most_cut);
+    if (cut_(first, some, digits)) {
+      add_digits(digits, some);
+      note_signs(first, nullptr, some);
+    } else {
+      add_one_by_one(first, nullptr, some, sizeof(Element));
+    }
+  }
+}
+
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_digits(const kernels::Digits& digits, Count count) noexcept {
+  if (pending_ + count > terms_between_carries) carry();
+  unsigned low = low_;
+  unsigned high = high_;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto digit = static_cast<unsigned>(digits.digit[i]);
+    words_[digit] += digits.low[i];
+    words_[digit + 1] += digits.high[i];
+    low = std::min(low, digit);
+    high = std::max(high, digit + 1);
+  }
+  low_ = low;
+  high_ = high;
+  pending_ += count;
+}
+
+/// Adds value 2^exponent, a multiple of 2^lowest_exponent: 96 bits at most, in three digits, which is no more than a
+/// term.
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent) noexcept {
+  if (value == 0) return;
+  const int above = exponent - lowest_exponent;
+  if (above < 0) value >>= -above;
+  const auto bit = static_cast<unsigned>(std::max(above, 0));
+  auto rest = static_cast<Int128>(value) << (bit % 32);
+  for (unsigned digit = bit / 32; digit < bit / 32 + 2; ++digit, rest >>= 32)
+    words_[digit] += static_cast<std::uint32_t>(rest);
+  words_[bit / 32 + 2] += static_cast<std::int64_t>(rest);
+  low_ = std::min(low_, bit / 32);
+  high_ = std::max(high_, bit / 32 + 2);
+  if (++pending_ == terms_between_carries) carry();
+}
+
+/// Whether any of these terms, all of them finite, is not -0.0: the first one, mostly.
+template <class Element, int factors>
+void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows) noexcept {
+  for (Bytes at = 0; other_ == 0 && at < rows * sizeof(Element); at += sizeof(Element)) {
+    const Factor<Element> x = load<Element>(first + at);
+    if constexpr (factors == 1) {
+      other_ = x.bits ^ F::sign_bit;
+    } else {
+      const Factor<Element> y = load<Element>(second + at);
+      const bool is_zero = x.mantissa == 0 || y.mantissa == 0;
+      other_ = !is_zero || ((x.bits ^ y.bits) & F::sign_bit) == 0;
+    }
   }
 }
 

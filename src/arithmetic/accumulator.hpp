@@ -1,6 +1,7 @@
 // A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
-// Rank order: none, the sum of integers has no order. Cost: 2 word updates a term (4 for products of doubles).
-// Source: Kulisch's long accumulator in carry-save digits; integers only, so the control word does not matter.
+// Rank order: none, the sum of integers has no order. Cost: 2 word updates a term (4 for products of doubles); a few
+// vector additions for contiguous terms that lie near each other in exponent (window_finder.hpp).
+// Source: Kulisch's long accumulator in carry-save digits. Windows want the promised environment, the digits none.
 #pragma once
 
 #include <array>
@@ -10,10 +11,13 @@
 #include <type_traits>
 
 #include "arithmetic/partial.hpp"
+#include "arithmetic/window_finder.hpp"
+#include "kernels/digits.hpp"
 
 namespace steadfold::arithmetic {
 
 __extension__ typedef unsigned __int128 Uint128;
+__extension__ typedef __int128 Int128;
 
 /// What an IEEE 754 binary format is made of.
 template <class Element>
@@ -99,6 +103,10 @@ class Accumulator {
   static constexpr int lowest_exponent = factors * F::lowest_exponent;
   static constexpr int digit_count = digits_needed<Element, factors>;
 
+  /// With the kernels of `target`; `scalar` adds one by one, which is the reference.
+  explicit Accumulator(kernels::Target target = kernels::chosen()) noexcept
+      : windows_(terms, target), cut_(kernels::cut_into_digits(target)) {}
+
   /// Cost: the digits touched since the last one.
   void clear() noexcept;
 
@@ -143,6 +151,16 @@ class Accumulator {
   }
 
  private:
+  static constexpr kernels::Terms terms =
+      sizeof(Element) == 8 ? (factors == 1 ? kernels::Terms::doubles : kernels::Terms::products_of_doubles)
+                           : (factors == 1 ? kernels::Terms::floats : kernels::Terms::products_of_floats);
+
+  void add_contiguous(const std::byte* first, const std::byte* second, Count rows) noexcept;
+  void add_one_by_one(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+  void add_block(const std::byte* first, const std::byte* second, Count rows) noexcept;
+  void add_digits(const kernels::Digits& digits, Count count) noexcept;
+  void add_scaled(std::int64_t value, int exponent) noexcept;
+  void note_signs(const std::byte* first, const std::byte* second, Count rows) noexcept;
   void add_some(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
   void add_special(Bits x, Bits y) noexcept;
   void carry() noexcept;
@@ -154,6 +172,8 @@ class Accumulator {
   Count rows_ = 0;
   std::uint64_t other_ = 0;  // not 0: some term was not -0.0
   std::uint8_t special_ = no_flags;
+  WindowFinder windows_;
+  kernels::CutIntoDigits cut_;
 };
 
 extern template class Accumulator<float, 1>;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arithmetic/ieee.hpp"
-#include "kernels/targets.hpp"
 #include "order/recursion.hpp"
+#include "support/targets.hpp"
 
 namespace steadfold::test {
 namespace {

@@ -1,0 +1,53 @@
+#include "arithmetic/window_finder.hpp"
+
+#include <algorithm>
+
+namespace steadfold::arithmetic {
+namespace {
+
+constexpr order::Count fewest_terms = 32;  // below, one by one is as fast
+constexpr std::uint32_t longest_wait = 63;
+constexpr int no_window = kernels::highest_window_top + 1;
+
+}  // namespace
+
+WindowFinder::WindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+    : highest_(kernels::highest_exponent(target, terms)),
+      few_levels_(terms == kernels::Terms::products_of_doubles ? kernels::most_window_levels : 2),
+      top_(no_window) {
+  for (const int levels : {few_levels_, kernels::most_window_levels})
+    add_[static_cast<std::size_t>(levels)] = kernels::add_to_window(target, terms, levels);
+}
+
+bool WindowFinder::fit(const void* first, const void* second, order::Count count, int levels, int top,
+                       WindowSums& sums) noexcept {
+  sums.top = std::max(top, kernels::lowest_window_top(levels));
+  sums.count = add_[static_cast<std::size_t>(levels)](first, second, count, sums.top, sums.sums.data());
+  return sums.count > 0;
+}
+
+WindowSums WindowFinder::add(const void* first, const void* second, order::Count count) noexcept {
+  WindowSums sums;
+  if (count < fewest_terms || add_[kernels::most_window_levels] == nullptr) return sums;
+  if (wait_ > 0) {
+    --wait_;
+    return sums;
+  }
+  if (top_ != no_window && fit(first, second, count, few_levels_, top_, sums)) return sums;
+  top_ = kernels::window_top(highest_(first, second, std::min(count, kernels::window_block)));
+  if (top_ <= kernels::highest_window_top) {
+    const bool fits = fit(first, second, count, few_levels_, top_, sums) ||
+                      (few_levels_ < kernels::most_window_levels &&
+                       fit(first, second, count, kernels::most_window_levels, top_, sums));
+    if (fits) {
+      next_wait_ = 0;
+      return sums;
+    }
+  }
+  top_ = no_window;
+  wait_ = next_wait_;
+  next_wait_ = std::min(2 * next_wait_ + 1, longest_wait);
+  return sums;
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,41 @@
+// Finds windows for contiguous terms: where kernels add them fast, and where one by one is the only way.
+// Rank order: none. Cost: two passes over a block where exponents move, one where they stay; blocks that fit no window
+// are tried ever more rarely. Source: ours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/window.hpp"
+#include "order/index.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Sums of the first `count` terms, at every level in units of 2^kernels::window_unit(top, level).
+struct WindowSums {
+  order::Count count = 0;
+  int top = 0;
+  std::array<std::int64_t, kernels::most_window_levels> sums{};
+};
+
+/// Remembers where the last terms fitted. One thread at a time.
+class WindowFinder {
+ public:
+  explicit WindowFinder(kernels::Terms terms, kernels::Target target = kernels::chosen()) noexcept;
+
+  /// Sums of as many terms as fit one window, from the first on. None: the first kernels::window_block of them, or what
+  /// there is, are to be added in another way. Terms are what kernels::Terms says.
+  WindowSums add(const void* first, const void* second, order::Count count) noexcept;
+
+ private:
+  bool fit(const void* first, const void* second, order::Count count, int levels, int top, WindowSums& sums) noexcept;
+
+  kernels::HighestExponent highest_;
+  std::array<kernels::AddToWindow, kernels::most_window_levels + 1> add_{};
+  int few_levels_;
+  int top_;                 // of the last window
+  std::uint32_t wait_ = 0;  // blocks before windows are tried again
+  std::uint32_t next_wait_ = 0;
+};
+
+}  // namespace steadfold::arithmetic

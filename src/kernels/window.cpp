@@ -1,0 +1,293 @@
+// Kernels of window.hpp. Two chains of levels, so that additions need not wait for each other.
+#include "kernels/window.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "kernels/highway.hpp"
+
+#if STEADFOLD_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/window.cpp"
+#include <hwy/foreach_target.h>  // after the line above
+#include <hwy/highway.h>
+#endif
+
+#ifndef STEADFOLD_KERNELS_WINDOW_SCALAR
+#define STEADFOLD_KERNELS_WINDOW_SCALAR
+namespace steadfold::kernels {
+namespace {
+
+constexpr Count most_blocks = 64;  // what one lane adds in a block is below 2^52 units: 2^58, and 2^61 in 8 lanes
+
+/// Read where it is used, so that compilers do not know what a product by it comes to.
+[[maybe_unused]] const volatile double opaque_one = 1.0;
+
+}  // namespace
+}  // namespace steadfold::kernels
+#endif
+
+#if STEADFOLD_HIGHWAY && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+HWY_BEFORE_NAMESPACE();
+namespace steadfold::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<double>;
+using DI = hn::RebindToSigned<D>;
+using V = hn::Vec<D>;
+using VI = hn::Vec<DI>;
+
+#if HWY_NATIVE_FMA
+constexpr bool has_fma = true;
+#else
+constexpr bool has_fma = false;
+#endif
+
+constexpr bool is_product(Terms terms) {
+  return terms == Terms::products_of_floats || terms == Terms::products_of_doubles;
+}
+
+HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
+HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
+
+/// Terms, where they stand, a vector of doubles at a time.
+template <Terms terms>
+struct Source {
+  using Element = std::conditional_t<terms == Terms::doubles || terms == Terms::products_of_doubles, double, float>;
+  const Element* first;
+  const Element* second;
+
+  HWY_INLINE V operator[](Count i) const {
+    if constexpr (is_product(terms)) return hn::Mul(load(first + i), load(second + i));
+    return load(first + i);
+  }
+  /// What the product lost, exactly; see rests_are_exact.
+  HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
+
+  HWY_INLINE void fetch_ahead(Count i) const {
+    __builtin_prefetch(reinterpret_cast<const char*>(first + i) + 8192, 0, 0);
+    if constexpr (is_product(terms)) __builtin_prefetch(reinterpret_cast<const char*>(second + i) + 8192, 0, 0);
+  }
+  /// Elements before those from which on `first` is aligned.
+  Count before_alignment() const {
+    const auto beyond = reinterpret_cast<std::uintptr_t>(first) % (hn::MaxLanes(D()) * sizeof(Element));
+    return beyond % sizeof(Element) != 0 || beyond == 0
+               ? 0
+               : (hn::MaxLanes(D()) * sizeof(Element) - beyond) / sizeof(Element);
+  }
+};
+
+/// A few elements, followed by zeros, which change no sum.
+template <Terms terms>
+class Padded {
+  using Element = typename Source<terms>::Element;
+
+ public:
+  HWY_INLINE Padded(const Source<terms>& source, Count begin, Count count) {
+    std::fill_n(first_, room, Element{0});
+    std::memcpy(first_, source.first + begin, count * sizeof(Element));
+    if constexpr (is_product(terms)) {
+      std::fill_n(second_, room, Element{0});
+      std::memcpy(second_, source.second + begin, count * sizeof(Element));
+    }
+  }
+  HWY_INLINE Source<terms> source() const { return {first_, second_}; }
+
+ private:
+  static constexpr std::size_t room = 2 * hn::MaxLanes(D());
+  alignas(64) Element first_[room];
+  alignas(64) Element second_[is_product(terms) ? room : 1];
+};
+
+/// Adds v to a level and returns what that lost. Sums come out of adders and multipliers alike: levels take turns, so
+/// that processors which have both keep both busy.
+template <int level>
+HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
+  if constexpr (!has_fma) {
+    const V before = sum;
+    sum = hn::Add(sum, v);
+    return hn::Sub(v, hn::Sub(sum, before));
+  } else if constexpr (level % 2 == 0) {
+    const V before = sum;
+    sum = hn::MulAdd(v, one, sum);
+    return hn::Sub(v, hn::Sub(sum, before));
+  } else {
+    const V before = sum;
+    sum = hn::Add(sum, v);
+    return hn::NegMulAdd(hn::MulSub(sum, one, before), one, v);
+  }
+}
+
+template <Terms terms, int levels>
+struct Window {
+  static constexpr bool has_rests = terms == Terms::products_of_doubles;
+
+  HWY_INLINE static V start(int top, int level) {
+    const std::uint64_t exponent = static_cast<std::uint64_t>(top - window_step * level + 1023);
+    return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
+  }
+
+  /// One vector of terms into one chain. Gathered on the way: `strayed`, whose sign and exponent are not 0 where the
+  /// first level left its binade, if only for a while; `lost`, not 0 where the last level lost something; `least` of
+  /// the absolute products.
+  HWY_INLINE static void add(const Source<terms>& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
+                             VI& strayed, V& lost, V& least) {
+    const V term = source[i];
+    V rest = extract<0>(s0, term, one);
+    strayed = hn::Or(strayed, hn::Xor(hn::BitCast(DI(), s0), start_bits));
+    rest = extract<1>(s1, rest, one);
+    if constexpr (levels > 2) rest = extract<2>(s2, rest, one);
+    if constexpr (levels > 3) rest = extract<3>(s3, rest, one);
+    lost = hn::Or(lost, rest);
+    if constexpr (has_rests) {
+      least = hn::Min(least, hn::Abs(term));
+      V low = extract<1>(s1, source.rest_of(term, i), one);
+      low = extract<2>(s2, low, one);
+      if constexpr (levels > 3) low = extract<3>(s3, low, one);
+      lost = hn::Or(lost, low);
+    }
+  }
+
+  static Count sum(const void* first, const void* second, Count count, int top, std::int64_t* sums) noexcept {
+    using Element = typename Source<terms>::Element;
+    const D d;
+    const DI di;
+    const Count lanes = hn::Lanes(d);
+    const V one = hn::Set(d, opaque_one);
+    const V m0 = start(top, 0), m1 = start(top, 1);
+    const V m2 = levels > 2 ? start(top, 2) : m1, m3 = levels > 3 ? start(top, 3) : m1;
+    const VI start_bits = hn::BitCast(di, m0);
+    VI t0 = hn::Zero(di), t1 = hn::Zero(di), t2 = hn::Zero(di), t3 = hn::Zero(di);
+    const Source<terms> all{static_cast<const Element*>(first), static_cast<const Element*>(second)};
+
+    Count done = 0;
+    Count next = count < 2 * window_block ? 0 : all.before_alignment();
+    if (next == 0) next = std::min(count, window_block);
+    for (Count blocks = 0; done < count && blocks < most_blocks; ++blocks) {
+      V a0 = m0, a1 = m1, a2 = m2, a3 = m3, b0 = m0, b1 = m1, b2 = m2, b3 = m3;
+      VI strayed = hn::Zero(di);
+      V lost = hn::Zero(d);
+      V least = hn::Set(d, 1.0);
+      const Count end = done + next;
+      Count i = done;
+      for (; i + 2 * lanes <= end; i += 2 * lanes) {
+        all.fetch_ahead(i);
+        add(all, i, one, start_bits, a0, a1, a2, a3, strayed, lost, least);
+        if (lanes * sizeof(Element) >= 64) all.fetch_ahead(i + lanes);
+        add(all, i + lanes, one, start_bits, b0, b1, b2, b3, strayed, lost, least);
+      }
+      if (i < end) {
+        const Padded<terms> padded(all, i, end - i);
+        V of_padding = least;
+        add(padded.source(), 0, one, start_bits, a0, a1, a2, a3, strayed, lost, of_padding);
+        add(padded.source(), lanes, one, start_bits, b0, b1, b2, b3, strayed, lost, of_padding);
+        if (has_rests && !rests_are_exact(all, i, end)) break;
+      }
+      if (!fits(strayed, lost)) break;
+      if (has_rests && is_tiny(least) && !rests_are_exact(all, done, end)) break;
+      t0 = hn::Add(t0, added(m0, a0, b0));
+      t1 = hn::Add(t1, added(m1, a1, b1));
+      if constexpr (levels > 2) t2 = hn::Add(t2, added(m2, a2, b2));
+      if constexpr (levels > 3) t3 = hn::Add(t3, added(m3, a3, b3));
+      done = end;
+      next = std::min(count - done, window_block);
+    }
+    sums[0] += total(t0);
+    sums[1] += total(t1);
+    if constexpr (levels > 2) sums[2] += total(t2);
+    if constexpr (levels > 3) sums[3] += total(t3);
+    return done;
+  }
+
+ private:
+  HWY_INLINE static VI added(V start, V a, V b) {
+    const DI di;
+    const VI from = hn::BitCast(di, start);
+    return hn::Add(hn::Sub(hn::BitCast(di, a), from), hn::Sub(hn::BitCast(di, b), from));
+  }
+  HWY_INLINE static std::int64_t total(VI sums) { return hn::GetLane(hn::SumOfLanes(DI(), sums)); }
+  HWY_INLINE static bool fits(VI strayed, V lost) {
+    const DI di;
+    const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));
+    const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // less the sign of zeros
+    return hn::AllTrue(di, hn::Eq(hn::Or(outside, left_over), hn::Zero(di)));
+  }
+
+  /// A product below 2^-960 may have lost more than a double holds, unless a factor is 0.
+  static constexpr double tiny = 0x1p-960;
+
+  HWY_INLINE static bool is_tiny(V least) { return !hn::AllTrue(D(), hn::Ge(least, hn::Set(D(), tiny))); }
+  static bool rests_are_exact(const Source<terms>& source, Count begin, Count end) {
+    for (Count i = begin; i < end; ++i) {
+      const double x = source.first[i];
+      const double y = source.second[i];
+      const double product = x * y;
+      if (product < tiny && product > -tiny && x != 0 && y != 0) return false;
+    }
+    return true;
+  }
+};
+
+template <Terms terms>
+int highest(const void* first, const void* second, Count count) noexcept {
+  using Element = typename Source<terms>::Element;
+  const D d;
+  const DI di;
+  const Count lanes = hn::Lanes(d);
+  const Source<terms> all{static_cast<const Element*>(first), static_cast<const Element*>(second)};
+  VI most = hn::Zero(di);
+  const auto take = [&](V term) HWY_ATTR { most = hn::Max(most, hn::BitCast(di, hn::Abs(term))); };
+  Count i = 0;
+  for (; i + lanes <= count; i += lanes) take(all[i]);
+  if (i < count) take(Padded<terms>(all, i, count - i).source()[0]);
+  return static_cast<int>(hn::GetLane(hn::MaxOfLanes(di, most)) >> 52) - 1023;
+}
+
+AddToWindow add_to_window(Terms terms, int levels) noexcept {
+  switch (terms) {
+    case Terms::doubles: return levels == 2 ? &Window<Terms::doubles, 2>::sum : &Window<Terms::doubles, 4>::sum;
+    case Terms::floats: return levels == 2 ? &Window<Terms::floats, 2>::sum : &Window<Terms::floats, 4>::sum;
+    case Terms::products_of_floats:
+      return levels == 2 ? &Window<Terms::products_of_floats, 2>::sum : &Window<Terms::products_of_floats, 4>::sum;
+    case Terms::products_of_doubles:
+      if constexpr (has_fma) return levels == 4 ? &Window<Terms::products_of_doubles, 4>::sum : nullptr;
+      break;
+  }
+  return nullptr;
+}
+
+HighestExponent highest_exponent(Terms terms) noexcept {
+  switch (terms) {
+    case Terms::doubles: return &highest<Terms::doubles>;
+    case Terms::floats: return &highest<Terms::floats>;
+    case Terms::products_of_floats: return &highest<Terms::products_of_floats>;
+    case Terms::products_of_doubles: return &highest<Terms::products_of_doubles>;
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace steadfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if !STEADFOLD_HIGHWAY || HWY_ONCE
+namespace steadfold::kernels {
+
+AddToWindow add_to_window(Target target, [[maybe_unused]] Terms terms, [[maybe_unused]] int levels) noexcept {
+  using Choose = AddToWindow (*)(Terms, int) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_to_window));
+  return choose == nullptr ? nullptr : choose(terms, levels);
+}
+
+HighestExponent highest_exponent(Target target, [[maybe_unused]] Terms terms) noexcept {
+  using Choose = HighestExponent (*)(Terms) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponent));
+  return choose == nullptr ? nullptr : choose(terms);
+}
+
+}  // namespace steadfold::kernels
+#endif

@@ -1,0 +1,201 @@
+// Accumulators with the kernels of every target against the reference, digit by digit, and against MPFR: data that fits
+// a window, data that moves between windows, data that fits none, and products at both ends of the range.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "arithmetic/accumulator.hpp"
+#include "arithmetic/ieee.hpp"
+#ifdef STEADFOLD_HAVE_MPFR
+#include "arithmetic/mpfr.hpp"
+#endif
+#include "support/targets.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using arithmetic::Accumulator;
+using kernels::Target;
+using order::Count;
+
+using Random = std::mt19937_64;
+
+/// How element i of a vector is made.
+struct Data {
+  std::string name;
+  std::function<double(Random&, Count)> element;
+};
+
+double scaled(Random& random, int exponent) { return std::ldexp(std::normal_distribution<double>()(random), exponent); }
+
+int within(Random& random, int binades) { return static_cast<int>(random() % static_cast<unsigned>(binades)); }
+
+const std::vector<Data>& all_data() {
+  static const std::vector<Data> all = {
+      {"normal", [](Random& r, Count) { return scaled(r, 0); }},
+      {"one sign, as large as they get", [](Random& r, Count) { return std::ldexp(1.0 + scaled(r, -9), 0); }},
+      {"all the same", [](Random&, Count) { return -0x1.FFFFFFFFFFFFFp0; }},
+      {"33 binades", [](Random& r, Count) { return scaled(r, within(r, 25)); }},
+      {"60 binades", [](Random& r, Count) { return scaled(r, within(r, 60)); }},
+      {"120 binades", [](Random& r, Count) { return scaled(r, within(r, 120)); }},
+      {"all binades", [](Random& r, Count) { return scaled(r, within(r, 2090) - 1070); }},
+      {"cancelling",
+       [](Random& r, Count i) { return (i % 2 == 0 ? 1 : -1) * std::ldexp(1.0, within(r, 3) + 50) + 0x1p-2; }},
+      {"subnormal", [](Random& r, Count) { return scaled(r, -1060); }},
+      {"near the smallest normal", [](Random& r, Count) { return scaled(r, -1022 + within(r, 30)); }},
+      {"near overflow", [](Random& r, Count) { return std::ldexp(r() % 2 == 0 ? -1.75 : 1.5, 1023); }},
+      {"large", [](Random& r, Count) { return scaled(r, 1005); }},
+      {"a block here, a block there", [](Random& r, Count i) { return scaled(r, i / 1024 % 2 == 0 ? 300 : -300); }},
+      {"rising", [](Random& r, Count i) { return scaled(r, static_cast<int>(i / 100) % 900); }},
+      {"spikes", [](Random& r, Count) { return r() % 3000 == 0 ? 0x1p500 : scaled(r, 0); }},
+      {"a small one in many", [](Random& r, Count) { return r() % 700 == 0 ? 0x1p-90 : scaled(r, 0); }},
+      {"zeros of both signs", [](Random& r, Count) { return r() % 2 == 0 ? 0.0 : -0.0; }},
+      {"minus zeros", [](Random&, Count) { return -0.0; }},
+      {"many zeros", [](Random& r, Count) { return r() % 10 == 0 ? scaled(r, 0) : -0.0; }},
+      {"integers", [](Random& r, Count) { return static_cast<double>(static_cast<std::int64_t>(r() % 2001) - 1000); }},
+      {"now and then infinite",
+       [](Random& r, Count) { return r() % 5000 == 0 ? std::numeric_limits<double>::infinity() : scaled(r, 0); }},
+      {"now and then no number", [](Random& r, Count) { return r() % 5000 == 0 ? std::nan("") : scaled(r, 0); }},
+  };
+  return all;
+}
+
+template <class Element>
+std::vector<Element> made(const Data& data, Random& random, Count count) {
+  std::vector<Element> x(count);
+  for (Count i = 0; i < count; ++i) x[i] = static_cast<Element>(data.element(random, i));
+  return x;
+}
+
+template <class Element, int factors>
+struct Sum {
+  Accumulator<Element, factors> all;
+
+  Sum(Target target, const Element* x, const Element* y, Count count, Count first_block) : all(target) {
+    const Count first = std::min(first_block, count);
+    add(x, y, first);
+    add(x + first, y + first, count - first);
+  }
+  void add(const Element* x, const Element* y, Count count) {
+    all.add_rows(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count, sizeof(Element));
+  }
+  std::vector<std::uint32_t> digits() const {
+    arithmetic::Window window;
+    all.window(window);
+    std::vector<std::uint32_t> found = {static_cast<std::uint32_t>(window.lowest),
+                                        static_cast<std::uint32_t>(window.negative), all.flags()};
+    found.insert(found.end(), window.digits.begin(), window.digits.begin() + window.count);
+    return found;
+  }
+};
+
+class Windows : public EveryTarget {
+ protected:
+  template <class Element, int factors>
+  void expect_reference(const Data& data, const Data& other, std::uint64_t seed) {
+    Random random(seed);
+    for (const Count count : {1, 31, 32, 33, 63, 65, 100, 1000, 1023, 1024, 1025, 2049, 5000, 70000}) {
+      const auto x = made<Element>(data, random, count + 8);
+      const auto y = made<Element>(other, random, count + 8);
+      const Count offset = random() % 8;
+      const Count first_block = random() % 3 == 0 ? random() % (count + 1) : count;
+      const Sum<Element, factors> expected(Target::scalar, &x[offset], &y[offset], count, count);
+      const Sum<Element, factors> found(GetParam(), &x[offset], &y[offset], count, first_block);
+      ASSERT_EQ(found.digits(), expected.digits())
+          << data.name << " by " << other.name << ", " << count << " from " << offset << ", seed " << seed;
+    }
+  }
+};
+
+TEST_P(Windows, HoldSumsOfDoubles) {
+  for (const Data& data : all_data()) expect_reference<double, 1>(data, data, 21);
+}
+TEST_P(Windows, HoldSumsOfFloats) {
+  for (const Data& data : all_data()) expect_reference<float, 1>(data, data, 22);
+}
+TEST_P(Windows, HoldProductsOfDoubles) {
+  for (std::size_t i = 0; i < all_data().size(); ++i) {
+    expect_reference<double, 2>(all_data()[i], all_data()[i], 23);
+    expect_reference<double, 2>(all_data()[i], all_data()[(7 * i + 3) % all_data().size()], 24);
+  }
+}
+TEST_P(Windows, HoldProductsOfFloats) {
+  for (std::size_t i = 0; i < all_data().size(); ++i)
+    expect_reference<float, 2>(all_data()[i], all_data()[(5 * i + 2) % all_data().size()], 25);
+}
+
+TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
+  const double small = std::ldexp(1 + 0x1p-52, -530);
+  const std::vector<std::pair<double, double>> hostile = {{small, small},
+                                                          {0x1p600, 0x1p600},
+                                                          {0x1p600, -0x1p600},
+                                                          {0x1p-1074, 0x1p-1074},
+                                                          {0x1p-1074, 0x1.8p1023},
+                                                          {0x1.FFFFFFFFFFFFFp-480, 0x1.FFFFFFFFFFFFFp-480},
+                                                          {0x1.FFFFFFFFFFFFFp-481, -0x1.FFFFFFFFFFFFFp-480}};
+  for (const auto& [a, b] : hostile) {
+    for (const bool with_zeros : {false, true}) {
+      std::vector<double> x(2000, a), y(2000, b);
+      if (with_zeros)
+        for (std::size_t i = 0; i < x.size(); i += 3) x[i] = 0;
+      const Sum<double, 2> expected(Target::scalar, x.data(), y.data(), x.size(), x.size());
+      const Sum<double, 2> found(GetParam(), x.data(), y.data(), x.size(), x.size());
+      ASSERT_EQ(found.digits(), expected.digits()) << a << " * " << b;
+    }
+  }
+}
+
+#ifdef STEADFOLD_HAVE_MPFR
+TEST_P(Windows, RoundAsMpfrDoes) {
+  for (const Data& data : all_data()) {
+    if (data.name.starts_with("now and then")) continue;
+    Random random(26);
+    const auto x = made<double>(data, random, 5000);
+    reference::ExactSum sum;
+    reference::ExactSum dot;
+    for (const double element : x) {
+      sum.add(element);
+      dot.add_product(element, element);
+    }
+    const Sum<double, 1> found(GetParam(), x.data(), nullptr, x.size(), x.size());
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(found.all.rounded<double>()),
+              std::bit_cast<std::uint64_t>(sum.rounded<double>()))
+        << data.name;
+    const Sum<double, 2> product(GetParam(), x.data(), x.data(), x.size(), x.size());
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(product.all.rounded<double>()),
+              std::bit_cast<std::uint64_t>(dot.rounded<double>()))
+        << data.name;
+  }
+}
+#endif
+
+/// Proves which way was taken: what fits windows is not added one by one, and the other way round.
+TEST_P(Windows, AreUsedWhereTheyFit) {
+  Random random(27);
+  const auto near = made<double>(all_data()[0], random, 5000);
+  const auto far = made<double>(all_data()[6], random, 5000);
+  arithmetic::WindowFinder finder(kernels::Terms::doubles, GetParam());
+  EXPECT_EQ(finder.add(near.data(), nullptr, near.size()).count, GetParam() == Target::scalar ? 0 : near.size());
+  EXPECT_EQ(finder.add(far.data(), nullptr, far.size()).count, 0u);
+}
+
+STEADFOLD_EVERY_TARGET(Windows);
+
+/// The control: plain addition does depend on the order of these data.
+TEST(WindowsControl, PlainSumsDiffer) {
+  Random random(28);
+  const auto x = made<double>(all_data()[0], random, 5000);
+  double up = 0, down = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    up += x[i];
+    down += x[x.size() - 1 - i];
+  }
+  EXPECT_NE(std::bit_cast<std::uint64_t>(up), std::bit_cast<std::uint64_t>(down));
+}
+
+}  // namespace
+}  // namespace steadfold::test
