@@ -2,7 +2,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "../tools/request.hpp"
 #include "ranks.hpp"
@@ -17,18 +16,18 @@ struct Size {
   std::vector<double> mine;
   std::vector<double> result;
   std::vector<std::unique_ptr<Plan<double>>> plans;
-  Contest contest = {};
+  Ways ways = {};
 };
 
 void add_one_shots(Size& size, const std::string& method) {
   const Options options{.method = command::method_named(method)};
-  size.contest.add(method, "auto", "allreduce", [&size, options] {
+  size.ways.add(method, "auto", "allreduce", [&size, options] {
     size.result = size.mine;
     allreduce(std::span(size.result), plus, MPI_COMM_WORLD, options);
   });
   if (size.mine.size() != 1) return;
   const Options placed{.method = options.method, .layout = Layout::contiguous(1, MPI_COMM_WORLD)};
-  size.contest.add(method, "auto", "sum", [&size, placed] { size.result[0] = sum(size.mine, MPI_COMM_WORLD, placed); });
+  size.ways.add(method, "auto", "sum", [&size, placed] { size.result[0] = sum(size.mine, MPI_COMM_WORLD, placed); });
 }
 
 void add_plans(Size& size, const std::string& method) {
@@ -38,15 +37,15 @@ void add_plans(Size& size, const std::string& method) {
     size.plans.push_back(
         std::make_unique<Plan<double>>(Plan<double>::of_vectors(plus, size.mine.size(), MPI_COMM_WORLD, options)));
     Plan<double>& plan = *size.plans.back();
-    size.contest.add(method, options.schedule, "plan", [&size, &plan] { plan.run(size.mine, std::span(size.result)); });
+    size.ways.add(method, options.schedule, "plan", [&size, &plan] { plan.run(size.mine, std::span(size.result)); });
   }
 }
 
-void measure(std::size_t count, const AllreduceOptions& options, Json& rows) {
+Contest measure(std::size_t count, const AllreduceOptions& options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Size size{.mine = std::vector<double>(count, 1.0 / (rank + 3)), .result = std::vector<double>(count)};
-  size.contest.add("mpi", "mpi", "MPI_Allreduce", [&size] {
+  size.ways.add("mpi", "mpi", "MPI_Allreduce", [&size] {
     MPI_Allreduce(size.mine.data(), size.result.data(), static_cast<int>(size.mine.size()), MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
   });
@@ -54,15 +53,15 @@ void measure(std::size_t count, const AllreduceOptions& options, Json& rows) {
     add_one_shots(size, method);
     add_plans(size, method);
   }
-  size.contest.measure(count, options.rounds, "MPI_Allreduce(MPI_DOUBLE, MPI_SUM)", rows);
+  return size.ways.measure(count, options.rounds, "MPI_Allreduce(MPI_DOUBLE, MPI_SUM)");
 }
 
 }  // namespace
 
-Json allreduce(const AllreduceOptions& options) {
-  Json rows = Json::array();
-  for (const std::size_t count : options.counts) measure(count, options, rows);
-  return {{"environment", environment()}, {"rows", rows}};
+Measurement allreduce(const AllreduceOptions& options) {
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options));
+  return measurement;
 }
 
 }  // namespace steadfold::bench

@@ -1,8 +1,6 @@
 // Several sums of one double a rank: in a bundle, one by one, and by the MPI library, in the same run.
 #include "steadfold/bundle.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "ranks.hpp"
 
 namespace steadfold::bench {
@@ -27,39 +25,39 @@ struct Fields {
   std::optional<BundlePlan> exact_plan;
   std::optional<BundlePlan> tree_plan;
 
-  Contest contest() {
-    Contest contest;
-    contest.add("mpi", "mpi", "MPI_Allreduce each", [this] {
+  Ways ways() {
+    Ways ways;
+    ways.add("mpi", "mpi", "MPI_Allreduce each", [this] {
       for (std::size_t i = 0; i < packed.size(); ++i)
         MPI_Allreduce(&packed[i], &result[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     });
-    contest.add("exact", "auto", "bundle", [this] { exact_plan->run(); });
-    contest.add("tree", "auto", "bundle", [this] { tree_plan->run(); });
-    contest.add("exact", "auto", "sums", [this] {
+    ways.add("exact", "auto", "bundle", [this] { exact_plan->run(); });
+    ways.add("tree", "auto", "bundle", [this] { tree_plan->run(); });
+    ways.add("exact", "auto", "sums", [this] {
       for (std::size_t i = 0; i < packed.size(); ++i) result[i] = sum(mine[i], MPI_COMM_WORLD);
     });
-    contest.add(
+    ways.add(
         "plain", "auto", "packed",
         [this] {
           MPI_Allreduce(packed.data(), result.data(), static_cast<int>(packed.size()), MPI_DOUBLE, MPI_SUM,
                         MPI_COMM_WORLD);
         },
         true);
-    return contest;
+    return ways;
   }
 };
 
-void measure(std::size_t count, const FieldOptions& options, Json& rows) {
+Contest measure(std::size_t count, const FieldOptions& options) {
   Fields fields(count);
-  fields.contest().measure(count, options.rounds, "an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each", rows);
+  return fields.ways().measure(count, options.rounds, "an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each");
 }
 
 }  // namespace
 
-Json bundle(const FieldOptions& options) {
-  Json rows = Json::array();
-  for (const std::size_t count : options.counts) measure(count, options, rows);
-  return {{"environment", environment()}, {"rows", rows}};
+Measurement bundle(const FieldOptions& options) {
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options));
+  return measurement;
 }
 
 }  // namespace steadfold::bench

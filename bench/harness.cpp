@@ -1,17 +1,9 @@
-// The measuring loop, and the facts about the machine that go with every figure.
-#include <sys/utsname.h>
+#include "harness.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <ctime>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <thread>
-
-#include "../tools/mpi_library.hpp"
-#include "bench.hpp"
-#include "steadfold/steadfold.h"
+#include <numeric>
+#include <random>
 
 namespace steadfold::bench {
 namespace {
@@ -20,13 +12,13 @@ constexpr double sample_seconds = 2e-3;  // long against the clock, short agains
 
 double seconds_of(const Candidate& candidate, std::size_t calls) {
   const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < calls; ++i) candidate.run();
+  candidate.run(calls);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Calls a sample, the same on every rank.
 std::size_t calls_for(const Candidate& candidate, const Together& together) {
-  candidate.run();
+  candidate.run(1);
   for (std::size_t calls = 1;; calls *= 4) {
     together.barrier();
     const double seconds = together.slowest(seconds_of(candidate, calls));
@@ -35,51 +27,30 @@ std::size_t calls_for(const Candidate& candidate, const Together& together) {
   }
 }
 
-Timing timing_of(std::vector<double>& samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t n = samples.size();
-  return {samples[n / 2], samples[n / 4], samples[3 * n / 4]};
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
+/// Fisher and Yates' shuffle, written out: the standard's differs between libraries, and ranks must agree.
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  for (std::size_t left = order.size(); left > 1; --left)
+    std::swap(order[left - 1], order[static_cast<std::size_t>(random() % left)]);
 }
 
 }  // namespace
 
-std::vector<Timing> interleave(std::span<const Candidate> candidates, int rounds, const Together& together) {
-  std::vector<std::size_t> calls;
-  for (const Candidate& candidate : candidates) calls.push_back(calls_for(candidate, together));
-  std::vector<std::vector<double>> samples(candidates.size());
+std::vector<Samples> interleave(std::span<const Candidate> candidates, int rounds, const Together& together) {
+  std::vector<Samples> samples;
+  for (const Candidate& candidate : candidates) samples.push_back({.calls = calls_for(candidate, together)});
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(1);
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const std::size_t which = (i + static_cast<std::size_t>(round)) % candidates.size();
+    shuffle(order, random);
+    for (const std::size_t which : order) {
+      Samples& mine = samples[which];
       together.barrier();
-      const double seconds = together.slowest(seconds_of(candidates[which], calls[which]));
-      samples[which].push_back(seconds / static_cast<double>(calls[which]));
+      mine.seconds.push_back(together.slowest(seconds_of(candidates[which], mine.calls)) /
+                             static_cast<double>(mine.calls));
     }
   }
-  std::vector<Timing> timings;
-  for (auto& of_candidate : samples) timings.push_back(timing_of(of_candidate));
-  return timings;
-}
-
-Json environment() {
-  utsname system{};
-  uname(&system);
-  std::time_t now = std::time(nullptr);
-  char date[32] = "";
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-  return {{"date", date},
-          {"cpu", cpu_name()},
-          {"cores", std::thread::hardware_concurrency()},
-          {"system", std::string(system.sysname) + " " + system.release},
-          {"compiler", __VERSION__},
-          {"mpi", command::mpi_library().version},
-          {"steadfold", sf_version()}};
+  return samples;
 }
 
 }  // namespace steadfold::bench

@@ -1,13 +1,13 @@
-// How the ranks of MPI_COMM_WORLD measure together, and the rows that come of it.
+// How the ranks of MPI_COMM_WORLD measure together.
 #pragma once
 
 #include <mpi.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench.hpp"
+#include "contest.hpp"
 #include "steadfold/mpi.hpp"
 
 namespace steadfold::bench {
@@ -27,39 +27,39 @@ inline int rank_count_of_world() {
   return rank_count;
 }
 
-/// Ways to the same sums, measured together; the first is the rival of all others.
-class Contest {
+/// Ways to the same sums; the first is the rival of all others.
+class Ways {
  public:
   /// `passthrough`: it merely passes a call on to the MPI library.
-  void add(const std::string& method, const std::string& schedule, const std::string& call, std::function<void()> run,
+  template <class Call>
+  void add(const std::string& method, const std::string& schedule, const std::string& call, Call run,
            bool passthrough = false) {
-    candidates_.push_back({method + " " + schedule, std::move(run)});
-    rows_.push_back({{"method", method},
-                     {"schedule", schedule},
-                     {"call", call},
-                     {"operator", "sum"},
-                     {"passthrough", passthrough}});
+    const std::string name = method + " " + schedule + " " + call;
+    candidates_.push_back({name, calls_of(std::move(run))});
+    entrants_.push_back({name,
+                         {{"method", method},
+                          {"schedule", schedule},
+                          {"call", call},
+                          {"operator", "sum"},
+                          {"passthrough", passthrough}},
+                         {}});
   }
 
-  /// Appends a row for every way but the rival; `rival` says what that calls.
-  void measure(std::size_t count, int rounds, const std::string& rival, Json& rows) const {
-    const auto timings = interleave(candidates_, rounds, all_ranks_together());
-    for (std::size_t i = 1; i < timings.size(); ++i) {
-      Json row = rows_[i];
-      row.update({{"count", count},
-                  {"ranks", rank_count_of_world()},
-                  {"threads", 1},
-                  {"seconds", timings[i].median},
-                  {"rival", std::string(sf_mpi_library()) + ": " + rival},
-                  {"rival_seconds", timings[0].median},
-                  {"ratio", timings[i].median / timings[0].median}});
-      rows.push_back(std::move(row));
-    }
+  /// `rival` says what the first one calls.
+  Contest measure(std::size_t count, int rounds, const std::string& rival) const {
+    Contest contest{.labels = {{"count", count},
+                               {"ranks", rank_count_of_world()},
+                               {"threads", 1},
+                               {"rival", std::string(sf_mpi_library()) + ": " + rival}},
+                    .entrants = entrants_};
+    auto samples = interleave(candidates_, rounds, all_ranks_together());
+    for (std::size_t i = 0; i < samples.size(); ++i) contest.entrants[i].launches = {std::move(samples[i])};
+    return contest;
   }
 
  private:
   std::vector<Candidate> candidates_;
-  std::vector<Json> rows_;
+  std::vector<Entrant> entrants_;
 };
 
 }  // namespace steadfold::bench

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "../tools/request.hpp"
@@ -29,16 +28,16 @@ struct Size {
   std::vector<double> mine;
   double result = 0;
   std::vector<std::unique_ptr<Plan<double>>> plans;
-  Contest contest = {};
+  Ways ways = {};
   double loop() const { return std::accumulate(mine.begin(), mine.end(), 0.0); }
 };
 
 void add_library(Size& size) {
-  size.contest.add("mpi", "mpi", "MPI_Reduce", [&size] {
+  size.ways.add("mpi", "mpi", "MPI_Reduce", [&size] {
     const double sum = size.loop();
     MPI_Reduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   });
-  size.contest.add(
+  size.ways.add(
       "mpi", "mpi", "MPI_Allreduce",
       [&size] {
         const double sum = size.loop();
@@ -58,26 +57,26 @@ void add_plans(Size& size, const ReduceOptions& options) {
                             .schedule = schedule};
       size.plans.push_back(std::make_unique<Plan<double>>(plus, size.mine.size(), MPI_COMM_WORLD, of_plan));
       Plan<double>& plan = *size.plans.back();
-      size.contest.add(method, schedule, "plan", [&size, &plan] { size.result = plan.run(size.mine); });
+      size.ways.add(method, schedule, "plan", [&size, &plan] { size.result = plan.run(size.mine); });
     }
   }
 }
 
-void measure(std::size_t count, const ReduceOptions& options, Json& rows) {
+Contest measure(std::size_t count, const ReduceOptions& options) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Size size{.mine = own_share(count, rank, rank_count_of_world())};
   add_library(size);
   add_plans(size, options);
-  size.contest.measure(count, options.rounds, "std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)", rows);
+  return size.ways.measure(count, options.rounds, "std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)");
 }
 
 }  // namespace
 
-Json reduce(const ReduceOptions& options) {
-  Json rows = Json::array();
-  for (const std::size_t count : options.counts) measure(count, options, rows);
-  return {{"environment", environment()}, {"rows", rows}};
+Measurement reduce(const ReduceOptions& options) {
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options));
+  return measurement;
 }
 
 }  // namespace steadfold::bench

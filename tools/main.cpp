@@ -1,9 +1,11 @@
 // The `steadfold` command: reads the command line, runs one subcommand on all ranks, prints on rank 0.
 // Exit status: 0, 1 where a check failed, 2 where the command line or the data are at fault.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "command.hpp"
@@ -12,8 +14,17 @@
 namespace steadfold::command {
 namespace {
 
-Job::Mpi mpi_for(std::string_view subcommand) {
-  if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench") return Job::Mpi::always;
+/// Whether a benchmark starts its ranks itself.
+bool starts_ranks(std::span<char* const> arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
+    return word.starts_with("--ranks") || word.starts_with("--launches");
+  });
+}
+
+Job::Mpi mpi_for(std::span<char* const> arguments) {
+  const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
+  if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::always;
+  if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench-worker") return Job::Mpi::always;
   return subcommand == "verify" || subcommand == "study" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }
 
@@ -37,6 +48,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_simulate(app, action);
   add_info(app, action);
   add_bench(app, action);
+  add_bench_worker(app, action);
   add_study(app, action);
   add_verify_worker(app, action);
   try {
@@ -72,7 +84,7 @@ int print(const Job& job, const Result& result) {
 }
 
 int run_and_print(int argc, char** argv) {
-  const Job job(mpi_for(argc > 1 ? argv[1] : ""), argc, argv);
+  const Job job(mpi_for({argv, static_cast<std::size_t>(argc)}), argc, argv);
   Result result;
   try {
     job.together([&] { result = run(job, argc, argv); });

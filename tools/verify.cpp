@@ -1,11 +1,9 @@
 // `steadfold verify FILE`: starts the ranks itself, as many as asked for, one launch for each count, and compares the
 // bits of all methods and schedules.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +15,7 @@
 #include "request.hpp"
 #include "table.hpp"
 #include "verify_case.hpp"
+#include "worker.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -27,20 +26,6 @@ struct Options {
   std::string methods;  // empty: all that are built
   std::string schedules = "all";
 };
-
-std::vector<int> rank_counts(const std::string& text) {
-  constexpr int most = 1024;
-  std::vector<int> counts;
-  for (const std::string& part : split(text, "--ranks")) {
-    int count = 0;
-    const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), count);
-    if (failed != std::errc() || end != part.data() + part.size() || count < 1 || count > most)
-      throw Failure(
-          fmt::format("--ranks cannot be understood ('{}' is no number from 1 to {}), write 1,2,3", part, most));
-    counts.push_back(count);
-  }
-  return counts;
-}
 
 /// Every combination asked for. One that cannot be is a failure when both its parts were named, and left out when it
 /// came in by `all` or by default.
@@ -68,37 +53,18 @@ std::vector<Case> cases_of(const Options& options) {
   return cases;
 }
 
-/// What the ranks wrote, or a Failure that says why they wrote nothing of use.
-Json answer_of(const Ran& ran) {
-  const std::size_t begin = ran.out.find(answer_begin);
-  const Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
-  if (answer.contains("error"))
-    throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));
-  if (answer.contains("rows") && ran.status == 0) return answer["rows"];
-  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
-                (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), try it with steadfold sum");
-}
-
-void show_progress(const std::string& text) {
-  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
-}
-
 Json rows_of(const Options& options, const std::vector<Case>& cases) {
-  std::vector<std::string> arguments = {"verify-worker"};
+  std::vector<std::string> arguments;
   for (const Case& each : cases) arguments.push_back("--case=" + text_of(each));
   const std::vector<std::string> request = options.request.arguments();
   arguments.insert(arguments.end(), request.begin(), request.end());
   Json rows = Json::array();
-  try {
-    for (const int count : rank_counts(options.ranks)) {
-      show_progress(fmt::format("{} combinations on {} ranks ...", cases.size(), count));
-      for (const Json& row : answer_of(run_ranks(count, arguments))) rows.push_back(row);
-    }
-  } catch (...) {
-    show_progress("");
-    throw;
+  Progress progress;
+  for (const int count : rank_counts(options.ranks)) {
+    progress.show(fmt::format("{} combinations on {} ranks ...", cases.size(), count));
+    const Json answer = ask("verify-worker", arguments, count, "try it with steadfold sum");
+    for (const Json& row : answer.at("rows")) rows.push_back(row);
   }
-  show_progress("");
   return rows;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace steadfold::command {
 
@@ -17,8 +16,5 @@ inline Case case_in(const std::string& text) {
   const std::size_t at = text.find('@');
   return {text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)};
 }
-
-/// How an answer begins on standard output: launchers may have put something before it.
-constexpr std::string_view answer_begin = "{\"verify-worker\":";
 
 }  // namespace steadfold::command

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "measure.hpp"
 #include "verify_case.hpp"
+#include "worker.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -32,16 +33,8 @@ Json rows_of(const Job& job, const Options& options) {
   return rows;
 }
 
-/// Failures too go to standard output: what comes with a bad exit status has the launcher's remarks around it.
 Result run(const Job& job, const Options& options) {
-  Json answer = {{"verify-worker", 1}};
-  try {
-    job.together([&] { answer["rows"] = rows_of(job, options); });
-  } catch (const Failure& failure) {
-    answer["error"] = failure.what();
-    answer["status"] = static_cast<int>(failure.status());
-  }
-  return {line_of(answer)};
+  return answer(job, "verify-worker", [&](Json& answer) { answer["rows"] = rows_of(job, options); });
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 #include <random>
 
-#include "../../bench/bench.hpp"
+#include "../../bench/harness.hpp"
+#include "../../bench/statistics.hpp"
 #include "order/distribution.hpp"
 #include "thesis.hpp"
 
@@ -24,16 +25,13 @@ Rank walked(std::span<const Index> starts, Index x) {
   return static_cast<Rank>(rank);
 }
 
-/// What keeps the compiler from leaving look-ups out.
-volatile Rank sink;
-
 template <class Find>
-std::function<void()> all_of(std::span<const Index> elements, Find find) {
-  return [elements, find] {
+std::function<void(std::size_t)> all_of(std::span<const Index> elements, Find find) {
+  return bench::calls_of([elements, find] {
     Rank mixed = 0;
     for (const Index x : elements) mixed ^= find(x);
-    sink = mixed;
-  };
+    bench::keep(mixed);
+  });
 }
 
 void add_rows(Rank ranks, int rounds, Json& rows) {
@@ -48,14 +46,16 @@ void add_rows(Rank ranks, int rounds, Json& rows) {
       {"closed form", all_of(elements, [&](Index x) { return shares.rank_of(x); })},
       {"binary search", all_of(elements, [&](Index x) { return order::rank_of(starts, x); })}};
   if (ranks <= 1280) ways.push_back({"walk", all_of(elements, [&](Index x) { return walked(starts, x); })});
-  const auto timings = bench::interleave(ways, rounds);
+  std::vector<double> medians;
+  for (const bench::Samples& samples : bench::interleave(ways, rounds))
+    medians.push_back(bench::quantile(samples.seconds, 0.5));
   for (std::size_t i = 0; i < ways.size(); ++i) {
     rows.push_back({{"part", "lookup"},
                     {"ranks", ranks},
                     {"way", ways[i].name},
-                    {"ns_per_lookup", timings[i].median / look_ups * 1e9},
+                    {"ns_per_lookup", medians[i] / look_ups * 1e9},
                     {"rival", "binary search"},
-                    {"ratio", timings[i].median / timings[1].median}});
+                    {"ratio", medians[i] / medians[1]}});
   }
 }
 

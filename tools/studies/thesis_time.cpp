@@ -7,8 +7,9 @@
 
 #include <algorithm>
 
+#include "../../bench/contest.hpp"
 #include "../catalogue.hpp"
-#include "../launcher.hpp"
+#include "../worker.hpp"
 #include "thesis.hpp"
 
 namespace steadfold::command::studies::thesis {
@@ -29,14 +30,6 @@ std::string joined_schedules(std::vector<std::string>& left_out) {
     }
   }
   return joined;
-}
-
-Json answer_of(const Ran& ran) {
-  const std::size_t begin = ran.out.find("{\"environment\":");
-  const Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
-  if (answer.contains("rows") && ran.status == 0) return answer["rows"];
-  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
-                (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), try it with steadfold bench reduce");
 }
 
 Json row_of(const Json& measured) {
@@ -69,9 +62,12 @@ Findings time(const Asked& asked) {
   const std::string joined = joined_schedules(found.left_out);
   if (counts.empty()) return found;
   for (const int ranks : asked.ranks) {
-    const Ran ran = run_ranks(ranks, {"bench", "reduce", "--json", "--counts=" + counts, "--schedules=" + joined,
-                                      "--rounds=" + std::to_string(asked.rounds)});
-    for (const Json& row : answer_of(ran)) found.rows.push_back(row_of(row));
+    const Json answer =
+        ask("bench-worker",
+            {"reduce", "--counts=" + counts, "--schedules=" + joined, "--rounds=" + std::to_string(asked.rounds)},
+            ranks, "try it with steadfold bench reduce");
+    for (const Json& row : bench::rows_over_ranks(bench::measurement_in(answer.at("measurement"))))
+      found.rows.push_back(row_of(row));
   }
   return found;
 }

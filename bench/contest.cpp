@@ -1,0 +1,156 @@
+#include "contest.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <stdexcept>
+
+#include "statistics.hpp"
+
+namespace steadfold::bench {
+namespace {
+
+Launches seconds_of(const Entrant& entrant) {
+  Launches launches;
+  for (const Samples& samples : entrant.launches) launches.push_back(samples.seconds);
+  return launches;
+}
+
+Json pair_of(const Interval& interval, double scale = 1) { return {interval.low * scale, interval.high * scale}; }
+
+std::size_t rounds_of(const Entrant& entrant) {
+  std::size_t rounds = 0;
+  for (const Samples& samples : entrant.launches) rounds += samples.seconds.size();
+  return rounds;
+}
+
+/// A row as far as it does not depend on the benchmark.
+Json row_of(const Contest& contest, const Entrant& entrant) {
+  Json row = entrant.labels;
+  row.update(contest.labels);
+  row.update({{"launches", entrant.launches.size()}, {"rounds", rounds_of(entrant)}});
+  return row;
+}
+
+void add_local_rows(const Contest& contest, Json& rows) {
+  const Entrant* read = nullptr;
+  const Entrant* accumulate = nullptr;
+  for (const Entrant& entrant : contest.entrants) {
+    const auto median = [](const Entrant& of) { return summary_of(seconds_of(of)).median; };
+    if (entrant.labels["kernel"] == "read" && (read == nullptr || median(entrant) < median(*read))) read = &entrant;
+    if (entrant.labels["kernel"] == "accumulate") accumulate = &entrant;
+  }
+  const double per_element = 1e9 / contest.labels["elements"].get<double>();
+  const double limit = summary_of(seconds_of(*read)).median;
+  const double common = summary_of(seconds_of(*accumulate)).median;
+  for (const Entrant& entrant : contest.entrants) {
+    if (entrant.labels["kernel"] == "read" && &entrant != read) continue;
+    const Launches seconds = seconds_of(entrant);
+    const Summary summary = summary_of(seconds);
+    Json row = row_of(contest, entrant);
+    row.update({{"ns_per_element", summary.median * per_element},
+                {"ns_quartiles", pair_of(summary.quartiles, per_element)},
+                {"ns_interval", pair_of(summary.interval, per_element)},
+                {"ratio_to_read", summary.median / limit},
+                {"ratio_to_read_interval", pair_of(interval_of_ratio(seconds, seconds_of(*read)))},
+                {"ratio_to_accumulate", summary.median / common}});
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+Json to_json(const Measurement& measurement) {
+  Json contests = Json::array();
+  for (const Contest& contest : measurement.contests) {
+    Json entrants = Json::array();
+    for (const Entrant& entrant : contest.entrants) {
+      Json launches = Json::array();
+      for (const Samples& samples : entrant.launches)
+        launches.push_back({{"calls", samples.calls}, {"seconds", samples.seconds}});
+      entrants.push_back({{"name", entrant.name}, {"labels", entrant.labels}, {"launches", launches}});
+    }
+    contests.push_back({{"labels", contest.labels}, {"entrants", entrants}});
+  }
+  return {{"environment", measurement.environment}, {"contests", contests}};
+}
+
+Measurement measurement_in(const Json& json) {
+  Measurement measurement{.environment = json.at("environment"), .contests = {}};
+  for (const Json& of_contest : json.at("contests")) {
+    Contest contest{.labels = of_contest.at("labels"), .entrants = {}};
+    for (const Json& of_entrant : of_contest.at("entrants")) {
+      Entrant entrant{.name = of_entrant.at("name"), .labels = of_entrant.at("labels"), .launches = {}};
+      for (const Json& samples : of_entrant.at("launches"))
+        entrant.launches.push_back({samples.at("calls"), samples.at("seconds").get<std::vector<double>>()});
+      contest.entrants.push_back(std::move(entrant));
+    }
+    measurement.contests.push_back(std::move(contest));
+  }
+  return measurement;
+}
+
+void pool(Measurement& measurement, const Measurement& other) {
+  for (std::size_t c = 0; c < measurement.contests.size(); ++c) {
+    Contest& contest = measurement.contests[c];
+    const Contest& with = other.contests.at(c);
+    for (std::size_t e = 0; e < contest.entrants.size(); ++e) {
+      Entrant& entrant = contest.entrants[e];
+      const Entrant& same = with.entrants.at(e);
+      if (contest.labels != with.labels || entrant.labels != same.labels)
+        throw std::logic_error("launches measured different things (" + entrant.name + " and " + same.name +
+                               "), please report it");
+      entrant.launches.insert(entrant.launches.end(), same.launches.begin(), same.launches.end());
+    }
+  }
+}
+
+Json rows_over_ranks(const Measurement& measurement) {
+  Json rows = Json::array();
+  for (const Contest& contest : measurement.contests) {
+    const Launches rival = seconds_of(contest.entrants.front());
+    const Summary its = summary_of(rival);
+    for (std::size_t i = 1; i < contest.entrants.size(); ++i) {
+      const Launches seconds = seconds_of(contest.entrants[i]);
+      const Summary summary = summary_of(seconds);
+      Json row = row_of(contest, contest.entrants[i]);
+      row.update({{"seconds", summary.median},
+                  {"seconds_quartiles", pair_of(summary.quartiles)},
+                  {"seconds_interval", pair_of(summary.interval)},
+                  {"rival_seconds", its.median},
+                  {"rival_seconds_interval", pair_of(its.interval)},
+                  {"ratio", summary.median / its.median},
+                  {"ratio_interval", pair_of(interval_of_ratio(seconds, rival))}});
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Json rows_of_local(const Measurement& measurement) {
+  Json rows = Json::array();
+  for (const Contest& contest : measurement.contests) add_local_rows(contest, rows);
+  return rows;
+}
+
+void write_raw(const std::string& benchmark, const Measurement& measurement, std::ostream& out) {
+  out << Json{{"benchmark", benchmark}, {"environment", measurement.environment}}.dump() << '\n';
+  for (const Contest& contest : measurement.contests) {
+    for (const Entrant& entrant : contest.entrants) {
+      for (std::size_t launch = 0; launch < entrant.launches.size(); ++launch) {
+        const Samples& samples = entrant.launches[launch];
+        for (std::size_t round = 0; round < samples.seconds.size(); ++round) {
+          Json line = {{"launch", launch},
+                       {"round", round},
+                       {"candidate", entrant.name},
+                       {"seconds", samples.seconds[round]},
+                       {"calls", samples.calls}};
+          for (const char* label : {"type", "elements", "threads", "count", "ranks"})
+            if (contest.labels.contains(label)) line[label] = contest.labels[label];
+          out << line.dump() << '\n';
+        }
+      }
+    }
+  }
+}
+
+}  // namespace steadfold::bench

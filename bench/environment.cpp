@@ -1,0 +1,96 @@
+// The facts about the machine and the build that go with every figure.
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "../tools/mpi_library.hpp"
+#include "bench.hpp"
+#include "read.hpp"
+#include "steadfold/steadfold.h"
+
+namespace steadfold::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The first line of a file, or "unknown".
+std::string line_in(const std::string& path) {
+  std::string line;
+  std::ifstream file(path);
+  return std::getline(file, line) ? line : "unknown";
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+/// As "L1 Data 48K": of the first core.
+Json caches() {
+  Json found = Json::array();
+  for (int i = 0; i < 8; ++i) {
+    const std::string cache = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
+    const std::string level = line_in(cache + "/level");
+    if (level != "unknown")
+      found.push_back("L" + level + " " + line_in(cache + "/type") + " " + line_in(cache + "/size"));
+  }
+  return found;
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return __VERSION__;  // says whose
+#else
+  return std::string("GCC ") + __VERSION__;
+#endif
+}
+
+/// Cores that this process may run on; 0 where the system does not say.
+int allowed_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 0;
+}
+
+std::string date() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+}  // namespace
+
+Json environment() {
+  utsname system{};
+  uname(&system);
+  const auto cores = std::thread::hardware_concurrency();
+  const int allowed = allowed_cores();
+  const char* const forced = std::getenv("STEADFOLD_TARGET");
+  return {{"date", date()},
+          {"cpu", cpu_name()},
+          {"caches", caches()},
+          {"cores", cores},
+          {"allowed_cores", allowed},
+          {"pinned", allowed > 0 && static_cast<unsigned>(allowed) < cores},
+          {"governor", line_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+          {"huge_pages", line_in("/sys/kernel/mm/transparent_hugepage/enabled")},
+          {"load", line_in("/proc/loadavg")},
+          {"system", std::string(system.sysname) + " " + system.release},
+          {"compiler", compiler()},
+          {"flags", STEADFOLD_FLAGS},
+          {"widest_target", widest_target()},
+          {"forced_target", forced == nullptr ? "" : forced},
+          {"mpi", command::mpi_library().version},
+          {"steadfold", sf_version()}};
+}
+
+}  // namespace steadfold::bench

@@ -1,0 +1,69 @@
+#include "worker.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "launcher.hpp"
+#include "request.hpp"
+
+namespace steadfold::command {
+namespace {
+
+/// How an answer begins on standard output: launchers may have put something before it.
+std::string beginning_of(const std::string& worker) { return "{\"" + worker + "\":"; }
+
+}  // namespace
+
+Result answer(const Job& job, const std::string& worker, const std::function<void(Json& answer)>& work) {
+  Json answer = {{worker, 1}};
+  try {
+    job.together([&] { work(answer); });
+  } catch (const Failure& failure) {
+    answer["error"] = failure.what();
+    answer["status"] = static_cast<int>(failure.status());
+  }
+  return {line_of(answer)};
+}
+
+Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count,
+         const std::string& suggestion) {
+  std::vector<std::string> words = {worker};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Ran ran = run_ranks(rank_count, words);
+  const std::size_t begin = ran.out.find(beginning_of(worker));
+  Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
+  if (answer.contains("error"))
+    throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));
+  if (answer.is_object() && ran.status == 0) return answer;
+  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
+                (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), " + suggestion);
+}
+
+std::vector<int> rank_counts(const std::string& text) {
+  constexpr int most = 1024;
+  std::vector<int> counts;
+  for (const std::string& part : split(text, "--ranks")) {
+    int count = 0;
+    const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (failed != std::errc() || end != part.data() + part.size() || count < 1 || count > most)
+      throw Failure(
+          fmt::format("--ranks cannot be understood ('{}' is no number from 1 to {}), write 1,2,3", part, most));
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+void Progress::show(const std::string& text) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  shown_ = true;
+}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+}  // namespace steadfold::command

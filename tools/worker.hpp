@@ -1,0 +1,34 @@
+// Subcommands that start ranks of this command, and what the ranks say to them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace steadfold::command {
+
+/// What a worker prints: what `work` put in, or why it failed. Failures too go to standard output: what comes with a
+/// bad exit status has the launcher's remarks around it. Collective.
+Result answer(const Job& job, const std::string& worker, const std::function<void(Json& answer)>& work);
+
+/// Starts the worker with these arguments on so many ranks: its answer. Throws Failure with what the ranks complained
+/// of, or with why there is no answer; `suggestion` is what to try then.
+Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count,
+         const std::string& suggestion);
+
+/// Rank counts between commas, 1 to 1024. Throws Failure.
+std::vector<int> rank_counts(const std::string& text);
+
+/// Says on a terminal what is being done, in place of what it said before; nothing where there is none.
+class Progress {
+ public:
+  ~Progress();
+  void show(const std::string& text);
+
+ private:
+  bool shown_ = false;
+};
+
+}  // namespace steadfold::command
