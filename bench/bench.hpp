@@ -16,6 +16,7 @@ nlohmann::ordered_json environment();
 struct LocalOptions {
   std::vector<std::size_t> sizes = {1000, 100000, 10000000};
   std::vector<std::string> types = {"f64"};
+  std::vector<unsigned> threads = {1};
   int rounds = 15;
 };
 /// One process: builders against plain loops over the same memory.

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "bench.hpp"
+#include "collective/crew.hpp"
 #include "contest.hpp"
 #include "fast_math.hpp"
 #include "read.hpp"
@@ -18,7 +19,7 @@ constexpr const char* library_target = "scalar";
 
 /// Kahan 1965: the rounding error of each addition is taken off the next element.
 template <class T>
-T kahan(const std::vector<T>& x) {
+T kahan(std::span<const T> x) {
   T sum = 0;
   T error = 0;
   for (const T element : x) {
@@ -32,7 +33,7 @@ T kahan(const std::vector<T>& x) {
 
 /// Neumaier 1974: the errors are added up by themselves, whichever operand is larger.
 template <class T>
-T neumaier(const std::vector<T>& x) {
+T neumaier(std::span<const T> x) {
   T sum = 0;
   T rest = 0;
   for (const T element : x) {
@@ -47,10 +48,11 @@ T neumaier(const std::vector<T>& x) {
 template <class T>
 class Kernels {
  public:
-  explicit Kernels(std::size_t size) : x_(size) {
+  Kernels(std::size_t size, unsigned threads) : x_(size), threads_(threads), parts_(threads) {
     std::mt19937_64 random(size);
     std::normal_distribution<double> normal;
     for (T& element : x_) element = static_cast<T>(normal(random));
+    crew_.resize(threads);
     add_rivals();
     add_own();
   }
@@ -60,45 +62,85 @@ class Kernels {
   Contest measure(const std::string& type, int rounds) {
     auto samples = interleave(candidates_, rounds);
     for (std::size_t i = 0; i < samples.size(); ++i) entrants_[i].launches = {std::move(samples[i])};
-    return {.labels = {{"type", type}, {"elements", x_.size()}, {"threads", 1}}, .entrants = std::move(entrants_)};
+    return {.labels = {{"type", type}, {"elements", x_.size()}, {"threads", threads_}},
+            .entrants = std::move(entrants_)};
   }
 
  private:
+  /// What one thread comes to, on cache lines of its own.
+  struct alignas(128) Part {
+    T sum = 0;
+    std::uint64_t bits = 0;
+  };
+
   template <class Call>
   void add(const std::string& name, const std::string& kernel, const std::string& target, Call call) {
     candidates_.push_back({name, calls_of([call] { keep(call()); })});
     entrants_.push_back({name, {{"kernel", kernel}, {"target", target}, {"variant", name}}, {}});
   }
 
+  /// `work(elements, part)` on all elements, in as many parts as there are threads.
+  template <class Work>
+  void add_rival(const std::string& name, const std::string& kernel, const std::string& target, Work work) {
+    add(name, kernel, target, [this, work] {
+      const std::span<const T> x(x_);
+      crew_.run(threads_, [&](unsigned member) {
+        const std::size_t first = x.size() * member / threads_;
+        work(x.subspan(first, x.size() * (member + 1) / threads_ - first), parts_[member]);
+      });
+      Part all;
+      for (const Part& part : parts_) {
+        all.sum += part.sum;
+        all.bits |= part.bits;
+      }
+      return all;
+    });
+  }
+
   void add_rivals() {
+    using Elements = std::span<const T>;
     for (const ReadLoop& loop : read_loops())
-      add(name_of(loop), "read", widest_target(), [this, loop] { return read(loop, std::as_bytes(std::span(x_))); });
-    add("accumulate", "accumulate", "scalar", [this] { return std::accumulate(x_.begin(), x_.end(), T{0}); });
-    add("fastmath", "fastmath", widest_target(), [this] { return fast_sum(x_.data(), x_.size()); });
-    add("kahan", "kahan", "scalar", [this] { return kahan(x_); });
-    add("neumaier", "neumaier", "scalar", [this] { return neumaier(x_); });
+      add_rival(name_of(loop), "read", widest_target(),
+                [loop](Elements x, Part& part) { part.bits = read(loop, std::as_bytes(x)); });
+    add_rival("accumulate", "accumulate", "scalar",
+              [](Elements x, Part& part) { part.sum = std::accumulate(x.begin(), x.end(), T{0}); });
+    add_rival("fastmath", "fastmath", widest_target(),
+              [](Elements x, Part& part) { part.sum = fast_sum(x.data(), x.size()); });
+    add_rival("kahan", "kahan", "scalar", [](Elements x, Part& part) { part.sum = kahan(x); });
+    add_rival("neumaier", "neumaier", "scalar", [](Elements x, Part& part) { part.sum = neumaier(x); });
   }
 
   void add_own() {
-    add("plain", "plain", library_target, [this] { return sum(x_, steadfold::plain()); });
-    add("tree", "tree", library_target, [this] { return sum(x_, steadfold::tree()); });
-    add("exact", "exact", library_target, [this] { return sum(x_, steadfold::exact()); });
-    add("exact dot", "exact dot", library_target, [this] { return dot(x_, x_); });
+    const auto by = [this](Method method) { return steadfold::LocalOptions{.method = method, .threads = threads_}; };
+    add("plain", "plain", library_target, [this, options = by(steadfold::plain())] { return sum(x_, options); });
+    add("tree", "tree", library_target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
+    add("exact", "exact", library_target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
+    add("exact dot", "exact dot", library_target, [this, options = by({})] { return dot(x_, x_, options); });
   }
 
   std::vector<T> x_;
+  unsigned threads_;
+  std::vector<Part> parts_;
+  collective::Crew crew_;
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
 };
+
+template <class T>
+Contest contest_of(const std::string& type, std::size_t size, unsigned threads, int rounds) {
+  return Kernels<T>(size, threads).measure(type, rounds);
+}
 
 }  // namespace
 
 Measurement local(const LocalOptions& options) {
   Measurement measurement{.environment = environment(), .contests = {}};
-  for (const std::string& type : options.types) {
-    for (const std::size_t size : options.sizes)
-      measurement.contests.push_back(type == "f32" ? Kernels<float>(size).measure(type, options.rounds)
-                                                   : Kernels<double>(size).measure(type, options.rounds));
+  for (const unsigned threads : options.threads) {
+    for (const std::string& type : options.types) {
+      const auto contest = type == "f32" ? contest_of<float> : contest_of<double>;
+      for (const std::size_t size : options.sizes)
+        measurement.contests.push_back(contest(type, size, threads, options.rounds));
+    }
   }
   return measurement;
 }

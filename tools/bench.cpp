@@ -23,7 +23,7 @@ struct BenchOptions {
   std::vector<std::size_t> counts;
   std::vector<std::string> methods;
   std::vector<std::string> schedules;
-  int threads = 1;
+  std::vector<unsigned> threads;
   int rounds = 15;
 
   void add_to(CLI::App& app);
@@ -44,7 +44,9 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, "local, allreduce, bundle or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
   app.add_option("--types", types, "local: f64, f32")->delimiter(',');
-  app.add_option("--threads", threads, "local: threads");
+  app.add_option("--threads", threads, "local: threads, which may be several numbers")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts, "allreduce: doubles a rank; bundle: sums; reduce: elements")->delimiter(',');
   app.add_option("--methods", methods, "allreduce, reduce: exact, tree, plain")->delimiter(',');
   app.add_option("--schedules", schedules, "reduce: names of `steadfold schedules`")->delimiter(',');
@@ -66,11 +68,11 @@ std::string table_of(const Json& rows) {
   };
   for (const Json& row : rows) {
     if (row.contains("kernel"))
-      text += fmt::format("{:10} {:4} {:>9} elements  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
-                          row["kernel"].get<std::string>(), row["type"].get<std::string>(),
-                          row["elements"].get<std::size_t>(), row["ns_per_element"].get<double>(),
-                          row["ratio_to_read"].get<double>(), range(row["ratio_to_read_interval"]),
-                          row["ratio_to_accumulate"].get<double>());
+      text += fmt::format(
+          "{:10} {:4} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
+          row["kernel"].get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
+          row["threads"].get<int>(), row["ns_per_element"].get<double>(), row["ratio_to_read"].get<double>(),
+          range(row["ratio_to_read_interval"]), row["ratio_to_accumulate"].get<double>());
     else
       text += fmt::format("{:6} {:10} {:20} {:>3} ranks {:>8} doubles  {:10.3f} us  {:6.2f} x MPI {}\n",
                           row["method"].get<std::string>(), row["call"].get<std::string>(),
@@ -81,11 +83,10 @@ std::string table_of(const Json& rows) {
 }
 
 bench::Measurement local(const BenchOptions& options) {
-  if (options.threads != 1)
-    throw Failure("bench local has one thread (threads are not built yet), leave --threads at 1");
   bench::LocalOptions local{.rounds = options.rounds};
   if (!options.sizes.empty()) local.sizes = options.sizes;
   if (!options.types.empty()) local.types = options.types;
+  if (!options.threads.empty()) local.threads = options.threads;
   for (const auto& type : local.types)
     if (type != "f64" && type != "f32")
       throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");

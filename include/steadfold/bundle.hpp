@@ -19,6 +19,7 @@ struct MemberOptions {
   Method method = {};
   Layout layout = {};
   Guarantees require = {};
+  unsigned threads = 1;  ///< that go through this rank's own elements; ranks may differ
 };
 
 /// What the members of a bundle share; the same on all ranks.
@@ -48,7 +49,8 @@ class HeldMember final : public BundleMember {
 
   HeldMember(const Op& op, const T* first, const T* second, std::uint64_t rows, const MemberOptions& options)
       : held_(std::make_shared<HeldOperator<T, Op>>(op)), first_(first), second_(second), rows_(rows) {
-    options_ = {.method = options.method, .layout = options.layout, .require = options.require};
+    options_ = {
+        .method = options.method, .layout = options.layout, .require = options.require, .threads = options.threads};
   }
 
   sf_call call() override { return call_of(*held_, rows_, options_); }
@@ -71,7 +73,7 @@ class HeldVector final : public BundleMember {
  public:
   HeldVector(const Op& op, std::span<T> buffer, const MemberOptions& options)
       : held_(std::make_shared<HeldOperator<T, Op>>(op)), buffer_(buffer) {
-    options_ = {.method = options.method, .require = options.require};
+    options_ = {.method = options.method, .require = options.require, .threads = options.threads};
   }
 
   sf_call call() override { return call_of_vectors(*held_, buffer_.size(), options_); }

@@ -22,13 +22,14 @@
 
 namespace steadfold {
 
-/// How a call is to be made. All fields but the layout's content are the same on all ranks.
+/// How a call is to be made. All fields but the layout's content and the threads are the same on all ranks.
 struct Options {
   Method method = {};
   Layout layout = {};
   std::optional<int> root = std::nullopt;  ///< who gets the result; nothing: everybody
   std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
   Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
+  unsigned threads = 1;                    ///< that go through this rank's own elements: the same bits for any number
 };
 
 namespace detail {
@@ -49,6 +50,7 @@ sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& op
   call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
   call.rows = rows;
   call.require = options.require.bits;
+  call.threads = options.threads;
   return call;
 }
 
@@ -182,9 +184,7 @@ class BoundPlan {
   /// Throws what an operator threw, or what the library has to say.
   void check(sf_status status) const {
     if (status == SF_OK) return;
-    for (const auto& holder : holders_) {
-      if (holder->failure) std::rethrow_exception(std::exchange(holder->failure, nullptr));
-    }
+    for (const auto& holder : holders_) holder->rethrow();
     detail::check(status);
   }
   /// Whether the run is done; `status` is how it ended.

@@ -121,6 +121,10 @@ typedef struct sf_call {
   size_t interval_count;
 
   uint32_t require; /* sf_guarantee bits: the call is SF_UNSUPPORTED where it cannot keep them */
+
+  uint32_t threads; /* that go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same bits, so
+                       ranks may have different ones, and fewer are made where the system has no more. `user` is called
+                       by all of them at once. */
 } sf_call;
 
 /* A sum of no doubles: every field has its default. */

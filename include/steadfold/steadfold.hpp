@@ -3,6 +3,7 @@
 //   double s = sf::sum(x);                    // the correctly rounded sum, whatever the order of x
 //   double t = sf::sum(x, sf::tree());        // the sum in the fixed binary tree over the indices of x
 //   Matrix m = sf::reduce(matrices, multiply) // any operator, in the fixed tree
+//   double u = sf::sum(x, {.threads = 8});    // the bits of s, by eight threads
 //
 // Header-only over the C functions of steadfold.h; no floating-point arithmetic happens here. Errors are thrown as
 // sf::Error. Arguments are only read. Functions may be called by any number of threads at once.
@@ -13,6 +14,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -135,9 +137,17 @@ struct Located {
 };
 static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
 
+/// How a call within one process is to be made.
+struct LocalOptions {
+  Method method = {};
+  unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
+  Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
+};
+
 /// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
 /// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
-/// noexcept saves the ranks from asking each other.
+/// noexcept saves the ranks from asking each other. It is called by several threads at once where a call asks for them,
+/// and then the first exception counts.
 template <class Op, class T>
 concept UserOperator =
     std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
@@ -159,7 +169,23 @@ constexpr sf_type type_of() {
 class OperatorHolder {
  public:
   virtual ~OperatorHolder() = default;
-  std::exception_ptr failure;
+  /// Keeps the first exception of all threads.
+  void keep(std::exception_ptr thrown) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(thrown);
+  }
+  /// Throws it, if there is one.
+  void rethrow() {
+    if (const std::exception_ptr thrown = taken()) std::rethrow_exception(thrown);
+  }
+
+ private:
+  std::exception_ptr taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+  std::mutex mutex_;
+  std::exception_ptr failure_;
 };
 
 /// A built-in operator: nothing to hold.
@@ -211,7 +237,7 @@ class HeldOperator<T, Op> final : public OperatorHolder {
       }
       return 0;
     } catch (...) {
-      self.failure = std::current_exception();
+      self.keep(std::current_exception());
       return 1;
     }
   }
@@ -222,7 +248,7 @@ class HeldOperator<T, Op> final : public OperatorHolder {
 /// Throws what the operator threw, or what the library has to say.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {
   if (status == SF_OK) return;
-  if (op != nullptr && op->failure) std::rethrow_exception(std::exchange(op->failure, nullptr));
+  if (op != nullptr) op->rethrow();
   throw Error(status, sf_error_text());
 }
 
@@ -252,11 +278,13 @@ template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;
 
 template <class T, class Op>
-result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op& op, Method method) {
+result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op& op, const LocalOptions& options) {
   sf_call call = sf_call_default();
   HeldOperator<T, std::decay_t<Op>> held(op);
   held.describe(call);
-  call.method = method.id;
+  call.method = options.method.id;
+  call.threads = options.threads;
+  call.require = options.require.bits;
   call.rows = first.size();
   auto result = no_result<result_t<T, Op>>();
   check(sf_reduce_local(&call, first.data(), second, &result), &held);
@@ -274,66 +302,75 @@ inline void check_same_size(std::size_t first, std::size_t second) {
 /// The sum of all elements; no elements: +0.0.
 template <Vector R>
   requires Number<detail::element_t<R>>
-detail::element_t<R> sum(const R& x, Method method = {}) {
+detail::element_t<R> sum(const R& x, const LocalOptions& options) {
   using T = detail::element_t<R>;
-  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), plus, method);
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), plus, options);
+}
+template <Vector R>
+  requires Number<detail::element_t<R>>
+detail::element_t<R> sum(const R& x, Method method = {}) {
+  return sum(x, LocalOptions{.method = method});
 }
 
 /// The sum of x[i] * y[i], correctly rounded. Throws when the sizes differ.
 template <Vector R, Vector S>
   requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-detail::element_t<R> dot(const R& x, const S& y) {
+detail::element_t<R> dot(const R& x, const S& y, const LocalOptions& options = {}) {
   using T = detail::element_t<R>;
   detail::check_same_size(std::ranges::size(x), std::ranges::size(y));
-  return detail::reduce_local(std::span<const T>(x), std::ranges::data(y), BuiltIn<SF_DOT>{}, Method{});
+  return detail::reduce_local(std::span<const T>(x), std::ranges::data(y), BuiltIn<SF_DOT>{}, options);
 }
 
 /// The Euclidean norm, correctly rounded, without overflow or underflow on the way.
 template <Vector R>
   requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> norm2(const R& x) {
+detail::element_t<R> norm2(const R& x, const LocalOptions& options = {}) {
   using T = detail::element_t<R>;
-  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, Method{});
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, options);
 }
 
 /// The sum divided by the number of elements, rounded once. Throws Error(SF_EMPTY) when there are none.
 template <Vector R>
   requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> mean(const R& x) {
+detail::element_t<R> mean(const R& x, const LocalOptions& options = {}) {
   using T = detail::element_t<R>;
-  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, Method{});
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, options);
 }
 
 /// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) when there are none and
 /// the operator has no neutral element.
 template <Vector R, class Op>
-detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, Method method = {}) {
+detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, const LocalOptions& options) {
   using T = detail::element_t<R>;
-  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), op, method);
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), op, options);
+}
+template <Vector R, class Op>
+detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, Method method = {}) {
+  return reduce(x, op, LocalOptions{.method = method});
 }
 
 /// The least element, and the greatest. Throw Error(SF_EMPTY) when there are none.
 template <Vector R>
   requires Number<detail::element_t<R>>
-detail::element_t<R> min(const R& x) {
-  return reduce(x, minimum);
+detail::element_t<R> min(const R& x, const LocalOptions& options = {}) {
+  return reduce(x, minimum, options);
 }
 template <Vector R>
   requires Number<detail::element_t<R>>
-detail::element_t<R> max(const R& x) {
-  return reduce(x, maximum);
+detail::element_t<R> max(const R& x, const LocalOptions& options = {}) {
+  return reduce(x, maximum, options);
 }
 
 /// The same with the lowest index that has it.
 template <Vector R>
   requires Number<detail::element_t<R>>
-Located<detail::element_t<R>> min_location(const R& x) {
-  return reduce(x, minimum_location);
+Located<detail::element_t<R>> min_location(const R& x, const LocalOptions& options = {}) {
+  return reduce(x, minimum_location, options);
 }
 template <Vector R>
   requires Number<detail::element_t<R>>
-Located<detail::element_t<R>> max_location(const R& x) {
-  return reduce(x, maximum_location);
+Located<detail::element_t<R>> max_location(const R& x, const LocalOptions& options = {}) {
+  return reduce(x, maximum_location, options);
 }
 
 }  // namespace steadfold

@@ -65,6 +65,19 @@ struct Rounding {
 };
 #endif
 
+#if defined(__SSE2__) && defined(__GNUC__)
+/// The exception flags of this thread; those of another one are raised in it without a trap.
+inline unsigned raised_flags() noexcept { return _mm_getcsr() & 0x3F; }
+inline void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~0x3Fu); }
+inline void raise_flags(unsigned flags) noexcept {
+  if (flags != 0) _mm_setcsr(_mm_getcsr() | flags);
+}
+#else
+inline unsigned raised_flags() noexcept { return static_cast<unsigned>(std::fetestexcept(FE_ALL_EXCEPT)); }
+inline void clear_flags() noexcept { std::feclearexcept(FE_ALL_EXCEPT); }
+inline void raise_flags(unsigned flags) noexcept { std::feraiseexcept(static_cast<int>(flags)); }
+#endif
+
 /// Rounds to nearest even, keeps subnormals, masks traps; the caller's environment comes back with the flags that were
 /// raised. Of the thread that makes it.
 class PromisedEnvironment {
@@ -74,12 +87,20 @@ class PromisedEnvironment {
     outer_ = in_force;
     in_force = caller_ == Rounding{} ? nullptr : this;
   }
+  /// On a thread that works for another, whose caller's environment that is.
+  explicit PromisedEnvironment(const Rounding& caller) noexcept : caller_(caller), outer_(in_force) {
+    Rounding{}.replace(Rounding::now());
+    in_force = caller_ == Rounding{} ? nullptr : this;
+  }
   ~PromisedEnvironment() {
     in_force = outer_;
     caller_.replace(Rounding::now());
   }
   PromisedEnvironment(const PromisedEnvironment&) = delete;
   PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
+
+  /// The environment of whoever called the library on this thread.
+  static Rounding callers() noexcept { return in_force == nullptr ? Rounding{} : in_force->caller_; }
 
  private:
   friend class CallersEnvironment;

@@ -2,6 +2,7 @@
 // Rank order: not concerned. Cost: some 10 ns. Source: ours.
 #include "capi/boundary.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace steadfold::capi {
@@ -75,7 +76,8 @@ Translated translated(const sf_call* call) {
                  .rows = call->rows,
                  .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
                                call->intervals == nullptr ? 0 : call->interval_count},
-                 .require = call->require};
+                 .require = call->require,
+                 .threads = std::max(call->threads, 1u)};
   return result;
 }
 

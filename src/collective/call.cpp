@@ -9,6 +9,7 @@
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
+#include "collective/crew.hpp"
 #include "collective/failure.hpp"
 #include "collective/guarantees.hpp"
 #include "kernels/target.hpp"
@@ -183,6 +184,9 @@ void validate(const Call& call, Rank rank_count) {
            "), give one of them, or -1 for all");
   if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.threads < 1 || call.threads > Crew::most)
+    refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
+           std::to_string(Crew::most));
   require_kept(call);
   if (call.layout != LayoutKind::intervals) return;
   Count listed = 0;

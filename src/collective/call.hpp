@@ -62,6 +62,8 @@ struct Call {
 
   Guarantees require =
       guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
+
+  unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
 };
 
 /// What must be equal on all ranks, as plain words to be compared, hashed and sent.

@@ -92,7 +92,7 @@ Group::Shape::Shape(const Description& given, const Call& call)
       digest(digest_of(given)),
       op(operator_of(call)),
       kind(make_kind(given, op, call.columns)),
-      builder(kind->builder()),
+      lifter(*kind),
       bytes_of_none(kind->capacity({})),
       bytes_of_a_node(kind->capacity(order::IntervalSet({0, 1})) - bytes_of_none) {}
 
@@ -138,9 +138,11 @@ Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
 }
 
 Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
-  shape.builder->clear();
-  push_rows(*shape.builder, call.intervals, data, shape.description.columns * shape.description.element_bytes);
-  return shape.builder->write(opening_.partial());
+  const Placed placed{.intervals = call.intervals,
+                      .data = data,
+                      .row_bytes = shape.description.columns * shape.description.element_bytes};
+  if (call.threads > crew_.size()) crew_.resize(call.threads);
+  return shape.lifter.lift(placed, crew_, call.threads, opening_.partial());
 }
 
 std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
@@ -214,6 +216,7 @@ void Group::run_plan(const Call& call, Ways ways, const Data& data) {
   Plan& plan =
       ways == no_way ? new_cached_plan(call) : *plans_[static_cast<std::size_t>(std::countr_zero(ways)) - 1].plan;
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
+  plan.use_threads(call.threads);
   plan.run(data);
   if (plan.status() != Status::ok) throw Failure(plan.status(), text_of(plan.status()));
 }

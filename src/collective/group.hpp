@@ -48,7 +48,7 @@ class Group {
     std::uint64_t digest;
     arithmetic::Operator op;
     std::unique_ptr<arithmetic::PartialKind> kind;
-    std::unique_ptr<arithmetic::Builder> builder;
+    Lifter lifter;
     Bytes bytes_of_none;            // a partial of no rows, and
     Bytes bytes_of_a_node;          // what every node may add: says whether the opening can hold a partial
     std::vector<std::byte> values;  // a result, and as much again to finish in
@@ -85,6 +85,7 @@ class Group {
   Stage verdict_stage_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
+  Crew crew_;  // for partials in the opening; plans have their own
 };
 
 }  // namespace steadfold::collective

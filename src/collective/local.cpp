@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collective/failure.hpp"
-#include "collective/rows.hpp"
+#include "collective/lifter.hpp"
 
 namespace steadfold::collective {
 
@@ -19,18 +19,20 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
 
   const Description description = describe(call);
   const auto kind = make_kind(description, operator_of(call), call.columns);
-  const auto builder = kind->builder();
   order::IntervalSet rows;
   for (const auto interval : call.intervals) {
     if (!rows.add(interval)) throw Failure(Status::overlap, text_of(Status::overlap));
   }
   if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
     throw Failure(Status::gap, text_of(Status::gap));
-  push_rows(*builder, call.intervals, {.first = first, .second = second},
-            description.columns * description.element_bytes);
   std::vector<std::byte> partial(kind->working_capacity(rows));
   std::vector<std::byte> spare(kind->value_bytes());
-  const Bytes size = builder->write(partial);
+  const Placed placed{.intervals = call.intervals,
+                      .data = {.first = first, .second = second},
+                      .row_bytes = description.columns * description.element_bytes};
+  Crew crew;
+  crew.resize(call.threads);
+  const Bytes size = Lifter(*kind).lift(placed, crew, call.threads, partial);
   const Status status = kind->finish(std::span(partial).first(size), call.element_count, result, spare.data());
   if (status != Status::ok) throw Failure(status, text_of(status));
 }

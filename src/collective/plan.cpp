@@ -13,11 +13,11 @@ std::uint32_t segments_of(const Agreement& agreed, std::uint32_t most) {
 }
 
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
-                                           const transport::Transport& transport, std::uint32_t segments) {
+                                           const transport::Transport& transport, std::uint32_t segments, Crew& crew) {
   std::vector<std::unique_ptr<Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
-                                             transport.rank_count(), segments));
+                                             transport.rank_count(), segments, crew));
   }
   return members;
 }
@@ -55,11 +55,12 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
       segments_(segments_of(agreed_, segments)),
-      members_(rows_of(agreed_, calls, *transport_, segments_)),
+      members_(rows_of(agreed_, calls, *transport_, segments_, crew_)),
       main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segments_),
             content(), *transport_, tag),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {
+  for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
   if (may_fail(agreed_) && agreed_.root() == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
     closing_.emplace(*schedule::find("recursive_doubling"), context, verdict_, *transport_, tag + 1);

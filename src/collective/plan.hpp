@@ -52,6 +52,12 @@ class Plan {
     members_[member]->use_operator(op);
   }
 
+  /// How many threads lift a member's rows may change too.
+  void use_threads(unsigned threads, std::size_t member = 0) {
+    if (threads > crew_.size()) crew_.resize(threads);
+    members_[member]->use_threads(threads);
+  }
+
   const Agreement& agreed() const noexcept { return agreed_; }
   const std::string& description() const noexcept { return text_; }
 
@@ -69,6 +75,7 @@ class Plan {
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;
   std::uint32_t segments_;
+  Crew crew_;
   std::vector<std::unique_ptr<Rows>> members_;
   std::optional<Bundle> bundle_;  // of several members
   Stage main_;

@@ -5,23 +5,9 @@
 
 namespace steadfold::collective {
 
-void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
-               Bytes row_bytes, Bytes first_byte, order::Interval part) {
-  Bytes first = first_byte;
-  for (const order::Interval interval : intervals) {
-    const order::Interval taken{std::max(interval.begin, part.begin), std::min(interval.end, part.end)};
-    const Bytes offset = first + (taken.begin - interval.begin) * row_bytes;
-    first += interval.size() * row_bytes;
-    if (taken.empty()) continue;
-    builder.push(taken.begin, {.first = data.first + offset,
-                               .second = data.second == nullptr ? nullptr : data.second + offset,
-                               .rows = taken.size(),
-                               .row_stride = row_bytes});
-  }
-}
-
-Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments)
-    : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count) {
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments,
+           Crew& crew)
+    : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count), crew_(&crew) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
@@ -30,7 +16,6 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
-    segment.builder = segment.kind->builder();
     segment.spare.resize(segment.kind->value_bytes());
     result_byte += segment.kind->value_bytes();
     segments_.push_back(std::move(segment));
@@ -71,10 +56,12 @@ Bytes Rows::value_capacity(std::uint32_t segment) const {
 Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   Segment& s = segments_[segment];
   if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
-  s.builder->clear();
-  push_rows(*s.builder, agreed_->layout->intervals(rank_), data_, row_bytes_, s.first_byte,
-            covers.is_part() ? covers.part : all_rows);
-  const Bytes size = s.builder->write(out);
+  const Placed placed{.intervals = agreed_->layout->intervals(rank_),
+                      .data = data_,
+                      .row_bytes = row_bytes_,
+                      .first_byte = s.first_byte,
+                      .part = covers.is_part() ? covers.part : all_rows};
+  const Bytes size = s.lifter.lift(placed, *crew_, threads_, out);
   Header header = arithmetic::header_of(out);
   header.digest = agreed_->digest;
   arithmetic::set_header(out, header);

@@ -6,34 +6,24 @@
 #include <vector>
 
 #include "collective/agreement.hpp"
+#include "collective/lifter.hpp"
 #include "collective/machine.hpp"
 
 namespace steadfold::collective {
 
-/// Where one call's rows are and where its result goes.
-struct Data {
-  const std::byte* first = nullptr;
-  const std::byte* second = nullptr;  // the other factors of a dot product
-  std::byte* result = nullptr;
-};
-
-inline constexpr order::Interval all_rows{0, ~order::Index{0}};
-
-/// Pushes the rows of `intervals`, which stand one after the other, `row_bytes` apart, from `data` on; of
-/// these, those of `part`. `first_byte` is where in a row the builder's columns begin.
-void push_rows(arithmetic::Builder& builder, std::span<const order::Interval> intervals, const Data& data,
-               Bytes row_bytes, Bytes first_byte = 0, order::Interval part = all_rows);
-
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
 class Rows final : public Content {
  public:
-  /// `agreed` must outlive it. Throws Failure where the call is not offered.
-  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments);
+  /// `agreed` and the crew must outlive it. Throws Failure where the call is not offered.
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments,
+       Crew& crew);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
   /// The operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
+  /// So many threads of the crew lift this rank's rows.
+  void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks.
   void take(const Data& data) noexcept;
   /// Copies a finished segment's values, if they are ok, to where the result goes; says how they are.
@@ -54,7 +44,7 @@ class Rows final : public Content {
   struct Segment {
     Bytes first_byte = 0;  // of its columns in a row of elements
     std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
-    std::unique_ptr<arithmetic::Builder> builder = nullptr;
+    Lifter lifter = Lifter(*kind);
     Bytes first_result_byte = 0;
     std::vector<std::byte> spare = {};
   };
@@ -63,6 +53,8 @@ class Rows final : public Content {
   arithmetic::Operator operator_;  // the kinds refer to it
   Rank rank_;
   Rank rank_count_;
+  Crew* crew_;
+  unsigned threads_ = 1;
   Bytes row_bytes_;
   std::vector<Segment> segments_;
   Data data_;

@@ -290,6 +290,7 @@ TEST(Bundles, KeepEqualLayoutsOnce) {
 struct Lone {
   std::vector<Part> parts;
   Sides sides;
+  collective::Crew crew;
   std::vector<std::unique_ptr<collective::Rows>> rows;
   std::vector<Result> results;
 
@@ -297,7 +298,7 @@ struct Lone {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       rows.push_back(
-          std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1, 1));
+          std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1, 1, crew));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));

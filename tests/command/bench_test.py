@@ -58,6 +58,12 @@ class Bench(CommandTest):
             if row["kernel"] == "read":
                 self.assertEqual(row["ratio_to_read"], 1)
 
+    def test_threads(self):
+        rows = self.rows_from(run("bench", "local", "--sizes", "1000", "--rounds", "3", "--threads", "1,2", "--json"), LOCAL)
+        for threads in (1, 2):
+            kernels = {row["kernel"] for row in rows if row["threads"] == threads}
+            self.assertGreaterEqual(kernels, READERS | {"tree", "exact"})
+
     def test_plot(self):
         ran = run("bench", "local", "--sizes", "100,300", "--types", "f64,f32", "--rounds", "3", "--json")
         path = self.write("local.json", ran.stdout)
@@ -122,6 +128,7 @@ class Bench(CommandTest):
         self.expect_fault(run("bench", "allreduce", "--ranks", "two"), "--ranks")
         self.expect_fault(run("bench", "reduce", "--launches", "2", ranks=2), "--launches")
         self.expect_fault(run("bench", "local", "--launches", "2"), "--launches")
+        self.expect_fault(run("bench", "local", "--threads", "0"), "--threads")
         self.expect_fault(run("bench", "local", "--sizes", "10", "--raw", self.folder / "none" / "raw"), "--raw")
 
 

@@ -236,6 +236,17 @@ TEST_F(AllocationTest, LayoutsInTurnThatLookTheSameOnOneRank) {
   });
 }
 
+/// Threads are made by the first call.
+TEST_F(AllocationTest, Threads) {
+  const std::vector<double> x = elements<double>(3000, random);
+  for (const Method method : {tree(), exact()}) {
+    const Options options{.method = method, .threads = 3};
+    expect_none("sum by threads", [&] { sum(x, world.comm, options); });
+    Plan<double> plan(plus, x.size(), world.comm, options);
+    expect_none("plan by threads", [&] { plan.run(x); });
+  }
+}
+
 TEST_F(AllocationTest, Plans) {
   const std::vector<double> x = elements<double>(200, random);
   double result = 0;

@@ -404,6 +404,32 @@ TEST_F(ReduceTest, TheBitsDoNotDependOnTheNumberOfRanksWhereNaiveOnesDo) {
   }
 }
 
+/// Every rank has as many threads as it likes: one-shot calls in the opening and by cached plans, bound plans, bundles
+/// of members with other numbers.
+TEST_F(ReduceTest, ThreadsOnEveryRank) {
+  for (const std::size_t n : sizes()) {
+    const std::vector<double> x = elements<double>(n, random);
+    const std::vector<Matrix> matrices = elements<Matrix>(n, random);
+    for (const auto& layout : sorts_of_layouts(n, world.count(), random)) {
+      const auto& mine = layout.ownership[world.index()];
+      Options options{.method = tree(), .layout = layout_on(world, layout.ownership)};
+      for (const unsigned threads : {2U, 1U, 5U}) {
+        options.threads = threads + static_cast<unsigned>(world.rank) % 2;
+        const double wanted = n == 0 ? 0.0 : tree_of(x, add);
+        EXPECT_TRUE(is(sum(pick(x, mine), world.comm, options), wanted)) << n << ", " << layout.name;
+        EXPECT_TRUE(is(sum(pick(x, mine), world.comm, {.threads = options.threads}),
+                       reference::exact_sum(std::span<const double>(x))));
+        Plan<double> plan(plus, pick(x, mine).size(), world.comm, options);
+        EXPECT_TRUE(is(plan.run(pick(x, mine)), wanted)) << n << ", " << layout.name;
+        if (n == 0) continue;
+        EXPECT_TRUE(
+            is(reduce(pick(matrices, mine), matrix_product, world.comm, options), tree_of(matrices, matrix_product)))
+            << n << ", " << layout.name;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace steadfold::tests
 

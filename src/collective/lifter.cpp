@@ -1,0 +1,117 @@
+#include "collective/lifter.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace steadfold::collective {
+namespace {
+
+using order::Interval;
+
+/// Calls `visit(rows, offset)` for the rows that are there, in the order of memory, interval by interval; those before
+/// position `first` or from `last` on are left out.
+template <class Visit>
+void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
+  Bytes begin = placed.first_byte;
+  Count position = 0;
+  for (const Interval interval : placed.intervals) {
+    Interval taken{std::max(interval.begin, placed.part.begin), std::min(interval.end, placed.part.end)};
+    if (!taken.empty()) {
+      const Count here = taken.size();
+      const Count from = std::min(here, first - std::min(first, position));
+      const Count to = std::min(here, last - std::min(last, position));
+      taken = {taken.begin + from, taken.begin + to};
+      if (!taken.empty()) visit(taken, begin + (taken.begin - interval.begin) * placed.row_bytes);
+      position += here;
+    }
+    begin += interval.size() * placed.row_bytes;
+  }
+}
+
+constexpr Count to_the_end = ~Count{0};
+
+void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
+  visit_rows(placed, first, last, [&](Interval rows, Bytes offset) {
+    builder.push(rows.begin, {.first = placed.data.first + offset,
+                              .second = placed.data.second == nullptr ? nullptr : placed.data.second + offset,
+                              .rows = rows.size(),
+                              .row_stride = placed.row_bytes});
+  });
+}
+
+Count count_of(const Placed& placed) {
+  Count count = 0;
+  visit_rows(placed, 0, to_the_end, [&](Interval rows, Bytes) { count += rows.size(); });
+  return count;
+}
+
+/// Where to cut before position `about`: a little earlier, where a large node ends, so that few nodes are cut in two.
+Count cut_near(const Placed& placed, Count about, Count share) {
+  const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
+  Count cut = about;
+  visit_rows(placed, about, about + 1, [&](Interval row, Bytes) { cut -= std::min(about, row.begin % grain); });
+  return cut;
+}
+
+void make_room(std::vector<std::byte>& bytes, Bytes size) {
+  if (bytes.size() < size) bytes.resize(size);
+}
+
+}  // namespace
+
+Bytes Lifter::lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
+  threads = std::min(threads, crew.size());
+  if (threads <= 1) return alone(rows, out);
+  const Count row_count = count_of(rows);
+  if (row_count < threads) threads = static_cast<unsigned>(row_count);
+  if (threads <= 1) return alone(rows, out);
+  divide(rows, row_count, threads);
+  crew.run(threads, [&](unsigned member) {
+    Share& mine = shares_[member];
+    mine.builder->clear();
+    push(*mine.builder, rows, mine.first, mine.last);
+    mine.size = mine.builder->write(mine.partial);
+  });
+  return merged(threads, out).size();
+}
+
+Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
+  builder_->clear();
+  push(*builder_, rows, 0, to_the_end);
+  return builder_->write(out);
+}
+
+/// Room is made by a bound that needs no set of intervals, which would have to be built for every run.
+void Lifter::divide(const Placed& rows, Count row_count, unsigned threads) {
+  if (shares_.size() < threads) shares_.resize(threads);
+  if (bytes_of_a_node_ == 0) {
+    bytes_of_none_ = kind_->capacity({});
+    bytes_of_a_node_ = kind_->capacity(order::IntervalSet({0, 1})) - bytes_of_none_ + 1;
+  }
+  const auto bound = [&](Count first, Count last) {
+    Bytes bytes = bytes_of_none_;
+    visit_rows(rows, first, last,
+               [&](Interval interval, Bytes) { bytes += bytes_of_a_node_ * (order::most_nodes(interval) + 1); });
+    return bytes;
+  };
+  const Count share = row_count / threads;
+  for (unsigned i = 0; i < threads; ++i) {
+    Share& mine = shares_[i];
+    if (mine.builder == nullptr) mine.builder = kind_->builder();
+    mine.first = i == 0 ? 0 : shares_[i - 1].last;
+    mine.last = i + 1 == threads ? row_count : std::max(mine.first, cut_near(rows, (i + 1) * share, share));
+    make_room(mine.partial, bound(mine.first, mine.last));
+    if (i > 0 && i + 1 < threads) make_room(mine.merged, bound(0, mine.last));
+  }
+}
+
+std::span<const std::byte> Lifter::merged(unsigned threads, std::span<std::byte> out) {
+  std::span<const std::byte> all = std::span(shares_[0].partial).first(shares_[0].size);
+  for (unsigned i = 1; i < threads; ++i) {
+    const std::span<std::byte> room = i + 1 == threads ? out : std::span(shares_[i].merged);
+    all = room.first(kind_->merge(all, std::span(shares_[i].partial).first(shares_[i].size), room));
+  }
+  return all;
+}
+
+}  // namespace steadfold::collective

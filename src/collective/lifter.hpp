@@ -1,0 +1,67 @@
+// Turns one rank's rows into one partial, on one thread or several: each pushes a run of rows into a builder of its
+// own, and the partials are merged in the order of memory. Rank order: kept. Cost: the builders' and a merge for each
+// further thread; a second round of the same shape allocates nothing. Source: ours.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "arithmetic/partial.hpp"
+#include "collective/crew.hpp"
+
+namespace steadfold::collective {
+
+using order::Bytes;
+using order::Count;
+
+/// Where one call's rows are and where its result goes.
+struct Data {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;  // the other factors of a dot product
+  std::byte* result = nullptr;
+};
+
+inline constexpr order::Interval all_rows{0, ~order::Index{0}};
+
+/// The rows of `intervals`, which stand one after the other from `data` on, `row_bytes` apart; of these, those of
+/// `part`. `first_byte` is where in a row the columns begin.
+struct Placed {
+  std::span<const order::Interval> intervals;
+  Data data;
+  Bytes row_bytes = 0;
+  Bytes first_byte = 0;
+  order::Interval part = all_rows;
+};
+
+/// Of one kind, which must outlive it.
+class Lifter {
+ public:
+  explicit Lifter(const arithmetic::PartialKind& kind) : kind_(&kind), builder_(kind.builder()) {}
+
+  /// Writes the partial by `threads` of the crew, or as many as it has; returns its size. `out` has the kind's working
+  /// capacity for the rows.
+  Bytes lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
+
+ private:
+  /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
+  struct Share {
+    std::unique_ptr<arithmetic::Builder> builder;
+    Count first = 0;
+    Count last = 0;
+    std::vector<std::byte> partial;
+    Bytes size = 0;
+    std::vector<std::byte> merged;  // of this share and those before it
+  };
+
+  Bytes alone(const Placed& rows, std::span<std::byte> out);
+  void divide(const Placed& rows, Count row_count, unsigned threads);
+  std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
+
+  const arithmetic::PartialKind* kind_;
+  std::unique_ptr<arithmetic::Builder> builder_;
+  std::vector<Share> shares_;
+  Bytes bytes_of_none_ = 0;    // a partial of no rows, and
+  Bytes bytes_of_a_node_ = 0;  // what every node may add; 0 until it is needed
+};
+
+}  // namespace steadfold::collective
