@@ -1,0 +1,84 @@
+// The bins of pre-rounded sums: a fixed grid over all exponents, and one pass that deals terms out to the K bins below
+// the largest one.
+// Rank order: none. Cost: 4 K - 2 operations a term, and a few to find the largest. Source: [S2]; Demmel & Nguyen 2013
+// and Arteaga et al. 2014, whom it follows; the grid is that of Ahrens, Demmel & Nguyen 2020.
+//
+// Bin j counts multiples of its quantum q_j = 2^(lowest exponent + 40 j); q_0 is the smallest term there is. Let r_j(x)
+// be x rounded to a multiple of q_j, ties to even. The share of a term x in bin j is r_j(x) - r_(j+1)(x), whatever the
+// other terms are; its shares in bin j and those above come to r_j(x). The remainder x - r_(j+1)(x) rounded to q_j is
+// the share in bin j: r_(j+1)(x) is an even multiple of q_j, so that ties go the same way.
+//
+// The top of a set of terms is a bin t with |x| <= q_(t+1) / 2 for all of them, found from the largest exponent: in
+// bins above it nobody has a share. What is kept of the set are t and the sums of the shares in bins t, ..., t - K + 1:
+// a function of the set. Two sets are merged by adding bin to bin; what is below the window of the higher top goes.
+//
+// A share is at most 2^39 quanta: in the top bin by the choice of t, below it because rounding leaves half a quantum.
+// Shares are added as integers: 2^23 of them in 64 bits before they are carried into the 128 bits (two words) of a bin,
+// which hold those of 2^64 terms. Nothing is rounded but the shares, so terms may be added in any number of lanes and
+// blocks, in any order: a vector kernel has no choice but to give these bits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "arithmetic/accumulator.hpp"
+
+namespace steadfold::arithmetic {
+
+__extension__ typedef __int128 Int128;
+
+inline constexpr int bin_width = 40;
+inline constexpr int fewest_bins = 2;
+inline constexpr int most_bins = 4;
+
+/// The terms of a block. `largest`: its magnitude's bits. `other` is not 0 where a term is not -0.0.
+struct Survey {
+  std::uint64_t largest = 0;
+  std::uint64_t other = 0;
+};
+Survey survey(const double* terms, std::size_t count) noexcept;
+
+/// Adds the shares of finite terms, in quanta, to sums[0] (the top bin) and the `bin_count` - 1 below it; extractors[i]
+/// is 1.5 * 2^52 quanta of bin i: adding it to a term rounds to its quantum, and leaves the share in the last bits.
+/// At most 2^23 terms altogether before the sums are carried. The scalar reference.
+void add_shares(const double* terms, std::size_t count, std::span<const double> extractors,
+                std::int64_t* sums) noexcept;
+
+/// Which quanta the bins of a sum have: the terms are doubles, or squares of doubles, of which only the factors are
+/// ever written down as they are.
+class Grid {
+ public:
+  explicit constexpr Grid(int factors) noexcept : factors_(factors) {}
+
+  bool squares() const noexcept { return factors_ == 2; }
+  /// The exponent of a bin's quantum.
+  int quantum(int bin) const noexcept { return factors_ * Format<double>::lowest_exponent + bin_width * bin; }
+  /// The top for finite terms, or factors, up to the magnitude that has these bits.
+  int top_of(std::uint64_t largest) const noexcept;
+  int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
+
+  /// By how many powers of two terms, or factors, are raised before shares are taken: nothing overflows on the way, and
+  /// what underflows has no share in the window.
+  int scale_exponent(int top) const noexcept;
+  /// Writes the extractors of the window below a top, for terms that were raised.
+  void extractors(int top, std::span<double> out) const noexcept;
+
+ private:
+  int factors_;
+};
+
+/// What is kept of a set of terms: the sums of the shares in the top bin and in those below it.
+struct Bins {
+  int top = 0;
+  std::array<Int128, most_bins> sums{};
+
+  /// Moves the window up to `new_top`, if it is above the top; what falls out of `bin_count` bins goes.
+  void raise(int new_top, int bin_count) noexcept;
+  void add(const Bins& other, int bin_count) noexcept;
+  /// The integer of all bins together, in quanta of the lowest.
+  void window(int bin_count, Window& window) const noexcept;
+};
+
+}  // namespace steadfold::arithmetic
