@@ -12,6 +12,7 @@
 #include "catalogue.hpp"
 #include "collective/choice.hpp"
 #include "collective/prediction.hpp"
+#include "collective/segmentation.hpp"
 #include "command.hpp"
 #include "order/distribution.hpp"
 #include "request.hpp"
@@ -97,6 +98,9 @@ Json predicted(const Options& options) {
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   const std::string schedule = schedule_of(options, scenario.description);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
+  const auto ranks_only = collective::context_of(scenario.description, 0, options.ranks, 1);
+  scenario.segments = collective::segments_of(scenario.schedule, ranks_only, options.width,
+                                              scenario.description.element_bytes, options.link);
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
@@ -108,6 +112,7 @@ Json predicted(const Options& options) {
           {"method", options.method},
           {"type", options.type},
           {"schedule", schedule},
+          {"segments", scenario.segments},
           {"distribution", options.distribution},
           {"collective", request.collective_by(options.schedule)},
           {"topology", options.topology},

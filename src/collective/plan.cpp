@@ -3,13 +3,17 @@
 #include <algorithm>
 
 #include "collective/failure.hpp"
+#include "collective/segmentation.hpp"
 
 namespace steadfold::collective {
 namespace {
 
-std::uint32_t segments_of(const Agreement& agreed, std::uint32_t most) {
+std::uint32_t segments_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
   if (agreed.members.size() > 1) return 1;
-  return static_cast<std::uint32_t>(std::min<Count>(most, agreed.members.front().description.columns));
+  const Description& call = agreed.members.front().description;
+  if (asked > 0) return static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
+  return collective::segments_of(agreed.schedule, context_of(agreed, 0, rank_count, 1), call.columns,
+                                 call.element_bytes);
 }
 
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
@@ -54,7 +58,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
            std::uint32_t tag, std::uint32_t segments)
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
-      segments_(segments_of(agreed_, segments)),
+      segments_(segments_of(agreed_, transport_->rank_count(), segments)),
       members_(rows_of(agreed_, calls, *transport_, segments_, crew_)),
       main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segments_),
             content(), *transport_, tag),

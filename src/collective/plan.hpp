@@ -21,9 +21,10 @@ namespace steadfold::collective {
 /// the tags `tag` and `tag + 1`.
 class Plan {
  public:
-  /// `calls` are this rank's, one a member of the agreement. A bundle has one segment.
+  /// `calls` are this rank's, one a member of the agreement. `segments`: at most so many, 0 as the schedule wants. A
+  /// bundle has one.
   Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
-       std::uint32_t tag, std::uint32_t segments = 1);
+       std::uint32_t tag, std::uint32_t segments = 0);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 

@@ -11,6 +11,23 @@ Steps linear(Context context);
 Steps binomial(Context context);
 Steps recursive_doubling(Context context);
 Steps native(Context context);
+Steps binary(Context context);
+Steps knomial(Context context);
+Steps doubly_pipelined_linear(Context context);
+Steps doubly_pipelined_tree(Context context);
+
+Steps reduce_broadcast(Context context);
+Count reduce_broadcast_messages(Context context);
+Count reduce_broadcast_partials(Context context);
+Count reduce_broadcast_rounds(Context context);
+void check_reduce_broadcast(const Spec& spec);
+
+Count binomial_rounds(Context context);
+Count binary_rounds(Context context);
+Count knomial_rounds(Context context);
+void check_knomial(const Spec& spec);
+Count doubly_pipelined_linear_rounds(Context context);
+Count doubly_pipelined_tree_rounds(Context context);
 
 Steps owner(Context context);
 Count owner_messages(Context context);

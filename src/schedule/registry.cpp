@@ -12,7 +12,6 @@
 namespace steadfold::schedule {
 namespace {
 
-using order::ceil_log2;
 using order::floor_log2;
 
 constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
@@ -22,7 +21,6 @@ constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 constexpr Collective both = Collective::reduce | Collective::allreduce;
 
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
-Count levels(Context c) { return static_cast<Count>(ceil_log2(ranks(c))); }
 
 // One message an edge of a tree over the ranks, and one back where all ranks get the value.
 Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted ? 1 : 2); }
@@ -46,13 +44,6 @@ Count linear_rounds(Context c) {
   return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
 }
 
-// The root has a child at every level and takes in all segments of one before the next. On the way back the values of
-// segment 0 leave after the last level's first message, and again every level gets all segments.
-Count binomial_rounds(Context c) {
-  if (c.rank_count == 1) return 0;
-  return c.rooted ? levels(c) * c.segments : (2 * levels(c) - 1) * c.segments + 1;
-}
-
 Count recursive_doubling_messages(Context c) {
   const int rounds = floor_log2(ranks(c));
   const Count units = Count{1} << rounds;
@@ -73,7 +64,21 @@ Count recursive_doubling_rounds(Context c) {
   return rounds * c.segments + (pairs ? 1 + c.segments : 0);
 }
 
-constexpr std::array<Row, 6> all_rows = {{
+constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
+constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};
+constexpr std::array<std::string_view, 2> reduce_parameters = {"reduce", "block"};
+constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", "reduce=[flat]",
+                                                             "reduce=[knomial:k=3]"};
+constexpr std::array<std::string_view, 1> block_parameter = {"block"};
+constexpr std::array<std::string_view, 1> block_example = {"block=2"};
+
+void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block); }
+
+// As in a tree, but that the two roots send each other partials and no value.
+Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * ranks(c) - 2) * c.segments; }
+Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : ranks(c) * c.segments; }
+
+constexpr std::array<Row, 13> all_rows = {{
     {.name = "flat",
      .sentence = "every rank sends to the root, which merges in rank order",
      .collectives = both,
@@ -111,7 +116,7 @@ constexpr std::array<Row, 6> all_rows = {{
      .source = "S3",
      .steps = algorithm::binomial,
      .messages = tree_messages,
-     .rounds = binomial_rounds,
+     .rounds = algorithm::binomial_rounds,
      .partial_messages = tree_partials},
     {.name = "recursive_doubling",
      .sentence = "partners twice as far apart in each round exchange what they hold",
@@ -154,6 +159,115 @@ constexpr std::array<Row, 6> all_rows = {{
      .check_parameters = algorithm::check_owner,
      .examples = owner_examples,
      .layouts = Layouts::rank_order},
+    {.name = "binary",
+     .sentence = "partials climb a binary tree of ranks in order; for allreduce the values descend it",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = {},
+     .source = "S1",
+     .steps = algorithm::binary,
+     .messages = tree_messages,
+     .rounds = algorithm::binary_rounds,
+     .partial_messages = tree_partials},
+    {.name = "knomial",
+     .sentence = "partials climb a k-nomial tree of ranks, k-1 children a level; for allreduce the values descend it",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::root_zero,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+     .methods = any_method,
+     .parameters = knomial_parameters,
+     .source = "S4",
+     .steps = algorithm::knomial,
+     .messages = tree_messages,
+     .rounds = algorithm::knomial_rounds,
+     .partial_messages = tree_partials,
+     .check_parameters = algorithm::check_knomial,
+     .examples = knomial_examples},
+    {.name = "reduce_broadcast",
+     .sentence =
+         "any schedule's reduce to rank 0 (reduce=[name], else binomial), then a binomial broadcast of the values",
+     .collectives = Collective::allreduce,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "allreduce only",
+     .methods = any_method,
+     .parameters = reduce_parameters,
+     .source = "S1",
+     .steps = algorithm::reduce_broadcast,
+     .messages = algorithm::reduce_broadcast_messages,
+     .rounds = algorithm::reduce_broadcast_rounds,
+     .partial_messages = algorithm::reduce_broadcast_partials,
+     .check_parameters = algorithm::check_reduce_broadcast,
+     .examples = reduce_examples,
+     .segments = Segments::pipelined},
+    {.name = "pipelined_linear",
+     .sentence = "the chain of linear in segments, one behind the other",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "S1",
+     .steps = algorithm::linear,
+     .messages = tree_messages,
+     .rounds = linear_rounds,
+     .partial_messages = tree_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::pipelined},
+    {.name = "pipelined_tree",
+     .sentence = "the tree of binary in segments, one behind the other",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "S1",
+     .steps = algorithm::binary,
+     .messages = tree_messages,
+     .rounds = algorithm::binary_rounds,
+     .partial_messages = tree_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::pipelined},
+    {.name = "doubly_pipelined_linear",
+     .sentence = "two chains climb to two roots that exchange partials; values descend while segments climb",
+     .collectives = Collective::allreduce,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "allreduce only",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "S1",
+     .steps = algorithm::doubly_pipelined_linear,
+     .messages = dual_root_messages,
+     .rounds = algorithm::doubly_pipelined_linear_rounds,
+     .partial_messages = dual_root_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::pipelined},
+    {.name = "doubly_pipelined_tree",
+     .sentence = "two post-order trees climb to two roots that exchange partials; values descend while segments climb",
+     .collectives = Collective::allreduce,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "allreduce only",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "S1",
+     .steps = algorithm::doubly_pipelined_tree,
+     .messages = dual_root_messages,
+     .rounds = algorithm::doubly_pipelined_tree_rounds,
+     .partial_messages = dual_root_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::pipelined},
 }};
 
 std::string joined(std::span<const std::string_view> names) {

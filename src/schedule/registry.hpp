@@ -33,6 +33,12 @@ enum class SameOnAllRanks : std::uint8_t { no, yes };
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
+/// Into how many segments a schedule cuts a call's columns: none of it, or as many as keep its pipeline full.
+enum class Segments : std::uint8_t { one, pipelined };
+
+/// Columns of a segment that can be asked for by `block=`.
+inline constexpr Count most_block = Count{1} << 48;
+
 /// An algorithm. `messages` (of the whole job), `partial_messages` (those of them that carry partials; the others carry
 /// values; as many of each in every segment) and `rounds` (on the longest chain; see checker.hpp) take a context of
 /// which the rank does not count; null where only the transport could know, or, of rounds, where no formula does.
@@ -54,6 +60,7 @@ struct Row {
   void (*check_parameters)(const Spec&) = nullptr;  // throws as `parse` does where it cannot use a value
   std::span<const std::string_view> examples = {};  // of parameters, written as after the name: for proofs and tests
   Layouts layouts = Layouts::any;
+  Segments segments = Segments::one;
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   bool keeps_order(Rank root) const noexcept {
@@ -97,6 +104,10 @@ struct Spec::Parameter {
 
 /// The parameter of that name as a number from `least` to `most`; `otherwise` where it is not given. Throws as `parse`.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
+
+/// The parameter of that name is left out or a schedule in brackets that serves the collective at root 0 in rank order,
+/// on any layout and by point-to-point messages: one that others may be built of. Throws as `parse`.
+void require_nested(const Spec& spec, std::string_view key, Collective collective);
 
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
 /// is not of that form, no row has the name, or the row does not accept a parameter or its value.

@@ -107,6 +107,21 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
   return number;
 }
 
+void require_nested(const Spec& spec, std::string_view key, Collective collective) {
+  const Spec::Parameter* parameter = spec.parameter(key);
+  if (!parameter) return;
+  const std::string problem =
+      "parameter " + quoted(key) + " of schedule " + quoted(spec.name) + " cannot be " + quoted(parameter->value);
+  if (parameter->nested.empty())
+    fail(problem, "it is a schedule", "write it in brackets, as in " + std::string(key) + "=[flat]");
+  const Row& row = *parameter->nested.front().row;
+  if (!offers(row.collectives, collective))
+    fail(problem, "that does not serve " + std::string(name_of(collective)), "choose another schedule");
+  if (row.layouts != Layouts::any || !row.rounds || !row.keeps_order(0))
+    fail(problem, "its messages follow a layout, the transport, or an order that is not that of the ranks",
+         "choose another schedule");
+}
+
 Spec parse(std::string_view text, std::span<const Row> rows) {
   const bool ends_early = text.ends_with(':');
   Spec spec;

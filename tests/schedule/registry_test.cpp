@@ -70,6 +70,41 @@ TEST(Formulas, RecursiveDoubling) {
   EXPECT_EQ(cost("recursive_doubling", allreduce(8, 2)), (Cost{48, 6}));
 }
 
+TEST(Formulas, Binary) {
+  EXPECT_EQ(cost("binary", reduce(1)), (Cost{0, 0}));
+  EXPECT_EQ(cost("binary", reduce(3, 1)), (Cost{2, 2}));
+  EXPECT_EQ(cost("binary", reduce(7, 3)), (Cost{6, 4}));       // two levels, two messages each
+  EXPECT_EQ(cost("binary", reduce(7, 3, 5)), (Cost{30, 12}));  // two rounds for a segment more
+  EXPECT_EQ(cost("binary", allreduce(7)), (Cost{12, 8}));
+  EXPECT_EQ(cost("pipelined_tree", allreduce(7, 5)), (Cost{60, 21}));  // in the end four
+}
+
+TEST(Formulas, Knomial) {
+  const auto knomial = [](std::string_view text, Context context) {
+    const Spec spec = parse(text);
+    context.spec = &spec;
+    return cost("knomial", context);
+  };
+  EXPECT_EQ(knomial("knomial", reduce(16)), (Cost{15, 6}));     // two levels of three children
+  EXPECT_EQ(knomial("knomial:k=3", reduce(10)), (Cost{9, 5}));  // two, two, and one at 9
+  EXPECT_EQ(knomial("knomial:k=2", allreduce(9)), cost("binomial", allreduce(9)));
+}
+
+TEST(Formulas, DoublyPipelined) {
+  EXPECT_EQ(cost("doubly_pipelined_linear", allreduce(2, 3)), (Cost{6, 3}));
+  EXPECT_EQ(cost("doubly_pipelined_linear", allreduce(8)), (Cost{14, 7}));  // three up, one across, three down
+  EXPECT_EQ(cost("doubly_pipelined_linear", allreduce(8, 4)), (Cost{56, 13}));
+  EXPECT_EQ(cost("doubly_pipelined_tree", allreduce(6, 4)), (Cost{40, 14}));  // two up, one, two down; three a segment
+}
+
+TEST(Formulas, ReduceBroadcast) {
+  EXPECT_EQ(cost("reduce_broadcast", allreduce(8)), (Cost{14, 6}));
+  const Spec spec = parse("reduce_broadcast:reduce=[linear]");
+  Context context = allreduce(8, 2);
+  context.spec = &spec;
+  EXPECT_EQ(cost("reduce_broadcast", context), (Cost{28, 8 + 6}));
+}
+
 // A partial takes 1000 bytes and a value 1, so that digits are counts; segments together, whatever their widths.
 TEST(Formulas, GiveTheBytesOfPartialsAndValuesOfFixedSizes) {
   const SegmentBytes sizes{.partials = 1000, .values = 1};
@@ -185,10 +220,17 @@ TEST(Parse, NamesWithoutParameters) {
   EXPECT_EQ(parse("binomial_spanning_tree").name, "binomial_spanning_tree");
 }
 
+std::string all_names() {
+  std::string names;
+  for (const Row& row : registry()) names.append(names.empty() ? "" : ", ").append(row.name);
+  return names;
+}
+
 TEST(Parse, UnknownNamesListTheKnownOnes) {
   EXPECT_EQ(error_of("linaer"),
             "unknown schedule 'linaer' (no such row in the registry), "
-            "take one of flat, linear, binomial, recursive_doubling, native, owner");
+            "take one of " +
+                all_names());
   EXPECT_NE(error_of("").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of(":n=2").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of("flat "), "");
@@ -196,10 +238,12 @@ TEST(Parse, UnknownNamesListTheKnownOnes) {
 
 TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
   for (const Row& row : registry()) {
-    const std::string accepted = row.name == "owner" ? "buffer" : "none";
-    EXPECT_EQ(error_of(std::string(row.name) + ":block=3"), "schedule '" + std::string(row.name) +
-                                                                "' has no parameter 'block' (it accepts " + accepted +
-                                                                "), leave it out");
+    std::string accepted;
+    for (const std::string_view each : row.parameters) accepted.append(accepted.empty() ? "" : ", ").append(each);
+    if (accepted.empty()) accepted = "none";
+    EXPECT_EQ(error_of(std::string(row.name) + ":colour=3"), "schedule '" + std::string(row.name) +
+                                                                 "' has no parameter 'colour' (it accepts " + accepted +
+                                                                 "), leave it out");
     for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
   }
 }
@@ -212,6 +256,17 @@ TEST(Parse, ReportsValuesThatARowCannotUse) {
                                                      "' (it is a number from 1 to 64), choose one");
   }
   EXPECT_NE(error_of("owner:buffer=[flat]"), "");
+}
+
+TEST(Parse, ReportsNestedSchedulesThatDoNotServe) {
+  const std::string cannot = "parameter 'reduce' of schedule 'reduce_broadcast' cannot be ";
+  EXPECT_EQ(error_of("reduce_broadcast:reduce=flat"),
+            cannot + "'flat' (it is a schedule), write it in brackets, as in reduce=[flat]");
+  EXPECT_EQ(error_of("reduce_broadcast:reduce=[recursive_doubling]"),
+            cannot + "'recursive_doubling' (that does not serve reduce), choose another schedule");
+  for (const std::string name : {"native", "owner"})
+    EXPECT_NE(error_of("reduce_broadcast:reduce=[" + name + "]").find("cannot be '" + name + "'"), std::string::npos);
+  EXPECT_EQ(error_of("reduce_broadcast:reduce=[knomial:k=3]:block=7"), "");
 }
 
 constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};

@@ -1,0 +1,93 @@
+// Binary: partials climb a binary tree whose ranks stand in order; for allreduce the values descend it. In segments it
+// is the pipelined tree. Rank order: kept, for any root, which is the top of the tree; for allreduce the middle rank
+// is. Cost: about 2 log2(p)(alpha + n beta + n gamma), and 2 rounds of a part for every segment more; allreduce as much
+// again. Source: [S1] algorithms C and D, whose trees are numbered level by level and have one root. Misprint: C never
+// reduces what it receives in lines 16 and 17.
+#include <algorithm>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/in_order.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr std::uint32_t ahead = 4;  // segments for which receives are open
+constexpr int from_left = 0;
+constexpr int from_right = 1;
+
+Rank top_rank(const Context& c) { return c.rooted ? c.root : top_of({0, c.rank_count}); }
+
+// The right child last: to it partials are sent last, and it has the longer way down.
+Steps climb(Context c, InOrderPlace at) {
+  const bool has_left = at.left.count > 0;
+  const bool has_right = at.right.count > 0;
+  for (std::uint32_t open = 0; open < c.segments + ahead; ++open) {
+    if (open < c.segments && has_left) co_yield make::receive(top_of(at.left), landing(from_left, open), at.left);
+    if (open < c.segments && has_right) co_yield make::receive(top_of(at.right), landing(from_right, open), at.right);
+    if (open < ahead) continue;
+    const std::uint32_t s = open - ahead;
+    const Slot sum = partial(0, s);
+    co_yield make::lift(sum, c.rank);
+    if (has_left) co_yield make::merge(sum, landing(from_left, s), sum, {at.left.first, at.left.count + 1});
+    if (has_right) co_yield make::merge(sum, sum, landing(from_right, s), at.subtree());
+    if (at.parent >= 0) co_yield make::send(at.parent, sum, landing(at.is_below ? from_left : from_right, s));
+    if (at.parent >= 0) continue;
+    co_yield make::finish(value(0, s), sum);
+    if (c.rooted) continue;
+    if (has_right) co_yield make::send(top_of(at.right), value(0, s), landing_value(0, s));
+    if (has_left) co_yield make::send(top_of(at.left), value(0, s), landing_value(0, s));
+  }
+}
+
+Steps descend(Context c, InOrderPlace at) {
+  for (std::uint32_t open = 0; open < c.segments + ahead; ++open) {
+    if (open < c.segments) co_yield make::receive(at.parent, landing_value(0, open));
+    if (open < ahead) continue;
+    const Slot landed = landing_value(0, open - ahead);
+    if (at.right.count > 0) co_yield make::send(top_of(at.right), landed, landed);
+    if (at.left.count > 0) co_yield make::send(top_of(at.left), landed, landed);
+    co_yield make::copy(value(0, landed.segment), landed);
+  }
+}
+
+// When a segment leaves the top of a subtree of n ranks: the port takes in the left half's, then the right half's.
+// By (n - 1) / 2 for n this is max(2 + that of the left, 1 + that of the right), whose solution reads off bits of n
+// + 1.
+Count climb_rounds(Rank ranks) {
+  const auto next = static_cast<Count>(ranks) + 1;
+  const int top = order::floor_log2(next);
+  return 2 * static_cast<Count>(top - 1) + ((next >> (top - 1)) & 1);
+}
+
+// Both halves of the ranks about `top`, and what each segment more takes: 2 where any rank has two children.
+Count reduce_rounds(Rank below, Rank above, Count more) {
+  const Rank larger = std::max(below, above);
+  if (larger == 0) return 0;
+  if (below == 0 || above == 0) return climb_rounds(larger) + 1 + (larger < 3 ? 1 : 2) * more;
+  return std::max(climb_rounds(below) + 2, climb_rounds(above) + 1) + 2 * more;
+}
+
+}  // namespace
+
+Steps binary(Context c) {
+  const InOrderPlace at = in_order_place(c.rank, c.rank_count, top_rank(c));
+  for (Steps steps = climb(c, at); const Step* step = steps.next();) co_yield *step;
+  if (c.rooted || at.parent < 0) co_return;
+  for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;
+}
+
+// Allreduce: down takes as long as up. Where the top's children have two children each, these take in all partials
+// before the first value, so that many segments take 4 rounds each.
+Count binary_rounds(Context c) {
+  const Rank top = top_rank(c);
+  const Rank above = c.rank_count - 1 - top;
+  const Count more = c.segments - 1;
+  const Count up = reduce_rounds(top, above, more);
+  if (c.rooted || c.rank_count == 1) return up;
+  const Count down = reduce_rounds(top, above, 0);
+  const Count through_child = above < 3 ? 0 : 2 * climb_rounds(above) + 1 + 4 * more;
+  return std::max(up + down, through_child);
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,32 @@
+// Part of several schedules: values go down a binomial tree over a run of ranks, from its first.
+// Rank order: not concerned. Cost: ceil(log2 n)(alpha + n beta); with S segments as many times S rounds.
+// Source: [S3] section III.A.
+#pragma once
+
+#include <algorithm>
+
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule {
+
+inline Count broadcast_rounds(Rank ranks, std::uint32_t segments) {
+  return static_cast<Count>(order::ceil_log2(static_cast<Count>(ranks))) * segments;
+}
+
+/// From `value(0, s)` of the run's first rank to that of all others. The last segment goes first: when it is there the
+/// others are, so that nothing in this tree waits for what comes before it.
+inline Steps broadcast(Rank rank, RankRange run, std::uint32_t segments) {
+  const Rank position = rank - run.first;
+  const auto index = static_cast<Count>(position);
+  const bool is_root = position == 0;
+  const int children = std::min(order::max_level(index), order::ceil_log2(static_cast<Count>(run.count) - index));
+  const Rank parent = run.first + static_cast<Rank>(is_root ? 0 : order::parent(index));
+  for (std::uint32_t s = segments; s-- > 0 && !is_root;) co_yield make::receive(parent, landing_value(0, s));
+  for (int level = children - 1; level >= 0; --level) {
+    for (std::uint32_t s = segments; s-- > 0;)
+      co_yield make::send(rank + (Rank{1} << level), is_root ? value(0, s) : landing_value(0, s), landing_value(0, s));
+  }
+  for (std::uint32_t s = segments; s-- > 0 && !is_root;) co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+}  // namespace steadfold::schedule

@@ -1,0 +1,39 @@
+// Binary trees whose ranks stand in order: those of the left subtree, the node itself, those of the right subtree.
+// Rank order: kept by construction. Cost: O(log p) to find a place. Source: textbook; the trees of [S1] section 3.1 are
+// numbered level by level, which keeps no order.
+#pragma once
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+/// Where a rank stands: its children are the tops of the runs of ranks below and above it.
+struct InOrderPlace {
+  Rank parent = -1;
+  bool is_below = false;  // whether it stands on its parent's left
+  RankRange left;
+  RankRange right;
+
+  RankRange subtree() const { return {left.first, left.count + 1 + right.count}; }
+};
+
+/// Of two halves the right one is the larger, so that its messages need not wait for those from the left.
+constexpr Rank top_of(RankRange run) noexcept { return run.first + (run.count - 1) / 2; }
+
+/// The tree over 0..p-1 with `top` at its top; the others are as balanced as can be.
+constexpr InOrderPlace in_order_place(Rank rank, Rank rank_count, Rank top) noexcept {
+  InOrderPlace place{.left = {0, top}, .right = {top + 1, rank_count - 1 - top}};
+  for (Rank at = top; at != rank;) {
+    const bool below = rank < at;
+    const RankRange run = below ? place.left : place.right;
+    const Rank next = top_of(run);
+    place = {.parent = at,
+             .is_below = below,
+             .left = {run.first, next - run.first},
+             .right = {next + 1, run.first + run.count - 1 - next}};
+    at = next;
+  }
+  return place;
+}
+
+}  // namespace steadfold::schedule

@@ -1,0 +1,139 @@
+// K-nomial: partials climb a k-nomial tree over the ranks counted from the root; for allreduce values descend it. With
+// k = 2 it is the binomial tree.
+// Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise.
+// Cost: (k-1) ceil(log_k p)(alpha + n beta + n gamma); allreduce adds as many alpha + n beta.
+// Source: [S3] section III.A (MPICH's reduce); the tree of [S4]'s "BST"; MPICH's k-nomial trees.
+#include <algorithm>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr Rank most_children = 64;  // of a level, and the rank itself
+
+Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "k", 4, 2, most_children)) : 4; }
+
+// The place of a rank that stands `position` behind the root: its children are those in which a zero below the lowest
+// digit of its position, to the base k, is another one. Child i differs in digit i / (k-1).
+class Place {
+ public:
+  Place(const Context& c, Rank base)
+      : rank_(c.rank),
+        rank_count_(c.rank_count),
+        root_(c.rooted ? c.root : 0),
+        base_(base),
+        position_((c.rank - root_ + c.rank_count) % c.rank_count) {
+    const Index end = position_ == 0 ? static_cast<Index>(rank_count_) : lowest_power();
+    while (offset(children_) < end && static_cast<Index>(position_) + offset(children_) < at_most()) ++children_;
+  }
+
+  bool is_root() const { return position_ == 0; }
+  int children() const { return children_; }
+  Rank child(int i) const { return rank_at(position_ + static_cast<Rank>(offset(i))); }
+  Rank parent() const { return rank_at(position_ - lowest_digit() * static_cast<Rank>(lowest_power())); }
+  // Which of its parent's children it is.
+  int number() const {
+    int level = 0;
+    for (Index power = 1; power < lowest_power(); power *= static_cast<Index>(base_)) ++level;
+    return level * (base_ - 1) + lowest_digit() - 1;
+  }
+
+  // Of the subtree that holds this rank and its children before child i.
+  RankRange merged(int i) const { return {rank_, static_cast<Rank>(std::min(offset(i), behind(0)))}; }
+  RankRange child_covers(int i) const {
+    return {child(i), static_cast<Rank>(std::min(power_of(i / (base_ - 1)), behind(offset(i))))};
+  }
+
+ private:
+  Index at_most() const { return static_cast<Index>(rank_count_); }
+  Index behind(Index offset) const { return at_most() - static_cast<Index>(position_) - offset; }
+  Rank rank_at(Rank at) const { return (at + root_) % rank_count_; }
+  Index power_of(int level) const {
+    Index power = 1;
+    for (int i = 0; i < level; ++i) power *= static_cast<Index>(base_);
+    return power;
+  }
+  Index offset(int i) const { return static_cast<Index>(i % (base_ - 1) + 1) * power_of(i / (base_ - 1)); }
+  Index lowest_power() const {
+    Index power = 1;
+    while (static_cast<Index>(position_) / power % static_cast<Index>(base_) == 0) power *= static_cast<Index>(base_);
+    return power;
+  }
+  Rank lowest_digit() const { return position_ / static_cast<Rank>(lowest_power()) % base_; }
+
+  Rank rank_;
+  Rank rank_count_;
+  Rank root_;
+  Rank base_;
+  Rank position_;
+  int children_ = 0;
+};
+
+// Which of two slots a child uses: they take turns, so that a receive is open while the one before is merged, and no
+// merge writes over its operands.
+int turn(int child) { return child % 2; }
+
+// Child by child, all segments of one before the next.
+Steps run(Context c, Place at) {
+  const int last = at.children();
+  for (int i = 0; i <= last; ++i) {
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      const Slot sum = partial(turn(i), s);
+      if (i < last) co_yield make::receive(at.child(i), landing(turn(i), s), at.child_covers(i));
+      if (i == 0) {
+        co_yield make::lift(sum, c.rank);
+      } else {
+        const int before = turn(i - 1);
+        co_yield make::merge(sum, partial(before, s), landing(before, s), at.merged(i));
+      }
+      if (i < last) continue;
+      if (!at.is_root()) {
+        co_yield make::send(at.parent(), sum, landing(turn(at.number()), s));
+        continue;
+      }
+      co_yield make::finish(value(0, s), sum);
+      if (!c.rooted && last > 0) co_yield make::send(at.child(last - 1), value(0, s), landing_value(0, s));
+    }
+  }
+  if (c.rooted) co_return;
+
+  for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s)
+    co_yield make::receive(at.parent(), landing_value(0, s));
+  for (int i = at.is_root() ? last - 2 : last - 1; i >= 0; --i) {
+    for (std::uint32_t s = 0; s < c.segments; ++s)
+      co_yield make::send(at.child(i), at.is_root() ? value(0, s) : landing_value(0, s), landing_value(0, s));
+  }
+  for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s) co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+// The root's children: k-1 on every level but the last.
+Count root_children(const Context& c, Count base) {
+  const auto ranks = static_cast<Count>(c.rank_count);
+  Count children = 0;
+  Count power = 1;
+  for (; power * base < ranks; power *= base) children += base - 1;
+  return children + (ranks - 1) / power;
+}
+
+// The root takes in all segments of one child before the next. On the way back the values of segment 0 leave after the
+// last child's first message, and again every child gets all segments.
+Count rounds(const Context& c, Count base) {
+  if (c.rank_count == 1) return 0;
+  const Count children = root_children(c, base);
+  return c.rooted ? children * c.segments : (2 * children - 1) * c.segments + 1;
+}
+
+}  // namespace
+
+void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children); }
+
+Steps binomial(Context c) { return run(c, Place(c, 2)); }
+Steps knomial(Context c) { return run(c, Place(c, base_of(c))); }
+
+Count binomial_rounds(Context c) { return rounds(c, 2); }
+Count knomial_rounds(Context c) { return rounds(c, static_cast<Count>(base_of(c))); }
+
+}  // namespace steadfold::schedule::algorithm

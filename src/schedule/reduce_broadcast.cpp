@@ -1,0 +1,56 @@
+// Reduce and broadcast: any schedule's reduce to rank 0, whole, then a binomial broadcast of the values.
+// Rank order: that of the reduce at root 0, which is kept.
+// Cost: the reduce's and ceil(log2 p)(alpha + n beta), one after the other.
+// Source: [S1] section 1.2, the naive allreduce that the others are measured against.
+#include <stdexcept>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/broadcast.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// The reduce, and what it is to know.
+struct Reduce {
+  const Row* row;
+  Context context;
+
+  explicit Reduce(Context c) : row(find("binomial")), context(c) {
+    const Spec::Parameter* asked = c.spec ? c.spec->parameter("reduce") : nullptr;
+    context.rooted = true;
+    context.root = 0;
+    context.spec = asked ? &asked->nested.front() : nullptr;
+    if (asked) row = context.spec->row;
+  }
+};
+
+}  // namespace
+
+void check_reduce_broadcast(const Spec& spec) {
+  require_nested(spec, "reduce", Collective::reduce);
+  number_of(spec, "block", 1, 1, most_block);
+}
+
+Steps reduce_broadcast(Context c) {
+  const Reduce reduce(c);
+  for (Steps steps = reduce.row->steps(reduce.context); const Step* step = steps.next();) co_yield *step;
+  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+}
+
+Count reduce_broadcast_messages(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->messages(reduce.context) + (static_cast<Count>(c.rank_count) - 1) * c.segments;
+}
+
+Count reduce_broadcast_partials(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->partial_messages(reduce.context);
+}
+
+Count reduce_broadcast_rounds(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->rounds(reduce.context) + broadcast_rounds(c.rank_count, c.segments);
+}
+
+}  // namespace steadfold::schedule::algorithm
