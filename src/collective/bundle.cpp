@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collective/pack.hpp"
+
 namespace steadfold::collective {
 namespace {
 
 constexpr std::uint32_t only_segment = 0;
-
-constexpr Bytes on_boundary(Bytes bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
 std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) noexcept {
   std::uint64_t size = 0;

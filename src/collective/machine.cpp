@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collective/pack.hpp"
 #include "schedule/ports.hpp"
 
 namespace steadfold::collective {
@@ -21,12 +22,17 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
       send_ports_(ports),
       receive_ports_(ports) {
   std::vector<Bytes> landing(program.landing_count(), 0);
-  for (const Step& step : program.steps()) {
-    if (step.kind != StepKind::receive) continue;
-    const bool is_value = step.target.kind == SlotKind::landing_value;
-    const Bytes needed = is_value ? content.value_capacity(step.target.segment)
-                                  : content.partial_capacity(step.covers, step.target.segment);
-    Bytes& capacity = landing[schedule::landing_number(step.target, program.segments())];
+  for (std::uint32_t ticket = 0; ticket < program.ticket_count(); ++ticket) {
+    const auto message = program.message(ticket);
+    if (message.back().kind != StepKind::receive) continue;
+    Bytes needed = 0;
+    for (const Step& step : message) {
+      const bool is_value = step.target.kind == SlotKind::landing_value;
+      needed += bytes_in_message(is_value ? content.value_capacity(step.target.segment)
+                                          : content.partial_capacity(step.covers, step.target.segment),
+                                 message.size());
+    }
+    Bytes& capacity = landing[schedule::landing_number(message.back().target, program.segments())];
     capacity = std::max(capacity, needed);
   }
   endpoint_ = transport.bind(tag, landing, program.ticket_count());
@@ -60,8 +66,13 @@ void SlotMachine::make_slots(const Content& content) {
     }
   }
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
-    const Step& step = program_->communication(ticket);
-    if (step.kind == StepKind::add_words) words_[ticket].resize(content.word_count(step.left.segment));
+    const auto message = program_->message(ticket);
+    const Step& last = message.back();
+    if (last.kind == StepKind::add_words) words_[ticket].resize(content.word_count(last.left.segment));
+    if (last.kind != StepKind::send || message.size() == 1) continue;
+    Bytes most = 0;
+    for (const Step& step : message) most += bytes_in_message(left(step).capacity, message.size());
+    staged_[ticket].reserve(most);
   }
 }
 
@@ -112,11 +123,25 @@ void SlotMachine::compute_merge(const Step& step) {
   written(to, size, ready);
 }
 
-std::span<const std::byte> SlotMachine::stamped(const Place& place, std::uint32_t ticket) {
-  auto& copy = staged_[ticket];
-  copy.assign(place.data, place.data + place.size);
+/// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
+std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
+  const auto message = program_->message(ticket);
+  const Place& first = left(message.front());
+  if (message.size() == 1 && !tracing_) return {first.data, first.size};
+  std::vector<std::byte>& copy = staged_[ticket];
+  std::uint32_t ready = 0;
+  if (message.size() == 1) {
+    copy.assign(first.data, first.data + first.size);
+    ready = first.ready;
+  } else {
+    Packer packer(copy);
+    for (const Step& step : message) packer.add({left(step).data, left(step).size});
+    for (const Step& step : message) packer.add_size(left(step).size);
+    for (const Step& step : message) ready = std::max(ready, left(step).ready);
+  }
+  if (!tracing_) return copy;
   Header header = arithmetic::header_of(copy);
-  header.round = schedule::serve(std::span(send_ports_), place.ready, 1u);
+  header.round = schedule::serve(std::span(send_ports_), ready, 1u);
   arithmetic::set_header(copy, header);
   return copy;
 }
@@ -124,12 +149,7 @@ std::span<const std::byte> SlotMachine::stamped(const Place& place, std::uint32_
 void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
   switch (step.kind) {
-    case StepKind::send: {
-      const Place& from = left(step);
-      const auto bytes = tracing_ ? stamped(from, ticket) : std::span<const std::byte>(from.data, from.size);
-      endpoint_->put(ticket, step.peer, number, bytes);
-      break;
-    }
+    case StepKind::send: endpoint_->put(ticket, step.peer, number, message_bytes(ticket)); break;
     case StepKind::receive: endpoint_->release(ticket, step.peer, number); break;
     case StepKind::add_words: {
       const Place& from = left(step);
@@ -149,7 +169,7 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
   if (tracing_ && step.kind == StepKind::receive) return has_turn(ticket, progress, arrived);
   if (progress == transport::Progress::pending) return false;
   if (step.kind == StepKind::receive) {
-    land(step, progress, arrived);
+    land(ticket, progress, arrived);
   } else if (step.kind == StepKind::add_words) {
     Place& to = target(step);
     const bool failed = progress == transport::Progress::failed;
@@ -161,8 +181,17 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
   return true;
 }
 
-void SlotMachine::land(const Step& step, transport::Progress progress, Bytes arrived) noexcept {
-  written(target(step), progress == transport::Progress::failed ? 0 : arrived, 0);
+/// A message's slots are where they came to lie in its landing memory.
+void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
+  const auto message = program_->message(ticket);
+  const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
+  const auto bytes = endpoint_->landing(number).first(progress == transport::Progress::failed ? 0 : arrived);
+  Unpacker unpacker(bytes, message.size());
+  for (const Step& step : message) {
+    const auto slot = unpacker.next();
+    target(step).data = slot.data();
+    written(target(step), slot.size(), 0);
+  }
 }
 
 /// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
@@ -172,11 +201,13 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;
   if (next_receive_ != ticket || arrivals_[ticket].progress == transport::Progress::pending) return false;
   ++next_receive_;
-  const Step& step = program_->communication(ticket);
-  land(step, arrivals_[ticket].progress, arrivals_[ticket].bytes);
-  Place& to = target(step);
-  to.ready = schedule::serve(std::span(receive_ports_), arithmetic::header_of({to.data, to.size}).round, 1u) + 1;
-  rounds_ = std::max(rounds_, to.ready);
+  land(ticket, arrivals_[ticket].progress, arrivals_[ticket].bytes);
+  const auto message = program_->message(ticket);
+  const Place& first = target(message.front());
+  const std::uint32_t round = arithmetic::header_of({first.data, first.size}).round;
+  const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
+  for (const Step& step : message) target(step).ready = ready;
+  rounds_ = std::max(rounds_, ready);
   return true;
 }
 

@@ -81,8 +81,8 @@ class SlotMachine final : public schedule::Machine {
   Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
   Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
   bool has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived);
-  void land(const schedule::Step& step, transport::Progress progress, Bytes arrived) noexcept;
-  std::span<const std::byte> stamped(const Place& place, std::uint32_t ticket);
+  void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
+  std::span<const std::byte> message_bytes(std::uint32_t ticket);
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
 
   const schedule::Program* program_;
@@ -93,6 +93,8 @@ class SlotMachine final : public schedule::Machine {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::byte* scratch_ = nullptr;
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
+  std::vector<std::vector<std::byte>>
+      staged_;  // by ticket, of messages sent that are copied: of several slots, stamped
   Status status_ = Status::ok;
 
   /// While tracing: logical times, and what is kept by ticket for them.
@@ -101,10 +103,9 @@ class SlotMachine final : public schedule::Machine {
     Bytes bytes = 0;
   };
   bool tracing_ = false;
-  std::vector<std::vector<std::byte>> staged_;  // messages sent, stamped
-  std::vector<Arrival> arrivals_;               // messages received, some before their turn
-  std::uint32_t next_receive_ = 0;              // all receives below this ticket had their turn
-  std::vector<std::uint32_t> send_ports_;       // the first round in which each is free
+  std::vector<Arrival> arrivals_;          // messages received, some before their turn
+  std::uint32_t next_receive_ = 0;         // all receives below this ticket had their turn
+  std::vector<std::uint32_t> send_ports_;  // the first round in which each is free
   std::vector<std::uint32_t> receive_ports_;
   std::uint32_t rounds_ = 0;
 };

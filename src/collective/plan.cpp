@@ -11,7 +11,8 @@ namespace {
 std::uint32_t segments_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
   if (agreed.members.size() > 1) return 1;
   const Description& call = agreed.members.front().description;
-  if (asked > 0) return static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
+  const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
+  if (asked > 0) return agreed.schedule.row->segments_up_to(most, rank_count);
   return collective::segments_of(agreed.schedule, context_of(agreed, 0, rank_count, 1), call.columns,
                                  call.element_bytes);
 }

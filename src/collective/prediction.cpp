@@ -34,7 +34,7 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const auto type = static_cast<arithmetic::Type>(scenario.description.type);
   const Sizes sizes(scenario.description, arithmetic::built_in(operation, type), scenario.segments);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
-    const auto fixed = fixed_sizes(sizes, scenario.counts);
+    const auto fixed = !row.uneven ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
     return {.by = PredictedBy::formulas,
             .messages = row.messages(context),
             .rounds = row.rounds ? std::optional(row.rounds(context)) : std::nullopt,

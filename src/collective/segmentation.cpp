@@ -24,6 +24,16 @@ Line line_of(const schedule::Row& row, schedule::Context context) {
   return {rounds(many) - (many - 1) * period, period};
 }
 
+/// A block for every rank, where there is a column for each, of one segment or of as many as have `block` columns at
+/// most.
+std::uint32_t of_blocks(order::Rank rank_count, Count columns, Count block) {
+  const auto ranks = static_cast<Count>(rank_count);
+  if (columns < ranks) return 1;
+  const Count of_one = (columns - 1) / ranks + 1;
+  const Count cuts = block == 0 ? 1 : std::min((of_one - 1) / block + 1, columns / ranks);
+  return static_cast<std::uint32_t>(ranks * cuts);
+}
+
 }  // namespace
 
 Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::LogGP& link) {
@@ -44,7 +54,9 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
   const Count most = std::min<Count>(columns, most_segments);
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
   const Count block = number_of(spec, "block", 0, 1, schedule::most_block);
-  if (block > 0) return static_cast<std::uint32_t>(std::clamp<Count>((columns - 1) / block + 1, 1, most));
+  if (block > 0 && row.segments == schedule::Segments::pipelined)
+    return static_cast<std::uint32_t>(std::clamp<Count>((columns - 1) / block + 1, 1, most));
+  if (row.segments == schedule::Segments::one_a_rank) return of_blocks(context.rank_count, most, block);
   const Line line = line_of(row, context);
   const double best = best_pipeline(line.first, line.period, columns * column_bytes, link).blocks;
   return best < static_cast<double>(most) ? static_cast<std::uint32_t>(std::lround(best))

@@ -1,10 +1,12 @@
 #include "collective/simulated_run.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <stdexcept>
 #include <unordered_map>
 
+#include "collective/pack.hpp"
 #include "schedule/form.hpp"
 #include "schedule/ports.hpp"
 #include "schedule/slot_table.hpp"
@@ -18,7 +20,7 @@ using schedule::StepKind;
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Weight weight;
+  Weight weight;        // of all its slots; of one alone it is what lands
   Count round = 0;      // in which it starts
   double start = 0;     // until it is under way, then when its first byte arrives
   double duration = 0;  // of a port
@@ -119,7 +121,13 @@ struct Cell {
 
 struct OpenReceive {
   Rank peer;
+  std::size_t landings_end;  // of all open receives, those up to here are this one's or an earlier one's
+};
+
+/// A slot that an open receive fills.
+struct Landing {
   std::uint32_t place;
+  std::optional<Weight> weight;  // by its rows, where it does not come alone
 };
 
 struct RankState {
@@ -143,8 +151,11 @@ struct RankState {
   schedule::SlotTable table;
   std::vector<Cell> cells;  // by place
   std::vector<OpenReceive> receives;
+  std::vector<Landing> landings;
   std::size_t receives_complete = 0;  // of those
-  double now = 0;                     // when the processor is done with the last step
+  std::size_t landings_complete = 0;
+  std::vector<schedule::Slot> sending;  // slots of the message that is being put together
+  double now = 0;                       // when the processor is done with the last step
 };
 
 class SimulatedRun {
@@ -220,9 +231,7 @@ class SimulatedRun {
         own.now = std::max(own.now, operand.ready);
       }
     }
-    result.weight = schedule::holds_partial(step.target)
-                        ? sizes_.partial(step.covers.rows(layout_), step.target.segment)
-                        : sizes_.value(step.target.segment);
+    result.weight = weight_of(step);
     const Count operations = elements - std::min(elements, result.weight.elements);
     spent_.operations += operations;
     Cell& target = own.cell(step.target);
@@ -232,23 +241,44 @@ class SimulatedRun {
   }
 
   void send(Rank rank, RankState& own, const Step& step) {
-    Cell& content = own.cell(step.left);
-    own.now = std::max(own.now, content.ready);
-    Message message{.source = rank, .target = step.peer, .weight = content.weight};
-    message.duration = topology_.duration(rank, step.peer, content.weight.bytes);
+    own.sending.push_back(step.left);
+    own.now = std::max(own.now, own.cell(step.left).ready);
+    if (step.more) return;
+    Message message{.source = rank, .target = step.peer};
+    for (const schedule::Slot slot : own.sending) {
+      const Cell& content = own.cell(slot);
+      message.weight.bytes += bytes_in_message(content.weight.bytes, own.sending.size());
+      message.weight.elements = content.weight.elements;
+      message.round = std::max(message.round, content.round);
+    }
+    message.duration = topology_.duration(rank, step.peer, message.weight.bytes);
     message.start = schedule::serve(ports_of(rank, send_times_), own.now, message.duration);
-    message.round = schedule::serve(ports_of(rank, send_rounds_), content.round, Count{1});
-    content.sent = std::max(content.sent, message.start + message.duration);
+    message.round = schedule::serve(ports_of(rank, send_rounds_), message.round, Count{1});
+    for (const schedule::Slot slot : own.sending) {
+      Cell& content = own.cell(slot);
+      content.sent = std::max(content.sent, message.start + message.duration);
+    }
+    own.sending.clear();
     spent_.bytes += message.weight.bytes;
     outbox_.put(message);
   }
 
+  /// What arrives weighs what its rows say, as everywhere else.
   void receive(Rank rank, RankState& own, const Step& step) {
     Cell& target = own.cell(step.target);
     own.now = std::max(own.now, target.sent);
     target = {.in_flight = true};
-    own.receives.push_back({step.peer, own.table.place_of(step.target)});
+    const std::size_t first = own.receives.empty() ? 0 : own.receives.back().landings_end;
+    const bool alone = !step.more && own.landings.size() == first;
+    own.landings.push_back({own.table.place_of(step.target), alone ? std::nullopt : std::optional(weight_of(step))});
+    if (step.more) return;
+    own.receives.push_back({step.peer, own.landings.size()});
     complete_receives(rank);
+  }
+
+  Weight weight_of(const Step& step) const {
+    return schedule::holds_partial(step.target) ? sizes_.partial(step.covers.rows(layout_), step.target.segment)
+                                                : sizes_.value(step.target.segment);
   }
 
   /// Ports serve messages in the order of the steps that receive them.
@@ -257,17 +287,24 @@ class SimulatedRun {
     for (Message message; own.receives_complete < own.receives.size(); ++own.receives_complete) {
       const OpenReceive& open = own.receives[own.receives_complete];
       if (!inbox_.take(open.peer, rank, message)) return;
-      Cell& landed = own.cells[open.place];
-      landed.weight = message.weight;
-      landed.in_flight = false;
-      landed.round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
-      landed.ready =
+      const Count round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
+      const double ready =
           schedule::serve(ports_of(rank, receive_times_), message.start, message.duration) + message.duration;
-      spent_.rounds = std::max(spent_.rounds, landed.round);
-      spent_.seconds = std::max(spent_.seconds, landed.ready);
+      for (; own.landings_complete < open.landings_end; ++own.landings_complete) {
+        const Landing& landing = own.landings[own.landings_complete];
+        Cell& landed = own.cells[landing.place];
+        landed.weight = landing.weight.value_or(message.weight);
+        landed.in_flight = false;
+        landed.round = round;
+        landed.ready = ready;
+      }
+      spent_.rounds = std::max(spent_.rounds, round);
+      spent_.seconds = std::max(spent_.seconds, ready);
     }
     own.receives.clear();
     own.receives_complete = 0;
+    own.landings.erase(own.landings.begin(), own.landings.begin() + static_cast<std::ptrdiff_t>(own.landings_complete));
+    own.landings_complete = 0;
   }
 
   const order::Layout& layout_;

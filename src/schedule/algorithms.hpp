@@ -12,6 +12,14 @@ Steps binomial(Context context);
 Steps recursive_doubling(Context context);
 Steps native(Context context);
 Steps binary(Context context);
+Steps ring(Context context);
+Steps transpose(Context context);
+Steps halving_doubling(Context context);
+Steps circulant(Context context);
+
+/// Part of several: every block's `value(1, s)` goes from its owner straight to the root.
+Steps gather_at_root(Context context);
+
 Steps knomial(Context context);
 Steps doubly_pipelined_linear(Context context);
 Steps doubly_pipelined_tree(Context context);

@@ -125,9 +125,11 @@ class Proof : private Machine {
       programs_.emplace_back(row_.steps(own), context_.segments);
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
+      const std::string fault = fault_of_messages(program(rank).steps());
+      if (!fault.empty()) fail(rank, "has " + fault);
       for (const Step& step : program(rank).steps()) {
-        const std::string fault = fault_of_form(step, own);
-        if (!fault.empty()) fail(rank, step, fault);
+        const std::string form = fault_of_form(step, own);
+        if (!form.empty()) fail(rank, step, form);
         if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that are not there");
       }
     }
@@ -266,27 +268,33 @@ class Proof : private Machine {
     const std::uint32_t own = matching_->number(rank_, ticket);
     started_[own].yes = true;
     switch (step.kind) {
-      case StepKind::send: return start_send(step, own);
-      case StepKind::receive: return start_receive(step, own);
+      case StepKind::send: return start_send(own);
+      case StepKind::receive: return start_receive(own);
       default: return start_addition(step, own);
     }
   }
 
-  void start_send(const Step& step, std::uint32_t own) {
-    Cell* content = read(step, program(rank_).places(step).left);
-    if (!content) return;
-    ++content->being_sent;
-    Carried& carried = carried_[step.left.segment];
-    ++(holds_partial(step.left) ? carried.partials : carried.values);
-    started_[own].round = serve(std::span(ports_[at(rank_)].send), content->ready, Count{1});
+  void start_send(std::uint32_t own) {
+    Count ready = 0;
+    for (const Step& step : matching_->message(own)) {
+      Cell* content = read(step, program(rank_).places(step).left);
+      if (!content) return;
+      ++content->being_sent;
+      Carried& carried = carried_[step.left.segment];
+      ++(holds_partial(step.left) ? carried.partials : carried.values);
+      ready = std::max(ready, content->ready);
+    }
+    started_[own].round = serve(std::span(ports_[at(rank_)].send), ready, Count{1});
     if (started_[(*matching_)[own].partner].yes) deliver(own);
   }
 
-  void start_receive(const Step& step, std::uint32_t own) {
-    Cell& target = target_cell(rank_, step);
-    if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
-    if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
-    target.in_flight = true;
+  void start_receive(std::uint32_t own) {
+    for (const Step& step : matching_->message(own)) {
+      Cell& target = target_cell(rank_, step);
+      if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
+      if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
+      target.in_flight = true;
+    }
     const std::uint32_t send = (*matching_)[own].partner;
     if (started_[send].yes) deliver(send);
   }
@@ -296,15 +304,17 @@ class Proof : private Machine {
     const std::uint32_t receive = (*matching_)[send].partner;
     const Rank source = (*matching_)[send].rank;
     const Rank target = (*matching_)[receive].rank;
-    const Step& receiving = matching_->step(receive);
-    Cell content = cell(source, program(source).places(matching_->step(send)).left);
-    if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
-      fail(target, receiving,
-           "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
+    for (std::size_t i = 0; i < matching_->message(send).size(); ++i) {
+      const Step& receiving = matching_->message(receive)[i];
+      Cell content = cell(source, program(source).places(matching_->message(send)[i]).left);
+      if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
+        fail(target, receiving,
+             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
+      }
+      content.in_flight = content.unread = true;
+      content.being_sent = 0;
+      target_cell(target, receiving) = content;
     }
-    content.in_flight = content.unread = true;
-    content.being_sent = 0;
-    target_cell(target, receiving) = content;
     wake(source);
     wake(target);
   }
@@ -332,21 +342,25 @@ class Proof : private Machine {
       write(step, {.rows = {0, row_count()}, .filled = true});
     } else {
       if (!started_[communication.partner].yes) return false;
-      if (step.kind == StepKind::receive && !receive_completed(step, communication)) return false;
+      if (step.kind == StepKind::receive && !receive_completed(matching_->message(own), communication)) return false;
     }
-    if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(step).left).being_sent;
+    for (const Step& each : matching_->message(own))
+      if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
     moved_ = true;
     return true;
   }
 
-  bool receive_completed(const Step& step, const Matching::Communication& own) {
+  bool receive_completed(std::span<const Step> message, const Matching::Communication& own) {
     Ports& ports = ports_[at(rank_)];
     if (ports_in_order_ && ports.receives_complete != own.turn) return false;
     ++ports.receives_complete;
-    Cell& landed = target_cell(rank_, step);
-    landed.in_flight = false;
-    landed.ready = serve(std::span(ports.receive), started_[own.partner].round, Count{1}) + 1;
-    rounds_ = std::max(rounds_, landed.ready);
+    const Count ready = serve(std::span(ports.receive), started_[own.partner].round, Count{1}) + 1;
+    for (const Step& step : message) {
+      Cell& landed = target_cell(rank_, step);
+      landed.in_flight = false;
+      landed.ready = ready;
+    }
+    rounds_ = std::max(rounds_, ready);
     return true;
   }
 
@@ -385,8 +399,11 @@ class Proof : private Machine {
       fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
     };
     if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
+    Count partials = 0;
+    for (const Carried& carried : carried_) partials += carried.partials;
+    if (row_.uneven) judge("partials", partials, row_.partial_messages(context_));
     for (const Carried& carried : carried_) {
-      if (!row_.messages || !row_.partial_messages) break;
+      if (!row_.messages || !row_.partial_messages || row_.uneven) break;
       judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
       judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
     }

@@ -2,8 +2,12 @@
 // Rank order: not concerned. Cost: O(1) a step. Source: ours.
 #include "schedule/form.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
+#include <tuple>
 
 #include "schedule/program.hpp"
 
@@ -31,6 +35,35 @@ bool kinds_allowed(const Step& step) {
   return false;
 }
 
+using Key = std::tuple<SlotKind, std::uint16_t, std::uint32_t>;
+
+Key key_of(Slot slot) { return {slot.kind, slot.number, slot.segment}; }
+
+std::string fault_of_message(std::span<const Step> message) {
+  if (message.size() == 1) return {};
+  const Step& last = message.back();
+  std::set<Key> slots;
+  for (const Step& step : message) {
+    const bool alike = step.kind == last.kind && step.peer == last.peer;
+    if (!alike || (step.kind != StepKind::send && step.kind != StepKind::receive))
+      return "a message of several kinds of steps or peers";
+    if (!slots.insert(key_of(step.target)).second) return "a message that names " + text_of(step.target) + " twice";
+  }
+  return {};
+}
+
+// Of landing slots: the last slot of their message and how many it has.
+using Companies = std::map<Key, std::pair<Key, std::size_t>>;
+
+std::string fault_of_company(std::span<const Step> message, Companies& companies) {
+  const std::pair company(key_of(message.back().target), message.size());
+  for (const Step& step : message) {
+    if (companies.try_emplace(key_of(step.target), company).first->second != company)
+      return text_of(step.target) + " comes in several companies, which share its memory";
+  }
+  return {};
+}
+
 bool one_segment(const Step& step, std::uint32_t segments) {
   const std::uint32_t segment = step.target.segment;
   return segment < segments && (step.left.kind == SlotKind::none || step.left.segment == segment) &&
@@ -50,6 +83,21 @@ std::string fault_of_form(const Step& step, const Context& context) {
   if (covered.first < 0 || covered.first >= context.rank_count || covered.count < 0 ||
       covered.count > context.rank_count) {
     return "covers ranks that are not there";
+  }
+  return {};
+}
+
+std::string fault_of_messages(std::span<const Step> steps) {
+  if (std::ranges::none_of(steps, &Step::more)) return {};
+  Companies companies;
+  while (!steps.empty()) {
+    const auto last = std::ranges::find(steps, false, &Step::more);
+    if (last == steps.end()) return "a message without an end";
+    const auto message = steps.first(static_cast<std::size_t>(last - steps.begin()) + 1);
+    std::string fault = fault_of_message(message);
+    if (fault.empty() && message.back().kind == StepKind::receive) fault = fault_of_company(message, companies);
+    if (!fault.empty()) return fault;
+    steps = steps.subspan(message.size());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // Rank order: not concerned. Cost: O(1) a step. Source: ours.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "schedule/step.hpp"
@@ -18,6 +19,9 @@ constexpr bool holds_value(Slot slot) noexcept {
 /// What no run could put right about a step of one rank: slots of the wrong kind or of several segments, a peer or
 /// covered ranks that do not exist. Empty when there is nothing.
 std::string fault_of_form(const Step& step, const Context& context);
+
+/// What is wrong with the messages of several steps of one rank; empty when there is nothing.
+std::string fault_of_messages(std::span<const Step> steps);
 
 std::string text_of(StepKind kind);
 std::string text_of(Slot slot);

@@ -20,6 +20,7 @@ bool Interpreter::advance(Machine& machine) {
     if (next_dependency_ < dependencies_end && !may_start(machine, dependencies_end)) break;
     const Step& step = steps[index];
     if (communicates(step.kind)) {
+      if (step.more) continue;
       machine.start(step, next_ticket_);
       ++next_ticket_;
     } else {

@@ -17,7 +17,7 @@ class Machine {
 
   /// Carries out a lift, merge, copy or finish at once.
   virtual void compute(const Step& step) = 0;
-  /// Starts a send, receive or add_words.
+  /// Starts a message that is sent or received, named by its last step (see Program::message), or an add_words.
   virtual void start(const Step& step, std::uint32_t ticket) = 0;
   /// Whether a started communication is complete. Asked again until it answers true, then not again in that run.
   virtual bool completed(const Step& step, std::uint32_t ticket) = 0;

@@ -80,17 +80,21 @@ void Matching::number_rank(Rank rank, Ends& ends) {
 void Matching::pair(std::uint32_t send, std::uint32_t receive) {
   communications_[send].partner = receive;
   communications_[receive].partner = send;
-  const Slot sent_to = step(send).target;
-  const Slot received_in = step(receive).target;
-  if (sent_to == received_in || !fault_.empty()) return;
-  fault_ = "a message" + route(communications_[send].rank, communications_[receive].rank) + " goes to " +
-           text_of(sent_to) + ", its receive names " + text_of(received_in);
+  const auto sent = message(send);
+  const auto received = message(receive);
+  const std::string which = "a message" + route(communications_[send].rank, communications_[receive].rank);
+  for (std::size_t i = 0; i < std::min(sent.size(), received.size()) && fault_.empty(); ++i) {
+    if (sent[i].target == received[i].target) continue;
+    fault_ = which + " goes to " + text_of(sent[i].target) + ", its receive names " + text_of(received[i].target);
+  }
+  if (sent.size() == received.size() || !fault_.empty()) return;
+  fault_ = which + " carries " + std::to_string(sent.size()) + " slots, its receive names " +
+           std::to_string(received.size());
 }
 
-const Step& Matching::step(std::uint32_t number) const noexcept {
-  const Rank rank = communications_[number].rank;
-  const auto index = static_cast<std::size_t>(rank);
-  return programs_[index].communication(number - first_[index]);
+std::span<const Step> Matching::message(std::uint32_t number) const noexcept {
+  const auto rank = static_cast<std::size_t>(communications_[number].rank);
+  return programs_[rank].message(number - first_[rank]);
 }
 
 }  // namespace steadfold::schedule

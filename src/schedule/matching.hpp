@@ -28,7 +28,8 @@ class Matching {
     return first_[static_cast<std::size_t>(rank)] + ticket;
   }
   const Communication& operator[](std::uint32_t number) const noexcept { return communications_[number]; }
-  const Step& step(std::uint32_t number) const noexcept;
+  const Step& step(std::uint32_t number) const noexcept { return message(number).back(); }
+  std::span<const Step> message(std::uint32_t number) const noexcept;
 
   std::size_t size() const noexcept { return communications_.size(); }
   std::size_t message_count() const noexcept { return message_count_; }

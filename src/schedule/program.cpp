@@ -23,7 +23,7 @@ class Program::Compiler {
     if (receives) {
       program_.landing_count_ = std::max(program_.landing_count_, landing_number(step.target, program_.segments_) + 1);
     }
-    if (communicates(step.kind)) open(places);
+    if (communicates(step.kind)) open(step, places);
     program_.steps_.push_back(step);
     program_.places_.push_back(places);
     program_.first_dependency_.push_back(static_cast<std::uint32_t>(program_.dependencies_.size()));
@@ -53,12 +53,15 @@ class Program::Compiler {
     return place;
   }
 
-  void open(const Places& places) {
+  void open(const Step& step, const Places& places) {
     const std::uint32_t ticket = program_.ticket_count();
-    program_.communications_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
-    waited_for_.push_back(false);
+    const auto index = static_cast<std::uint32_t>(program_.steps_.size());
+    if (!in_message_) first_ = index;
+    if (!in_message_) waited_for_.push_back(false);
+    in_message_ = step.more;
     if (places.left != none) traffic_[places.left].readers.push_back(ticket);
     if (places.target != none) traffic_[places.target].writer = ticket;
+    if (!step.more) program_.communications_.push_back({first_, index});
   }
 
   // Steps start in order, so what one has waited for is complete for all later ones.
@@ -81,6 +84,8 @@ class Program::Compiler {
   SlotTable table_;
   std::vector<Traffic> traffic_;  // by place
   std::vector<bool> waited_for_;  // by ticket
+  bool in_message_ = false;       // the step before was not a message's last
+  std::uint32_t first_ = 0;       // step of the message
 };
 
 Program::Program(Steps steps, std::uint32_t segments) : first_dependency_{0}, segments_(segments) {

@@ -56,9 +56,15 @@ class Program {
   /// The largest landing_number of this rank plus one: the length of an endpoint's capacity table.
   std::uint32_t landing_count() const noexcept { return landing_count_; }
 
-  /// Sends, receives and add_words have tickets 0, 1, ... in the order of the steps.
+  /// Messages sent or received and add_words have tickets 0, 1, ... in the order of the steps; a message's last step
+  /// stands for it.
   std::uint32_t ticket_count() const noexcept { return static_cast<std::uint32_t>(communications_.size()); }
-  const Step& communication(std::uint32_t ticket) const noexcept { return steps_[communications_[ticket]]; }
+  const Step& communication(std::uint32_t ticket) const noexcept { return steps_[communications_[ticket].last]; }
+  /// All steps of a message.
+  std::span<const Step> message(std::uint32_t ticket) const noexcept {
+    const Communication& own = communications_[ticket];
+    return steps().subspan(own.first, own.last - own.first + 1);
+  }
 
   /// The tickets that must be complete before the step starts and that no earlier step has waited for. Reading a slot
   /// waits for what writes it; writing one waits for what writes it and for the sends that read it.
@@ -73,11 +79,15 @@ class Program {
 
  private:
   class Compiler;
+  struct Communication {  // step indices
+    std::uint32_t first;
+    std::uint32_t last;
+  };
 
   std::vector<Step> steps_;
   std::vector<Places> places_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> communications_;    // step index by ticket
+  std::vector<Communication> communications_;    // by ticket
   std::vector<std::uint32_t> dependencies_;      // tickets
   std::vector<std::uint32_t> first_dependency_;  // by step index, and the end
   std::uint32_t segments_ = 1;

@@ -5,31 +5,12 @@
 // Source: [S3] section III.B; [S4] section III, butterfly with P != 2^k.
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/units.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
 constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
-
-// Units are what takes part in the rounds, a power of two of them: `pairs` pairs of ranks, then single ranks.
-struct Units {
-  int rounds;
-  Rank pairs;
-
-  explicit Units(Rank rank_count)
-      : rounds(order::floor_log2(static_cast<Count>(rank_count))), pairs(rank_count - (Rank{1} << rounds)) {}
-
-  bool in_pair(Rank rank) const { return rank < 2 * pairs; }
-  Rank unit_of(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
-  Rank first_rank(Rank unit) const { return unit < pairs ? 2 * unit : unit + pairs; }
-
-  // The ranks of the aligned block of 2^level units that `unit` is in.
-  RankRange block(Rank unit, int level) const {
-    const Rank begin = (unit >> level) << level;
-    const Rank first = first_rank(begin);
-    return {first, first_rank(begin + (Rank{1} << level)) - first};
-  }
-};
 
 // The odd rank of a pair.
 Steps outside(Context c) {
@@ -106,8 +87,7 @@ Steps inside(Context c, Member member) {
 }  // namespace
 
 Steps recursive_doubling(Context c) {
-  const bool is_odd_of_pair = c.rank % 2 == 1 && Units(c.rank_count).in_pair(c.rank);
-  return is_odd_of_pair ? outside(c) : inside(c, Member(c));
+  return Units(c.rank_count).is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c));
 }
 
 }  // namespace steadfold::schedule::algorithm

@@ -12,6 +12,7 @@
 namespace steadfold::schedule {
 namespace {
 
+using order::ceil_log2;
 using order::floor_log2;
 
 constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
@@ -64,6 +65,48 @@ Count recursive_doubling_rounds(Context c) {
   return rounds * c.segments + (pairs ? 1 + c.segments : 0);
 }
 
+// Of blocks, one a rank: with fewer columns than ranks there is one segment, which is the root's.
+bool is_one(Context c) { return c.segments == 1; }
+Count segments_of_a_block(Context c) { return std::max(c.segments / ranks(c), Count{1}); }
+
+// Every partial of a segment but its owner's goes one hop, and every value; to the root only those of other ranks.
+Count block_partials(Context c) { return (ranks(c) - 1) * c.segments; }
+Count block_messages(Context c) {
+  return block_partials(c) + (c.rooted ? c.segments - segments_of_a_block(c) : block_partials(c));
+}
+Count block_rounds(Context c) { return (ranks(c) - 1) * segments_of_a_block(c) * (c.rooted && is_one(c) ? 1 : 2); }
+
+// What halving and doubling has beside its rounds: a message of each pair there, and back where a value is due.
+Count pairs_messages(Context c) {
+  const Count pairs = ranks(c) - (Count{1} << floor_log2(ranks(c)));
+  const bool root_is_second = static_cast<Count>(c.root) < 2 * pairs && c.root % 2 == 1;
+  return pairs + (c.rooted ? (root_is_second ? 1 : 0) : pairs);
+}
+
+// With one segment the messages are those of a tree.
+Count halving_doubling_messages(Context c) {
+  const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
+  const Count units = Count{1} << rounds;
+  const Count there = is_one(c) ? units - 1 : rounds * units;
+  const Count to_root = is_one(c) ? 0 : units - 1;
+  return there + (c.rooted ? to_root : there) + pairs_messages(c);
+}
+Count halving_doubling_rounds(Context c) {
+  const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
+  const Count pairs = ranks(c) - (Count{1} << rounds);
+  const Count root_is_second = static_cast<Count>(c.root) < 2 * pairs && c.root % 2 == 1 ? 1 : 0;
+  const Count pair = pairs > 0 ? 1 : 0;
+  if (!c.rooted) return 2 * (rounds + pair);
+  return pair + rounds + (is_one(c) ? 0 : rounds) + root_is_second;
+}
+
+Count circulant_messages(Context c) {
+  const Count there = is_one(c) ? ranks(c) - 1 : ranks(c) * static_cast<Count>(ceil_log2(ranks(c)));
+  const Count to_root = is_one(c) ? 0 : ranks(c) - 1;
+  return there + (c.rooted ? to_root : there);
+}
+Count circulant_rounds(Context c) { return static_cast<Count>(ceil_log2(ranks(c))) * (c.rooted && is_one(c) ? 1 : 2); }
+
 constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
 constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};
 constexpr std::array<std::string_view, 2> reduce_parameters = {"reduce", "block"};
@@ -78,7 +121,7 @@ void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block);
 Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * ranks(c) - 2) * c.segments; }
 Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : ranks(c) * c.segments; }
 
-constexpr std::array<Row, 13> all_rows = {{
+constexpr std::array<Row, 17> all_rows = {{
     {.name = "flat",
      .sentence = "every rank sends to the root, which merges in rank order",
      .collectives = both,
@@ -268,6 +311,74 @@ constexpr std::array<Row, 13> all_rows = {{
      .check_parameters = check_block,
      .examples = block_example,
      .segments = Segments::pipelined},
+    {.name = "transpose",
+     .sentence = "every rank folds its block of columns in rank order, after an exchange of all with all; then the "
+                 "values go to all",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "ours",
+     .steps = algorithm::transpose,
+     .messages = block_messages,
+     .rounds = block_rounds,
+     .partial_messages = block_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::one_a_rank,
+     .uneven = true},
+    {.name = "ring",
+     .sentence =
+         "each rank's block of columns goes once round the ranks and is reduced on the way; then its values go round",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::never,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "no plain with an operator that does not commute",
+     .methods = any_method,
+     .parameters = block_parameter,
+     .source = "S3",
+     .steps = algorithm::ring,
+     .messages = block_messages,
+     .rounds = block_rounds,
+     .partial_messages = block_partials,
+     .check_parameters = check_block,
+     .examples = block_example,
+     .segments = Segments::one_a_rank,
+     .uneven = true},
+    {.name = "halving_doubling",
+     .sentence =
+         "partners 2^k apart, the nearest first, exchange halves of what they have left; then the values go back",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::always,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "",
+     .methods = any_method,
+     .parameters = {},
+     .source = "S3",
+     .steps = algorithm::halving_doubling,
+     .messages = halving_doubling_messages,
+     .rounds = halving_doubling_rounds,
+     .partial_messages = block_partials,
+     .segments = Segments::one_a_rank,
+     .uneven = true},
+    {.name = "circulant",
+     .sentence = "every rank sends to the one s_k ahead in round k, s_k being halves of the rank count; then the "
+                 "values go back",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::never,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "no plain with an operator that does not commute",
+     .methods = any_method,
+     .parameters = {},
+     .source = "arXiv 2410.14234",
+     .steps = algorithm::circulant,
+     .messages = circulant_messages,
+     .rounds = circulant_rounds,
+     .partial_messages = block_partials,
+     .segments = Segments::one_a_rank,
+     .uneven = true},
 }};
 
 std::string joined(std::span<const std::string_view> names) {

@@ -33,15 +33,17 @@ enum class SameOnAllRanks : std::uint8_t { no, yes };
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
-/// Into how many segments a schedule cuts a call's columns: none of it, or as many as keep its pipeline full.
-enum class Segments : std::uint8_t { one, pipelined };
+/// Into how many segments a schedule cuts a call's columns: it does not; as many as keep its pipeline full; one for
+/// every rank, or as many times that.
+enum class Segments : std::uint8_t { one, pipelined, one_a_rank };
 
 /// Columns of a segment that can be asked for by `block=`.
 inline constexpr Count most_block = Count{1} << 48;
 
-/// An algorithm. `messages` (of the whole job), `partial_messages` (those of them that carry partials; the others carry
-/// values; as many of each in every segment) and `rounds` (on the longest chain; see checker.hpp) take a context of
-/// which the rank does not count; null where only the transport could know, or, of rounds, where no formula does.
+/// An algorithm. `messages` (of the whole job), `partial_messages` (the partials that they carry; the others carry
+/// values; as many of each in every segment, one a message, but where the row is `uneven`) and `rounds` (on the longest
+/// chain; see checker.hpp) take a context of which the rank does not count; null where only the transport could know,
+/// or, of rounds, where no formula does.
 struct Row {
   std::string_view name;
   std::string_view sentence;
@@ -61,8 +63,15 @@ struct Row {
   std::span<const std::string_view> examples = {};  // of parameters, written as after the name: for proofs and tests
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
+  bool uneven = false;  // messages carry several segments, or not as many of each
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
+  /// The most segments up to `most` that its steps can be made for.
+  std::uint32_t segments_up_to(std::uint32_t most, Rank rank_count) const noexcept {
+    const auto ranks = static_cast<std::uint32_t>(rank_count);
+    if (segments != Segments::one_a_rank) return most;
+    return most < ranks ? 1 : most - most % ranks;
+  }
   bool keeps_order(Rank root) const noexcept {
     return keeps_rank_order == KeepsRankOrder::always || (keeps_rank_order == KeepsRankOrder::root_zero && root == 0);
   }
@@ -74,7 +83,8 @@ struct SegmentBytes {
   Count values = 0;
 };
 
-/// The bytes of the whole job where all partials of a segment have one size. The row has its formulas.
+/// The bytes of the whole job where all partials of a segment have one size. The row has its formulas and is not
+/// uneven.
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
 /// All rows, in the order in which they are shown.

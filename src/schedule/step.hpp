@@ -5,6 +5,10 @@
 // Steps start in the order given. Sends and receives complete later, in any order; a step waits only for those that
 // touch a slot it names. Nothing else orders two steps, so an exchange is `send` then `receive`, and a pipeline names
 // two landing slots in turn. Messages between two ranks arrive in the order sent.
+//
+// A message carries the slot of one step, or of several in a row that say `more` but for the last: the way in which
+// many segments share a start-up. Sender and receiver name the same slots in the same order. The message starts with
+// its last step. A landing slot always comes in the same company, since that shares its memory.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +80,7 @@ enum class StepKind : std::uint8_t {
 /// One step of one rank. Trivially copyable; unused fields keep their defaults.
 struct Step {
   StepKind kind = StepKind::lift;
+  bool more = false;  // of a send or receive: the next step, one to or from the same peer, is of the same message
   Slot target;
   Slot left;
   Slot right;

@@ -69,7 +69,11 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
         const auto asked = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
         if (!schedule::offers(row.collectives, asked)) continue;
-        for (const std::uint32_t segments : {1u, 2u, 3u, 5u}) {
+        for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
+          const bool of_ranks = row.segments == schedule::Segments::one_a_rank;
+          const std::uint32_t segments =
+              of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, p)
+                       : asked_segments;
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
           const schedule::Context context{.rank_count = p,
                                           .root = std::max(root, 0),

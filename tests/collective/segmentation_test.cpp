@@ -47,6 +47,17 @@ std::uint32_t segments(const std::string& schedule, Rank p, Count columns, const
   return segments_of(spec, {.rank_count = p}, columns, sizeof(double), on);
 }
 
+TEST(Segments, AreBlocksOfAllRanks) {
+  for (const std::string name : {"transpose", "ring", "halving_doubling", "circulant"}) {
+    EXPECT_EQ(segments(name, 8, 100), 8u);
+    EXPECT_EQ(segments(name, 8, 8), 8u);
+    EXPECT_EQ(segments(name, 8, 7), 1u);
+  }
+  EXPECT_EQ(segments("ring:block=5", 8, 100), 24u);  // 12 or 13 columns a rank
+  EXPECT_EQ(segments("ring:block=1", 8, 20), 16u);   // 2 or 3 columns a rank
+  EXPECT_EQ(segments("ring:block=1", 8, 7), 1u);
+}
+
 TEST(Segments, FollowBlocksAndTheLemma) {
   EXPECT_EQ(segments("linear", 8, 1'000'000), 1u);
   for (const std::string name :
@@ -68,7 +79,7 @@ TEST(Segments, FollowBlocksAndTheLemma) {
 /// What plans do when nobody says how many: blocks of any size, remainders, fewer columns than ranks, no rows at all.
 TEST(Segments, OfPlansGiveTheSameBits) {
   std::mt19937_64 random(5);
-  for (const Rank p : {1, 2, 3, 5, 8, 13}) {
+  for (const Rank p : {1, 2, 3, 5, 7, 8, 13, 33}) {
     for (const Count columns : {1, 2, 4, p - 1, p, p + 1, 100}) {
       if (columns == 0) continue;
       for (const Count n : {Count{0}, Count{1}, static_cast<Count>(3 * p)}) {
@@ -80,11 +91,13 @@ TEST(Segments, OfPlansGiveTheSameBits) {
         for (Count column = 0; column < columns; ++column)
           expected.push_back(tree_sum(column_of(elements, columns, column)));
         for (const schedule::Row& row : schedule::registry()) {
+          if (row.segments == schedule::Segments::one) continue;
           for (const std::string parameter : {"", ":block=1", ":block=3", ":block=1000"}) {
             if (!parameter.empty() && std::ranges::find(row.parameters, "block") == row.parameters.end()) continue;
             const auto seed = static_cast<std::uint64_t>(p) * 1000 + columns;
             const std::string name = std::string(row.name) + parameter;
-            const auto root = offers(row.collectives, schedule::Collective::allreduce) ? all_ranks : 0;
+            const bool reduces = offers(row.collectives, schedule::Collective::reduce);
+            const Rank root = reduces && columns % 2 == 0 ? p / 3 : all_ranks;
             const std::vector<Call> calls = calls_for({.method = Method::tree,
                                                        .columns = columns,
                                                        .root = root,
@@ -94,11 +107,14 @@ TEST(Segments, OfPlansGiveTheSameBits) {
             const Concluded agreed = concluded(calls);
             if (agreed.status == Status::unsupported) continue;
             SCOPED_TRACE(testing::Message() << name << ", p " << p << ", columns " << columns << ", N " << n);
-            SimulatedRanks ranks(p, seed);
+            SimulatedRanks ranks(p, seed, seed % 2 == 0 ? Sends::synchronous : Sends::buffered);
             SimulatedJob job(ranks, agreed.agreement.value(), calls, 0);
             expect_result(run(ranks, job, memory, columns * sizeof(double), 100), root, bytes_of(expected));
             if (row.messages == nullptr || row.layouts != schedule::Layouts::any) continue;
-            schedule::Context context{.rank_count = p, .rooted = root == 0, .spec = &agreed.agreement->schedule};
+            schedule::Context context{.rank_count = p,
+                                      .root = std::max(root, 0),
+                                      .rooted = root != all_ranks,
+                                      .spec = &agreed.agreement->schedule};
             context.segments = segments_of(*context.spec, context, columns, sizeof(double));
             EXPECT_EQ(job.messages(), row.messages(context));
             if (testing::Test::HasFailure()) return;

@@ -137,12 +137,14 @@ bool in_rank_order(const Deal& deal) {
 /// No segment is without a column.
 void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
   if (asked.row->messages == nullptr) return;
-  const schedule::Context context{.rank_count = job.rank_count(),
-                                  .root = std::max(asked.root, 0),
-                                  .rooted = asked.root != all_ranks,
-                                  .segments = static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)),
-                                  .layout = agreed.members[0].layout.get(),
-                                  .spec = &agreed.schedule};
+  const schedule::Context context{
+      .rank_count = job.rank_count(),
+      .root = std::max(asked.root, 0),
+      .rooted = asked.root != all_ranks,
+      .segments = asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)),
+                                            job.rank_count()),
+      .layout = agreed.members[0].layout.get(),
+      .spec = &agreed.schedule};
   EXPECT_EQ(job.messages(), asked.row->messages(context)) << "messages";
   if (asked.row->rounds != nullptr) {
     EXPECT_EQ(job.rounds(), asked.row->rounds(context)) << "rounds";

@@ -27,7 +27,7 @@ TEST(Checker, ProvesFormulasForMoreSegments) {
   for (const Row& row : registry()) {
     for (Rank rank_count = 1; rank_count <= 17; ++rank_count) {
       for (const std::uint32_t segments : {4u, 5u, 8u, 33u}) {
-        Context context{.rank_count = rank_count, .segments = segments};
+        Context context{.rank_count = rank_count, .segments = row.segments_up_to(segments, rank_count)};
         if (offers(row.collectives, Collective::allreduce)) {
           EXPECT_EQ(check(row, context).value_or(""), "");
         }
@@ -301,6 +301,47 @@ TEST(Checker, ReportsRanksThatMergeAlongDifferentTrees) {
   EXPECT_REPORTS(check(row, {.rank_count = 3}).value_or(""), "rank 2 has a value merged along another tree");
   row.same_on_all_ranks = SameOnAllRanks::no;
   EXPECT_EQ(check(row, {.rank_count = 3}).value_or(""), "");
+}
+
+// Two segments go to rank 0 in one message; wrong in one way at a time.
+enum class Packing { right, split_by_receiver, other_order, no_end, several_peers, twice, several_companies };
+
+template <Packing how>
+Steps packed(Context c) {
+  const auto joined = [](Step step) { return make::with_next(step); };
+  for (std::uint32_t s = 0; s < 2; ++s) co_yield make::lift(partial(0, s), c.rank);
+  if (c.rank == 1) {
+    const std::uint32_t first = how == Packing::other_order ? 1 : 0;
+    co_yield joined(make::send(how == Packing::several_peers ? 2 : 0, partial(0, first), landing(0, first)));
+    const Step last = make::send(0, partial(0, 1 - first), landing(0, how == Packing::twice ? first : 1 - first));
+    co_yield how == Packing::no_end ? joined(last) : last;
+    if (how == Packing::several_companies) co_yield make::send(0, partial(0, 0), landing(0, 0));
+  }
+  if (c.rank != 0) co_return;
+  const Step first = make::receive(1, landing(0, 0), {1, 1});
+  co_yield how == Packing::split_by_receiver ? first : joined(first);
+  co_yield make::receive(1, landing(0, 1), {1, 1});
+  for (std::uint32_t s = 0; s < 2; ++s) co_yield make::merge(partial(0, s), partial(0, s), landing(0, s), {0, 2});
+  if (how == Packing::several_companies) co_yield make::receive(1, landing(0, 0), {1, 1});
+  for (std::uint32_t s = 0; s < 2; ++s) co_yield make::finish(value(0, s), partial(0, s));
+}
+
+template <Packing how>
+std::string packing_report() {
+  return check(row_of(packed<how>),
+               {.rank_count = how == Packing::several_peers ? 3 : 2, .rooted = true, .segments = 2})
+      .value_or("nothing");
+}
+
+TEST(Checker, ReportsMessagesOfSeveralSlotsThatDoNotMatch) {
+  EXPECT_EQ(packing_report<Packing::right>(), "nothing");
+  EXPECT_REPORTS(packing_report<Packing::split_by_receiver>(), "carries 2 slots, its receive names 1");
+  EXPECT_REPORTS(packing_report<Packing::other_order>(),
+                 "goes to landing(0, segment 1), its receive names landing(0, ");
+  EXPECT_REPORTS(packing_report<Packing::no_end>(), "rank 1 has a message without an end");
+  EXPECT_REPORTS(packing_report<Packing::several_peers>(), "a message of several kinds of steps or peers");
+  EXPECT_REPORTS(packing_report<Packing::twice>(), "a message that names landing(0, segment 0) twice");
+  EXPECT_REPORTS(packing_report<Packing::several_companies>(), "landing(0, segment 0) comes in several companies");
 }
 
 // Words are added by all ranks but the last.

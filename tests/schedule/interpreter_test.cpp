@@ -75,6 +75,29 @@ TEST(Program, WaitsForWritersAndReaders) {
   EXPECT_EQ(program.places(program.steps()[1]).target, Program::no_place);
 }
 
+Steps two_in_a_message(Context) {
+  co_yield make::lift(partial(0, 0), 0);                                      // 0
+  co_yield make::lift(partial(0, 1), 0);                                      // 1
+  co_yield make::with_next(make::send(1, partial(0, 0), landing(0, 0)));      // 2, ticket 0
+  co_yield make::send(1, partial(0, 1), landing(0, 1));                       // 3, ticket 0
+  co_yield make::with_next(make::receive(1, landing(1, 1), {1, 1}));          // 4, ticket 1
+  co_yield make::receive(1, landing(1, 0), {1, 1});                           // 5, ticket 1
+  co_yield make::merge(partial(1, 1), partial(0, 1), landing(1, 1), {0, 2});  // 6: reads what ticket 1 brings
+  co_yield make::merge(partial(1, 0), partial(0, 0), landing(1, 0), {0, 2});  // 7: the same ticket
+  co_yield make::lift(partial(0, 0), 0);                                      // 8: writes what ticket 0 reads
+}
+
+TEST(Program, SeveralStepsMayBeOneMessage) {
+  const Program program(two_in_a_message({}), 2);
+  using Tickets = std::vector<std::uint32_t>;
+  const std::vector<Tickets> expected = {{}, {}, {}, {}, {}, {}, {1}, {}, {0}};
+  for (std::uint32_t i = 0; i < expected.size(); ++i) EXPECT_EQ(dependencies(program, i), expected[i]) << "step " << i;
+  ASSERT_EQ(program.ticket_count(), 2u);
+  ASSERT_EQ(program.message(1).size(), 2u);
+  EXPECT_EQ(program.message(1).front().target, landing(1, 1));
+  EXPECT_EQ(&program.communication(1), &program.message(1).back());
+}
+
 TEST(Program, LandingNumbersAreDistinctAndDense) {
   constexpr std::uint32_t segments = 3;
   std::vector<int> used(std::size_t{2} * 4 * segments, 0);
@@ -101,6 +124,18 @@ struct Script final : Machine {
     return may_complete[ticket];
   }
 };
+
+TEST(Interpreter, StartsAMessageWithItsLastStep) {
+  using enum StepKind;
+  const Program program(two_in_a_message({}), 2);
+  Interpreter interpreter(program);
+  Script script(program);
+  EXPECT_FALSE(interpreter.advance(script));
+  EXPECT_EQ(script.done, (std::vector{lift, lift, send, receive}));
+  script.may_complete = {true, true};
+  EXPECT_TRUE(interpreter.advance(script));
+  EXPECT_EQ(script.done, (std::vector{lift, lift, send, receive, merge, merge, lift}));
+}
 
 TEST(Interpreter, DoesWhatItCanAndNeverAsksAgainForWhatIsComplete) {
   using enum StepKind;

@@ -97,6 +97,20 @@ TEST(Formulas, DoublyPipelined) {
   EXPECT_EQ(cost("doubly_pipelined_tree", allreduce(6, 4)), (Cost{40, 14}));  // two up, one, two down; three a segment
 }
 
+TEST(Formulas, Blocks) {
+  for (const std::string_view name : {"transpose", "ring"}) {
+    EXPECT_EQ(cost(name, allreduce(5, 5)), (Cost{2 * 4 * 5, 8}));
+    EXPECT_EQ(cost(name, allreduce(5, 10)), (Cost{2 * 4 * 10, 16}));
+    EXPECT_EQ(cost(name, reduce(5, 2, 5)), (Cost{4 * 5 + 4, 8}));
+    EXPECT_EQ(cost(name, reduce(5, 2)), (Cost{4, 4}));  // one segment, the root's
+  }
+  EXPECT_EQ(cost("halving_doubling", allreduce(8, 8)), (Cost{48, 6}));
+  EXPECT_EQ(cost("halving_doubling", allreduce(7, 7)), (Cost{2 * (2 * 4 + 3), 6}));
+  EXPECT_EQ(cost("halving_doubling", reduce(7, 3, 7)), (Cost{8 + 3 + 3 + 1, 6}));  // rank 3 is the second of its pair
+  EXPECT_EQ(cost("circulant", allreduce(7, 7)), (Cost{2 * 3 * 7, 6}));
+  EXPECT_EQ(cost("circulant", reduce(7, 3, 7)), (Cost{3 * 7 + 6, 6}));
+}
+
 TEST(Formulas, ReduceBroadcast) {
   EXPECT_EQ(cost("reduce_broadcast", allreduce(8)), (Cost{14, 6}));
   const Spec spec = parse("reduce_broadcast:reduce=[linear]");

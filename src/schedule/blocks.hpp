@@ -1,0 +1,38 @@
+// Blocks of segments, one a rank, for schedules that reduce each on a rank of its own.
+// Rank order: not concerned. Cost: O(1). Source: ours.
+#pragma once
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+/// Which segments belong to which rank in the end: as many to each as can be, the first to the root, which is rank 0
+/// where all ranks get the value. A rank may have none.
+class Blocks {
+ public:
+  explicit Blocks(const Context& c)
+      : rank_(c.rank), rank_count_(c.rank_count), root_(c.rooted ? c.root : 0), segments_(c.segments) {}
+
+  /// The rank that far ahead, cyclically.
+  Rank ahead(Rank distance) const {
+    const Rank rank = (rank_ + distance) % rank_count_;
+    return rank < 0 ? rank + rank_count_ : rank;
+  }
+  std::uint32_t begin(Rank owner) const { return first(block_of(owner)); }
+  std::uint32_t end(Rank owner) const { return first(block_of(owner) + 1); }
+  bool has_none(Rank owner) const { return begin(owner) == end(owner); }
+
+ private:
+  Rank block_of(Rank owner) const { return (owner - root_ + rank_count_) % rank_count_; }
+  std::uint32_t first(Rank block) const {
+    const auto ranks = static_cast<Count>(rank_count_);
+    return static_cast<std::uint32_t>((static_cast<Count>(block) * segments_ + ranks - 1) / ranks);
+  }
+
+  Rank rank_;
+  Rank rank_count_;
+  Rank root_;
+  std::uint32_t segments_;
+};
+
+}  // namespace steadfold::schedule

@@ -1,0 +1,136 @@
+// Circulant: in round k every rank sends to the one s_k ahead, where s_k are the rank count halved again and again and
+// rounded up, in ascending order. A block's partials go to its owner in the hops into which the greedy choice takes
+// their distance apart; its values come back along them, or go to the root.
+// Rank order: cyclic. Distances with the same greatest hops follow each other, so that what a rank holds of a block is
+// one cyclic run of ranks: with ascending hops a record has two intervals at most, with descending ones up to p/2.
+// Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p.
+// Source: Träff, arXiv 2410.14234, whose hops descend.
+#include <vector>
+
+#include "schedule/algorithms.hpp"
+#include "schedule/blocks.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// Distances to a block's owner from `first` on: in the rounds to come their partials go one way. The rank at `first`
+// gathers those of the others.
+struct Distances {
+  Rank first;
+  Rank count;
+};
+
+// Before the rounds from `round` on, in descending order of hops: [0, p), and then each run cut at the hop if it is
+// longer.
+class Hops {
+ public:
+  explicit Hops(Rank rank_count) : runs_{{{0, rank_count}}} {
+    for (Rank hop = rank_count; hop > 1;) {
+      hop = (hop + 1) / 2;
+      lengths_.push_back(hop);
+      std::vector<Distances> next;
+      for (const Distances run : runs_.back()) {
+        next.push_back({run.first, std::min(run.count, hop)});
+        if (run.count > hop) next.push_back({run.first + hop, run.count - hop});
+      }
+      runs_.push_back(std::move(next));
+    }
+  }
+
+  int rounds() const { return static_cast<int>(lengths_.size()); }
+  Rank length(int round) const { return lengths_[static_cast<std::size_t>(round)]; }
+  const std::vector<Distances>& runs(int round) const { return runs_[static_cast<std::size_t>(round)]; }
+
+ private:
+  std::vector<Rank> lengths_;
+  std::vector<std::vector<Distances>> runs_;
+};
+
+// A segment whose partial or value travels in a round, and the runs of ranks that it holds on both sides.
+struct Travelling {
+  std::uint32_t segment;
+  Rank near;  // ranks whose partials the receiving side has, itself the last of them
+  Rank far;   // and the sending side
+};
+
+// Those that go to `receiver` over the hop of a round, which are its own of the runs that are cut there.
+std::vector<Travelling> travelling(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
+  std::vector<Travelling> all;
+  const Rank hop = hops.length(round);
+  for (const Distances run : hops.runs(round)) {
+    if (run.count <= hop) continue;
+    const Rank owner = blocks.ahead(receiver_ahead + run.first);
+    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s) all.push_back({s, hop, run.count - hop});
+  }
+  return all;
+}
+
+Steps message(std::vector<Step> steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) co_yield i + 1 < steps.size() ? make::with_next(steps[i]) : steps[i];
+}
+
+Steps scatter(Context c, Blocks blocks, const Hops& hops) {
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
+  for (int round = hops.rounds() - 1; round >= 0; --round) {
+    const Rank hop = hops.length(round);
+    const Rank source = blocks.ahead(-hop);
+    const auto incoming = travelling(blocks, hops, round, 0);
+    std::vector<Step> receives;
+    for (const Travelling& each : incoming)
+      receives.push_back(
+          make::receive(source, landing(round, each.segment), {blocks.ahead(1 - hop - each.far), each.far}));
+    std::vector<Step> sends;
+    for (const Travelling& each : travelling(blocks, hops, round, hop))
+      sends.push_back(make::send(blocks.ahead(hop), partial(0, each.segment), landing(round, each.segment)));
+    for (Steps steps = message(std::move(receives)); const Step* step = steps.next();) co_yield *step;
+    for (Steps steps = message(std::move(sends)); const Step* step = steps.next();) co_yield *step;
+    for (const Travelling& each : incoming)
+      co_yield make::merge(partial(0, each.segment), landing(round, each.segment), partial(0, each.segment),
+                           {blocks.ahead(1 - hop - each.far), each.far + each.near});
+  }
+}
+
+// The way back: what came over a hop has its values sent there. Of a rooted call only a rank whose distance from the
+// root is from the hop to the end of the longest run sends, once, what it has on its way to the root.
+Steps gather(Context c, Blocks blocks, const Hops& hops) {
+  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const auto on_the_way = [&](Rank distance, const Travelling& each) {
+    return !c.rooted || (distance >= each.near && distance < each.near + each.far);
+  };
+  const Rank from_root = c.rooted ? (c.rank - c.root + c.rank_count) % c.rank_count : 0;
+  for (int round = 0; round < hops.rounds(); ++round) {
+    const Rank hop = hops.length(round);
+    const Rank peer = blocks.ahead(hop);
+    std::vector<Step> sends;
+    for (const Travelling& each : travelling(blocks, hops, round, 0)) {
+      if (on_the_way(from_root, each))
+        sends.push_back(make::send(blocks.ahead(-hop), value(place, each.segment), landing_value(round, each.segment)));
+    }
+    std::vector<Step> receives;
+    std::vector<Step> copies;
+    for (const Travelling& each : travelling(blocks, hops, round, hop)) {
+      const Rank peers_distance = from_root + hop;
+      if (!on_the_way(peers_distance % c.rank_count, each) || (c.rooted && peers_distance >= c.rank_count)) continue;
+      receives.push_back(make::receive(peer, landing_value(round, each.segment)));
+      copies.push_back(make::copy(value(place, each.segment), landing_value(round, each.segment)));
+    }
+    for (Steps steps = message(std::move(receives)); const Step* step = steps.next();) co_yield *step;
+    for (Steps steps = message(std::move(sends)); const Step* step = steps.next();) co_yield *step;
+    for (const Step& step : copies) co_yield step;
+  }
+}
+
+}  // namespace
+
+Steps circulant(Context c) {
+  const Blocks blocks(c);
+  const Hops hops(c.rank_count);
+  for (Steps steps = scatter(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
+  const int place = c.rooted && c.rank != c.root ? 1 : 0;
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
+    co_yield make::finish(value(place, s), partial(0, s));
+  for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
+}
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,149 @@
+// Halving and doubling: partners 2^k apart, the nearest first, exchange halves of what they have left, so that each
+// ends with one block of segments; then the values go back along the same pairs, or by halves of the job to the root.
+// Off powers of two adjacent ranks pair up first. Rank order: kept; partners merge the same operands in the same order.
+// Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages off powers of two. MPICH takes the
+// farthest partner first, whose records have an interval for every rank in them.
+// Source: [S3] section III.B.
+#include "schedule/algorithms.hpp"
+#include "schedule/make_step.hpp"
+#include "schedule/units.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+struct Segments {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+// A rank that takes part in the rounds, and which segments are whose: at level k the low k bits of a unit, counted from
+// the root's, name a part; the root has the first.
+class Member {
+ public:
+  explicit Member(const Context& c)
+      : units_(c.rank_count),
+        unit_(units_.unit_of(c.rank)),
+        root_unit_(units_.unit_of(c.rooted ? c.root : 0)),
+        segments_(c.segments) {}
+
+  int rounds() const { return units_.rounds; }
+  Rank partner(int round) const { return units_.first_rank(partner_unit(round)); }
+  RankRange others(int round) const { return units_.block(partner_unit(round), round); }
+  RankRange all(int round) const { return units_.block(unit_, round + 1); }
+  bool is_left(int round) const { return unit_ < partner_unit(round); }
+
+  // What this rank, or its partner, has left after a round.
+  Segments mine(int round) const { return part(unit_, round + 1); }
+  Segments partners(int round) const { return part(partner_unit(round), round + 1); }
+
+  // Where values go to the root: in descending rounds, those whose higher bits are the root's take part.
+  bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
+  bool sends_to_root(int round) const { return gathers(round) && ((unit_ ^ root_unit_) >> round & 1) == 1; }
+
+ private:
+  Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
+  Segments part(Rank unit, int level) const {
+    const auto from_root = static_cast<Count>(unit ^ root_unit_);
+    Count number = 0;
+    for (int bit = 0; bit < level; ++bit) number = 2 * number + (from_root >> bit & 1);
+    const auto first = [&](Count i) {
+      return static_cast<std::uint32_t>((i * segments_ + (Count{1} << level) - 1) >> level);
+    };
+    return {first(number), first(number + 1)};
+  }
+
+  Units units_;
+  Rank unit_;
+  Rank root_unit_;
+  Count segments_;
+};
+
+// The landing slot for a pair's messages; round k uses k.
+int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
+
+Step in_message(Step step, std::uint32_t s, Segments of) { return s + 1 < of.end ? make::with_next(step) : step; }
+
+Steps send_partials(Rank to, int slot, Segments of) {
+  for (std::uint32_t s = of.begin; s < of.end; ++s)
+    co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);
+}
+
+Steps send_values(Rank to, int slot, Segments of, int place = 0) {
+  for (std::uint32_t s = of.begin; s < of.end; ++s)
+    co_yield in_message(make::send(to, value(place, s), landing_value(slot, s)), s, of);
+}
+
+Steps receive_partials(Rank from, int slot, Segments of, RankRange covers) {
+  for (std::uint32_t s = of.begin; s < of.end; ++s)
+    co_yield in_message(make::receive(from, landing(slot, s), covers), s, of);
+}
+
+Steps receive_values(Rank from, int slot, Segments of, int place = 0) {
+  for (std::uint32_t s = of.begin; s < of.end; ++s)
+    co_yield in_message(make::receive(from, landing_value(slot, s)), s, of);
+  for (std::uint32_t s = of.begin; s < of.end; ++s) co_yield make::copy(value(place, s), landing_value(slot, s));
+}
+
+// The second rank of a pair.
+Steps outside(Context c) {
+  const Segments all{0, c.segments};
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
+  for (Steps steps = send_partials(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
+  if (c.rooted && c.rank != c.root) co_return;
+  for (Steps steps = receive_values(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
+}
+
+Steps halve(Context c, Member member, bool has_pair) {
+  const Segments all{0, c.segments};
+  if (has_pair)
+    for (Steps steps = receive_partials(c.rank + 1, pair_slot(c), all, {c.rank + 1, 1});
+         const Step* step = steps.next();)
+      co_yield *step;
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (has_pair) co_yield make::merge(partial(0, s), partial(0, s), landing(pair_slot(c), s), {c.rank, 2});
+  }
+  for (int round = 0; round < member.rounds(); ++round) {
+    const Rank partner = member.partner(round);
+    const Segments mine = member.mine(round);
+    for (Steps steps = receive_partials(partner, round, mine, member.others(round)); const Step* step = steps.next();)
+      co_yield *step;
+    for (Steps steps = send_partials(partner, round, member.partners(round)); const Step* step = steps.next();)
+      co_yield *step;
+    for (std::uint32_t s = mine.begin; s < mine.end; ++s) {
+      const Slot left = member.is_left(round) ? partial(0, s) : landing(round, s);
+      const Slot right = member.is_left(round) ? landing(round, s) : partial(0, s);
+      co_yield make::merge(partial(0, s), left, right, member.all(round));
+    }
+  }
+}
+
+Steps inside(Context c, Member member, bool has_pair) {
+  for (Steps steps = halve(c, member, has_pair); const Step* step = steps.next();) co_yield *step;
+  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const Segments own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : Segments{0, c.segments};
+  for (std::uint32_t s = own.begin; s < own.end; ++s) co_yield make::finish(value(place, s), partial(0, s));
+  for (int round = member.rounds() - 1; round >= 0; --round) {
+    const Rank partner = member.partner(round);
+    const bool takes = !c.rooted || (member.gathers(round) && !member.sends_to_root(round));
+    if (!c.rooted || member.sends_to_root(round))
+      for (Steps steps = send_values(partner, round, member.mine(round), place); const Step* step = steps.next();)
+        co_yield *step;
+    if (takes)
+      for (Steps steps = receive_values(partner, round, member.partners(round), place);
+           const Step* step = steps.next();)
+        co_yield *step;
+  }
+  if (has_pair && (!c.rooted || c.root == c.rank + 1))
+    for (Steps steps = send_values(c.rank + 1, pair_slot(c), {0, c.segments}, place); const Step* step = steps.next();)
+      co_yield *step;
+}
+
+}  // namespace
+
+Steps halving_doubling(Context c) {
+  const Units units(c.rank_count);
+  return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c), units.in_pair(c.rank));
+}
+
+}  // namespace steadfold::schedule::algorithm
