@@ -62,6 +62,7 @@ Operator make() {
               .commutative = true,
               .order_free = is_order_free<Op, T>,
               .fold = kernels::fold<Op, T>(kernels::chosen()),
+              .fold_rows = kernels::fold_rows<Op, T>(kernels::chosen()),
               .fold_left = fold_left<Op, T>};
   if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
   if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;

@@ -53,6 +53,7 @@ struct Operator {
 
   /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.
   kernels::Fold fold = nullptr;
+  kernels::FoldRows fold_rows = nullptr;
   /// Folds count >= 1 contiguous elements left to right. Null for user operators.
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.

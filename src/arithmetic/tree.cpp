@@ -197,10 +197,21 @@ class TreeBuilder final : public Builder {
   }
 
   bool push_rows(Index begin, const Block& block) {
+    constexpr Count few = Count{1} << kernels::rows_level;
+    const Index end = begin + block.rows;
     const std::byte* row = block.first;
-    for (Index i = begin; i < begin + block.rows; ++i, row += block.row_stride) {
+    for (Count taken = 0; begin < end; begin += taken, row += taken * block.row_stride) {
       make_room(1);
-      if (!stack_.push({i, 0}, row)) return false;
+      const bool together = op_.fold_rows != nullptr && begin % few == 0 && end - begin >= few;
+      taken = together ? few : 1;
+      const std::byte* value = row;
+      if (together) {
+        stack_.settle();
+        std::byte* const next = storage_.data() + stack_.count() * stride_;
+        op_.fold_rows(row, block.row_stride, columns_, next);
+        value = next;
+      }
+      if (!stack_.push({begin, together ? kernels::rows_level : 0}, value)) return false;
     }
     return true;
   }

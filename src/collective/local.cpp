@@ -1,11 +1,88 @@
 #include "collective/local.hpp"
 
+#include <optional>
 #include <vector>
 
 #include "collective/failure.hpp"
 #include "collective/lifter.hpp"
 
 namespace steadfold::collective {
+namespace {
+
+constexpr Count most_kept_columns = 64;  // what more would take stays with no thread
+
+/// What reduces rows of one shape, and the memory for it.
+class Bench {
+ public:
+  explicit Bench(const Call& call, const Description& description)
+      : description_(description),
+        operator_(operator_of(call)),
+        kind_(make_kind(description, operator_, call.columns)),
+        lifter_(*kind_),
+        spare_(kind_->value_bytes()) {}
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  bool serves(const Description& description) const noexcept { return description == description_; }
+
+  Status reduce(const Call& call, const Data& data) {
+    operator_ = operator_of(call);  // its context may be another one
+    if (room_ == 0 || rows_ != order::Interval{0, call.rows}) {
+      rows_ = {0, call.rows};
+      room_ = kind_->working_capacity(order::IntervalSet(rows_));
+      if (partial_.size() < room_) partial_.resize(room_);
+    }
+    const Placed placed{
+        .intervals = call.intervals, .data = data, .row_bytes = description_.columns * description_.element_bytes};
+    Crew crew;
+    crew.resize(call.threads);
+    const Bytes size = lifter_.lift(placed, crew, call.threads, std::span(partial_).first(room_));
+    return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
+  }
+
+ private:
+  Description description_;
+  arithmetic::Operator operator_;  // the kind refers to it
+  std::unique_ptr<arithmetic::PartialKind> kind_;
+  Lifter lifter_;
+  order::Interval rows_;
+  Bytes room_ = 0;  // for the partial of these rows
+  std::vector<std::byte> partial_;
+  std::vector<std::byte> spare_;
+};
+
+/// The thread's last bench: calls of one shape come one after the other. Taken while in use, since an operator may
+/// reduce something itself.
+thread_local std::optional<Bench> last_bench;
+thread_local bool last_bench_is_taken = false;
+
+class Taken {
+ public:
+  Taken() noexcept { last_bench_is_taken = true; }
+  ~Taken() { last_bench_is_taken = false; }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+};
+
+Status reduce(const Call& call, const Data& data) {
+  const Description description = describe(call);
+  if (last_bench_is_taken || call.columns > most_kept_columns) return Bench(call, description).reduce(call, data);
+  const Taken taken;
+  if (!last_bench || !last_bench->serves(description)) last_bench.emplace(call, description);
+  return last_bench->reduce(call, data);
+}
+
+/// Intervals, in any order, that are 0, ..., rows - 1 together.
+void require_whole(const Call& call) {
+  order::IntervalSet rows;
+  for (const auto interval : call.intervals) {
+    if (!rows.add(interval)) throw Failure(Status::overlap, text_of(Status::overlap));
+  }
+  if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
+    throw Failure(Status::gap, text_of(Status::gap));
+}
+
+}  // namespace
 
 void reduce_locally(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
   Call call = given;
@@ -16,24 +93,8 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
   require_data(call, first, second);
   if (result == nullptr)
     throw Failure(Status::invalid_argument, "nowhere to put the result (its address is null), give an address");
-
-  const Description description = describe(call);
-  const auto kind = make_kind(description, operator_of(call), call.columns);
-  order::IntervalSet rows;
-  for (const auto interval : call.intervals) {
-    if (!rows.add(interval)) throw Failure(Status::overlap, text_of(Status::overlap));
-  }
-  if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
-    throw Failure(Status::gap, text_of(Status::gap));
-  std::vector<std::byte> partial(kind->working_capacity(rows));
-  std::vector<std::byte> spare(kind->value_bytes());
-  const Placed placed{.intervals = call.intervals,
-                      .data = {.first = first, .second = second},
-                      .row_bytes = description.columns * description.element_bytes};
-  Crew crew;
-  crew.resize(call.threads);
-  const Bytes size = Lifter(*kind).lift(placed, crew, call.threads, partial);
-  const Status status = kind->finish(std::span(partial).first(size), call.element_count, result, spare.data());
+  if (call.layout == LayoutKind::intervals) require_whole(call);
+  const Status status = reduce(call, {.first = first, .second = second, .result = result});
   if (status != Status::ok) throw Failure(status, text_of(status));
 }
 

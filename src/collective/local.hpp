@@ -1,5 +1,6 @@
 // A reduction within one process: no schedule, no transport.
-// Rank order: that of the indices. Cost: the builder's; allocates. Source: ours.
+// Rank order: that of the indices. Cost: the builder's; allocates where the shape is not that of the last call.
+// Source: ours.
 #pragma once
 
 #include "collective/call.hpp"

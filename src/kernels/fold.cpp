@@ -71,6 +71,30 @@ Count reference(const void* elements, Index begin, Count count, void* nodes) noe
   return one_by_one<Op>(static_cast<const T*>(elements), begin, count, static_cast<T*>(nodes));
 }
 
+/// Row y of a column.
+template <class T>
+inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
+  return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
+}
+
+/// [S0] eq. 2.3 down a column, `at(y)` its elements.
+template <class Op, int level, class At>
+inline auto down(const At& at, int y = 0) noexcept {
+  if constexpr (level == 0) {
+    return at(y);
+  } else {
+    const auto left = down<Op, level - 1>(at, y);
+    return Op::of(left, down<Op, level - 1>(at, y + (1 << (level - 1))));
+  }
+}
+
+template <class Op, class T>
+void reference_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
+  const T* const x = static_cast<const T*>(rows);
+  T* const sums = static_cast<T*>(result);
+  for (Count c = 0; c < columns; ++c) sums[c] = down<Op, rows_level>([&](int y) { return *row(x + c, row_stride, y); });
+}
+
 constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
 constexpr Count chunk = Count{1} << chunk_level;
 constexpr Count most_nodes_of_chunk = 2 * chunk_level + 1;
@@ -371,6 +395,27 @@ Count fold(const void* elements, Index begin, Count count, void* nodes) noexcept
 #endif
 }
 
+template <class Op, int level, class D>
+HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, int y) {
+  if constexpr (level == 0) {
+    return hn::LoadU(d, row(x, row_stride, y));
+  } else {
+    const auto left = down<Op, level - 1>(d, x, row_stride, y);
+    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, y + (1 << (level - 1))));
+  }
+}
+
+template <class Op, class T>
+void fold_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
+  const hn::ScalableTag<T> d;
+  const T* const x = static_cast<const T*>(rows);
+  T* const sums = static_cast<T*>(result);
+  Count c = 0;
+  for (; c + hn::Lanes(d) <= columns; c += hn::Lanes(d))
+    hn::StoreU(down<Op, rows_level>(d, x + c, row_stride, 0), d, sums + c);
+  reference_rows<Op, T>(x + c, row_stride, columns - c, sums + c);
+}
+
 }  // namespace
 }  // namespace steadfold::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -379,21 +424,34 @@ HWY_AFTER_NAMESPACE();
 #if !STEADFOLD_HIGHWAY || HWY_ONCE
 namespace steadfold::kernels {
 
+/// No instruction set here multiplies 64-bit integers.
+template <class Op, class T>
+constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
+
 template <class Op, class T>
 Fold fold([[maybe_unused]] Target target) noexcept {
-  // No instruction set here multiplies 64-bit integers.
-  constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
-  if constexpr (has_kernel) {
+  if constexpr (has_kernel<Op, T>) {
     if (const Fold kernel = pick<Fold>(target, STEADFOLD_EACH(fold<Op, T>))) return kernel;
   }
   return &reference<Op, T>;
 }
 
-#define STEADFOLD_FOLDS(T)                         \
-  template Fold fold<Sum, T>(Target) noexcept;     \
-  template Fold fold<Product, T>(Target) noexcept; \
-  template Fold fold<Min, T>(Target) noexcept;     \
-  template Fold fold<Max, T>(Target) noexcept;
+template <class Op, class T>
+FoldRows fold_rows([[maybe_unused]] Target target) noexcept {
+  if constexpr (has_kernel<Op, T>) {
+    if (const FoldRows kernel = pick<FoldRows>(target, STEADFOLD_EACH(fold_rows<Op, T>))) return kernel;
+  }
+  return &reference_rows<Op, T>;
+}
+
+#define STEADFOLD_FOLD(Op, T)                 \
+  template Fold fold<Op, T>(Target) noexcept; \
+  template FoldRows fold_rows<Op, T>(Target) noexcept;
+#define STEADFOLD_FOLDS(T)   \
+  STEADFOLD_FOLD(Sum, T)     \
+  STEADFOLD_FOLD(Product, T) \
+  STEADFOLD_FOLD(Min, T)     \
+  STEADFOLD_FOLD(Max, T)
 STEADFOLD_FOLDS(double)
 STEADFOLD_FOLDS(float)
 STEADFOLD_FOLDS(std::int32_t)
@@ -401,6 +459,7 @@ STEADFOLD_FOLDS(std::int64_t)
 STEADFOLD_FOLDS(std::uint32_t)
 STEADFOLD_FOLDS(std::uint64_t)
 #undef STEADFOLD_FOLDS
+#undef STEADFOLD_FOLD
 
 }  // namespace steadfold::kernels
 #endif

@@ -19,4 +19,13 @@ using Fold = order::Count (*)(const void* elements, order::Index begin, order::C
 template <class Op, class T>
 Fold fold(Target target) noexcept;
 
+inline constexpr int rows_level = 3;
+
+/// Folds 2^rows_level rows of `columns` elements, `row_stride` bytes apart, column by column: result[c] is the full
+/// node of column c. `result` overlaps no row.
+using FoldRows = void (*)(const void* rows, order::Bytes row_stride, order::Count columns, void* result) noexcept;
+
+template <class Op, class T>
+FoldRows fold_rows(Target target) noexcept;
+
 }  // namespace steadfold::kernels

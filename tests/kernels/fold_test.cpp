@@ -153,6 +153,31 @@ TEST_P(Fold, OfEveryTypeByEveryOperator) {
   expect_all_operators<std::uint64_t>(GetParam());
 }
 
+template <class Op, class T>
+void expect_rows(Target target) {
+  for (const Count columns : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {
+    const Count stride = columns + columns % 3;
+    const std::vector<T> x = values<T>(columns, 8 * stride, true);
+    std::vector<T> found(columns);
+    kernels::fold_rows<typename Op::Kernel, T>(target)(x.data(), stride * sizeof(T), columns, found.data());
+    for (Count c = 0; c < columns; ++c) {
+      const auto leaf = [&](std::uint64_t y) { return x[y * stride + c]; };
+      const T expected = reference::tree(8, leaf, [](T a, T b) { return Op::of(a, b); });
+      ASSERT_EQ(bits_to_compare(found[c]), bits_to_compare(expected)) << "column " << c << " of " << columns;
+    }
+  }
+}
+
+TEST_P(Fold, OfRowsColumnByColumn) {
+  expect_rows<Add, double>(GetParam());
+  expect_rows<Add, float>(GetParam());
+  expect_rows<Multiply, double>(GetParam());
+  expect_rows<Multiply, std::uint64_t>(GetParam());
+  expect_rows<Extreme<true>, float>(GetParam());
+  expect_rows<Extreme<false>, double>(GetParam());
+  expect_rows<Add, std::int32_t>(GetParam());
+}
+
 TEST_P(Fold, ReadsNoOtherMemory) {  // what the address sanitizer sees
   for (const Count count : {1, 7, 8, 63, 64, 65, 100, 4095, 4096, 4097, 3 * 4096, 3 * 4096 + 5}) {
     for (const std::size_t offset : {0, 1, 3}) {
