@@ -32,7 +32,9 @@ void add_one_shots(Size& size, const std::string& method) {
 
 void add_plans(Size& size, const std::string& method) {
   for (const auto& row : schedule::registry()) {
-    if (schedule::refusal(row, schedule::Collective::allreduce, 0, method, schedule::Operator::commutative)) continue;
+    if (schedule::refusal(row, schedule::Collective::allreduce, 0, command::family_of(method),
+                          schedule::Operator::commutative))
+      continue;
     const Options options{.method = command::method_named(method), .schedule = std::string(row.name)};
     size.plans.push_back(
         std::make_unique<Plan<double>>(Plan<double>::of_vectors(plus, size.mine.size(), MPI_COMM_WORLD, options)));

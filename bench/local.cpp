@@ -114,6 +114,7 @@ class Kernels {
     const auto by = [this](Method method) { return steadfold::LocalOptions{.method = method, .threads = threads_}; };
     add("plain", "plain", library_target, [this, options = by(steadfold::plain())] { return sum(x_, options); });
     add("tree", "tree", library_target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
+    add("binned", "binned", library_target, [this, options = by(steadfold::binned())] { return sum(x_, options); });
     add("exact", "exact", library_target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
     add("exact dot", "exact dot", library_target, [this, options = by({})] { return dot(x_, x_, options); });
   }

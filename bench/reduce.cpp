@@ -50,7 +50,9 @@ void add_plans(Size& size, const ReduceOptions& options) {
   for (const std::string& schedule : options.schedules) {
     for (const std::string& method : options.methods) {
       const auto* const row = schedule::parse(schedule).row;
-      if (schedule::refusal(*row, schedule::Collective::reduce, 0, method, schedule::Operator::commutative)) continue;
+      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::family_of(method),
+                            schedule::Operator::commutative))
+        continue;
       const Options of_plan{.method = command::method_named(method),
                             .layout = Layout::contiguous(size.mine.size(), MPI_COMM_WORLD),
                             .root = 0,

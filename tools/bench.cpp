@@ -48,7 +48,7 @@ void BenchOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts, "allreduce: doubles a rank; bundle: sums; reduce: elements")->delimiter(',');
-  app.add_option("--methods", methods, "allreduce, reduce: exact, tree, plain")->delimiter(',');
+  app.add_option("--methods", methods, "allreduce, reduce: exact, tree, binned, plain")->delimiter(',');
   app.add_option("--schedules", schedules, "reduce: names of `steadfold schedules`")->delimiter(',');
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
 }

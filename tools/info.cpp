@@ -53,7 +53,7 @@ Json found() {
   Json json;
   json["version"] = sf_version();
   // What the bits of a method depend on; a change of bits is a change here.
-  json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}};
+  json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}, {"binned", "binned-1"}};
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};

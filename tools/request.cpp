@@ -46,20 +46,42 @@ readers::Options Request::reader_options() const {
   return options;
 }
 
-std::vector<std::string> built_methods() { return {"tree", "exact", "plain"}; }
+std::vector<std::string> built_methods() { return {"tree", "exact", "binned", "plain"}; }
+
+namespace {
+
+/// The value of a `key=value` of `binned`, or a Failure.
+void take_parameter(Method& method, const std::string& name, const std::string& text) {
+  if (text == "k=2" || text == "k=3" || text == "k=4")
+    method.bins = static_cast<std::uint32_t>(text[2] - '0');
+  else if (text == "sweep=single")
+    method.sweep = SF_SINGLE_SWEEP;
+  else if (text == "sweep=double")
+    method.sweep = SF_DOUBLE_SWEEP;
+  else
+    throw Failure("method '" + name + "' cannot be used ('" + text +
+                  "' is none of k=2, k=3, k=4, sweep=single and sweep=double), choose among these");
+}
+
+}  // namespace
 
 Method method_named(const std::string& name) {
-  if (name == "tree") return tree();
-  if (name == "exact") return exact();
-  if (name == "plain") return plain();
-  const std::string head = name.substr(0, name.find(':'));
-  if (head == "binned")
-    throw Failure("method '" + name + "' cannot be used (binned is not built yet), choose tree, exact or plain");
-  for (const std::string& built : built_methods()) {
-    if (head == built)
+  const std::string head = family_of(name);
+  Method method;
+  if (head == "tree") method = tree();
+  if (head == "exact") method = exact();
+  if (head == "binned") method = binned();
+  if (head == "plain") method = plain();
+  if (method.id == SF_AUTOMATIC)
+    throw Failure("unknown method '" + name + "' (known are tree, exact, binned and plain), choose one of these");
+  for (std::size_t at = head.size(); at < name.size();) {
+    if (method.id != SF_BINNED)
       throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), ask for " + head);
+    const std::size_t end = std::min(name.find(':', at + 1), name.size());
+    take_parameter(method, name, name.substr(at + 1, end - at - 1));
+    at = end;
   }
-  throw Failure("unknown method '" + name + "' (known are tree, exact and plain), choose one of these");
+  return method;
 }
 
 std::vector<std::string> split(const std::string& text, const std::string& option) {

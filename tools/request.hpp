@@ -35,8 +35,13 @@ struct Request {
   bool rooted_by(const std::string& schedule) const { return collective_by(schedule) == "reduce"; }
 };
 
+inline constexpr const char* method_help =
+    "tree, exact (simulate prices its full width), binned[:k=3][:sweep=single|double] or plain";
+
 /// The methods that are built, and what the library calls one of them. Throws Failure for others.
 std::vector<std::string> built_methods();
+/// A method's name without its parameters.
+inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
 
 /// What a method promises: the same bits whatever the rank count, distribution and schedule.

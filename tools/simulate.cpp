@@ -90,11 +90,14 @@ Json json_of(const std::optional<T>& known) {
 Json predicted(const Options& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
   const Request request{.collective = options.collective};
-  const collective::Call call{.method = static_cast<collective::Method>(method_named(options.method).id),
+  const Method method = method_named(options.method);
+  const collective::Call call{.method = static_cast<collective::Method>(method.id),
                               .type = type,
                               .result_type = type,
                               .columns = options.width,
-                              .root = request.rooted_by(options.schedule) ? 0 : collective::all_ranks};
+                              .root = request.rooted_by(options.schedule) ? 0 : collective::all_ranks,
+                              .bin_count = method.bins,
+                              .sweep = static_cast<collective::Sweep>(method.sweep)};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   const std::string schedule = schedule_of(options, scenario.description);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
@@ -104,8 +107,12 @@ Json predicted(const Options& options) {
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
-  const auto topology = transport::make_topology(options.topology, options.link, options.ranks);
-  const collective::Prediction prediction = predict(scenario, *topology);
+  const auto predicted_on_its_own = [&](const collective::Scenario& asked) {
+    return predict(asked, *transport::make_topology(options.topology, options.link, options.ranks));
+  };
+  collective::Prediction prediction = predicted_on_its_own(scenario);
+  if (const auto first = collective::first_sweep_of(scenario))
+    prediction = in_turn(predicted_on_its_own(*first), prediction);
   return {{"ranks", options.ranks},
           {"elements", options.elements},
           {"width", options.width},
@@ -157,7 +164,7 @@ void add_simulate(CLI::App& app, Action& action) {
           "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
           "rank")
       ->capture_default_str();
-  simulate.add_option("--method", o->method, "tree, exact (priced at full width) or plain")->capture_default_str();
+  simulate.add_option("--method", o->method, method_help)->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   simulate.add_option("--latency", o->link.latency, "Seconds from port to port")->capture_default_str();
   simulate.add_option("--gap", o->link.gap, "Seconds of a port for a message, besides its bytes")

@@ -113,7 +113,8 @@ void add_verify(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   options->request.add_to(verify);
   verify.add_option("--ranks", options->ranks, "Rank counts, between commas")->capture_default_str();
-  verify.add_option("--methods,--method", options->methods, "Of tree, exact and plain, between commas; default: all");
+  verify.add_option("--methods,--method", options->methods,
+                    "Of tree, exact, binned and plain, between commas; default: all");
   verify
       .add_option("--schedules,--schedule", options->schedules,
                   "Names of `steadfold schedules`, between commas, or all")

@@ -45,7 +45,7 @@ sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& op
   sf_call call = sf_call_default();
   held.describe(call);
   options.layout.describe(call);
-  call.method = options.method.id;
+  options.method.describe(call);
   call.root = options.root.value_or(SF_ALL_RANKS);
   call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
   call.rows = rows;

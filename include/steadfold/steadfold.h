@@ -62,8 +62,16 @@ typedef enum sf_method {
                    distributed floating-point rows; else tree */
   SF_TREE,      /* the binary tree over element indices: any operator */
   SF_EXACT,     /* the correctly rounded value: sum, dot, norm2 */
-  SF_PLAIN      /* nothing: whatever order the schedule brings, as in MPI */
+  SF_PLAIN,     /* nothing: whatever order the schedule brings, as in MPI */
+  SF_BINNED     /* the sum of terms that were rounded to a multiple of one unit, that of the lowest of `bins` bins below
+                   the largest term: sum, mean, dot, norm2 */
 } sf_method;
+
+/* How SF_BINNED finds the largest term. The bits are the same. */
+typedef enum sf_sweep {
+  SF_SINGLE_SWEEP, /* as it goes: one reduction */
+  SF_DOUBLE_SWEEP  /* beforehand: a maximum over all ranks, then the sum; one-shot calls go by a cached plan */
+} sf_sweep;
 
 /* What the bits must not depend on, combined by `|`; see docs/guarantees.md for what each method keeps. */
 typedef enum sf_guarantee {
@@ -78,7 +86,7 @@ typedef enum sf_guarantee {
 
 /* Which rows of the whole job a rank brings. */
 typedef enum sf_layout {
-  SF_ANYWHERE,   /* the indices do not matter: exact and plain. Tree takes it as SF_RANK_ORDER */
+  SF_ANYWHERE,   /* the indices do not matter: exact, binned and plain. Tree takes it as SF_RANK_ORDER */
   SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; where they begin is found out together */
   SF_INTERVALS,  /* the rows of `intervals`, in the order of memory */
   SF_ROW_A_RANK  /* MPI's shape: rank r brings row r of as many rows as there are ranks */
@@ -102,7 +110,7 @@ typedef struct sf_call {
   sf_operation operation;
   sf_method method;
   sf_type type;
-  sf_type result_type;    /* SF_F32 or SF_F64 for exact; else the type itself */
+  sf_type result_type;    /* SF_F32 or SF_F64 for exact and binned; else the type itself */
   uint64_t columns;       /* elements in a row, at least 1: every column is reduced for itself */
   int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
@@ -125,6 +133,9 @@ typedef struct sf_call {
   uint32_t threads; /* that go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same bits, so
                        ranks may have different ones, and fewer are made where the system has no more. `user` is called
                        by all of them at once. */
+
+  uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 is 3. More are more exact: docs/guarantees.md has the bound */
+  sf_sweep sweep; /* SF_BINNED */
 } sf_call;
 
 /* A sum of no doubles: every field has its default. */

@@ -40,9 +40,24 @@ class Error : public std::runtime_error {
 /// What fixes the bits; see docs/guarantees.md. Default-constructed: the default of the call it is given to.
 struct Method {
   sf_method id = SF_AUTOMATIC;
+  std::uint32_t bins = 0;  // of binned
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+
+  void describe(sf_call& call) const noexcept {
+    call.method = id;
+    call.bins = bins;
+    call.sweep = sweep;
+  }
 };
 constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
 constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: sum, dot, norm2
+/// How many bins below the largest term, and how that is found: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
+struct Binned {
+  std::uint32_t k = 3;
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+};
+/// the sum of terms that were rounded to the lowest of k bins: sum, mean, dot, norm2
+constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
 
 /// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep what it requires is
@@ -282,7 +297,7 @@ result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op
   sf_call call = sf_call_default();
   HeldOperator<T, std::decay_t<Op>> held(op);
   held.describe(call);
-  call.method = options.method.id;
+  options.method.describe(call);
   call.threads = options.threads;
   call.require = options.require.bits;
   call.rows = first.size();
@@ -312,7 +327,7 @@ detail::element_t<R> sum(const R& x, Method method = {}) {
   return sum(x, LocalOptions{.method = method});
 }
 
-/// The sum of x[i] * y[i], correctly rounded. Throws when the sizes differ.
+/// The sum of x[i] * y[i], by default correctly rounded. Throws when the sizes differ.
 template <Vector R, Vector S>
   requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
 detail::element_t<R> dot(const R& x, const S& y, const LocalOptions& options = {}) {
@@ -321,7 +336,7 @@ detail::element_t<R> dot(const R& x, const S& y, const LocalOptions& options = {
   return detail::reduce_local(std::span<const T>(x), std::ranges::data(y), BuiltIn<SF_DOT>{}, options);
 }
 
-/// The Euclidean norm, correctly rounded, without overflow or underflow on the way.
+/// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
 template <Vector R>
   requires std::floating_point<detail::element_t<R>>
 detail::element_t<R> norm2(const R& x, const LocalOptions& options = {}) {

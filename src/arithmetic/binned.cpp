@@ -34,6 +34,7 @@ struct Shape {
   Type input;
   Type result;
   int bin_count;
+  Sweep sweep;
   Count columns;
   Grid grid;
 
@@ -42,7 +43,6 @@ struct Shape {
   Bytes record_bytes() const noexcept { return fixed_bytes + columns * column_bytes(); }
   /// The window never reaches below the lowest bin.
   int lowest_top() const noexcept { return bin_count - 1; }
-  Column none() const noexcept { return {.bins = {.top = lowest_top()}}; }
 };
 
 Count rows_of(std::span<const std::byte> record) noexcept {
@@ -117,16 +117,24 @@ void square(Tile& tile) noexcept {
   for (double& term : tile.used()) term *= term;
 }
 
-void add(const Shape& shape, Tile& tile, Column& column) noexcept {
+/// Leaves finite terms, or factors; returns the flags of all of them, and raises `top` to theirs.
+std::uint8_t look_over(const Shape& shape, Tile& tile, int& top) noexcept {
   if (shape.grid.squares())
     for (double& term : tile.used()) term = std::abs(term);
   Survey found = survey(tile.terms.data(), tile.count);
-  if (found.other != 0) column.flags |= not_minus_zero;
+  unsigned flags = found.other != 0 ? not_minus_zero : no_flags;
   if (found.largest >= Format<double>::infinity) {
-    column.flags |= set_aside_specials(tile);
+    flags |= set_aside_specials(tile);
     found = survey(tile.terms.data(), tile.count);
   }
-  column.bins.raise(shape.grid.top_of(found.largest), shape.bin_count);
+  top = std::max(top, shape.grid.top_of(found.largest));
+  return static_cast<std::uint8_t>(flags);
+}
+
+void add(const Shape& shape, Tile& tile, Column& column) noexcept {
+  int top = column.bins.top;
+  column.flags |= look_over(shape, tile, top);
+  column.bins.raise(top, shape.bin_count);
   const int exponent = shape.grid.scale_exponent(column.bins.top);
   if (exponent != 0) scale(tile, exponent);
   if (shape.grid.squares()) square(tile);
@@ -143,32 +151,27 @@ void add(const Shape& shape, Tile& tile, Column& column) noexcept {
 template <class Element>
 class BinnedBuilder final : public Builder {
  public:
-  explicit BinnedBuilder(const Shape& shape) : shape_(shape), columns_(shape.columns, shape.none()) {}
+  explicit BinnedBuilder(const Shape& shape)
+      : shape_(shape),
+        columns_(shape.columns),
+        expected_(shape.columns, shape.lowest_top()),
+        surveyed_(shape.columns, shape.lowest_top()) {
+    clear();
+  }
 
   void clear() override {
-    std::ranges::fill(columns_, shape_.none());
+    for (Count i = 0; i < columns_.size(); ++i) columns_[i] = {.bins = {.top = expected_[i]}};
     rows_ = 0;
     status_ = Status::ok;
   }
 
   void push(Index /*begin*/, const Block& block) override {
-    const bool is_dot = shape_.operation == Operation::dot;
-    if (block.rows > 0 && (block.first == nullptr || (is_dot && block.second == nullptr))) {
+    if (!readable(block)) {
       status_ = Status::invalid_argument;
       return;
     }
     rows_ += block.rows;
-    // Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
-    const Count most = columns_.size() == 1 ? Tile::capacity : Tile::capacity / 4;
-    for (Count done = 0; done < block.rows; done += most) {
-      const Count rows = std::min(most, block.rows - done);
-      Bytes offset = done * block.row_stride;
-      for (Column& column : columns_) {
-        fill<Element>(tile_, block.first + offset, is_dot ? block.second + offset : nullptr, rows, block.row_stride);
-        add(shape_, tile_, column);
-        offset += sizeof(Element);
-      }
-    }
+    for_each_tile(block, [this](Count column) { add(shape_, tile_, columns_[column]); });
   }
 
   Bytes write(std::span<std::byte> out) override {
@@ -181,9 +184,43 @@ class BinnedBuilder final : public Builder {
     return shape_.record_bytes();
   }
 
+  void survey(const Block& block) override {
+    if (readable(block)) for_each_tile(block, [this](Count column) { look_over(shape_, tile_, surveyed_[column]); });
+  }
+  void write_survey(std::span<std::byte> out) override {
+    std::ranges::transform(surveyed_, out.begin(), [](int top) { return static_cast<std::byte>(top); });
+    std::ranges::fill(surveyed_, shape_.lowest_top());
+  }
+  void expect(std::span<const std::byte> surveyed) override {
+    std::ranges::transform(surveyed, expected_.begin(), [this](std::byte top) {
+      return std::clamp(std::to_integer<int>(top), shape_.lowest_top(), shape_.grid.highest_top());
+    });
+  }
+
  private:
+  bool is_dot() const noexcept { return shape_.operation == Operation::dot; }
+  bool readable(const Block& block) const noexcept {
+    return block.rows == 0 || (block.first != nullptr && (!is_dot() || block.second != nullptr));
+  }
+
+  /// Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
+  template <class Take>
+  void for_each_tile(const Block& block, const Take& take) {
+    const Count most = columns_.size() == 1 ? Tile::capacity : Tile::capacity / 4;
+    for (Count done = 0; done < block.rows; done += most) {
+      const Count rows = std::min(most, block.rows - done);
+      Bytes offset = done * block.row_stride;
+      for (Count column = 0; column < columns_.size(); ++column, offset += sizeof(Element)) {
+        fill<Element>(tile_, block.first + offset, is_dot() ? block.second + offset : nullptr, rows, block.row_stride);
+        take(column);
+      }
+    }
+  }
+
   Shape shape_;
   std::vector<Column> columns_;
+  std::vector<int> expected_;  // the tops that the columns begin with
+  std::vector<int> surveyed_;
   Tile tile_;
   Count rows_ = 0;
   Status status_ = Status::ok;
@@ -201,6 +238,8 @@ class BinnedKind final : public PartialKind {
     if (shape_.input == Type::f32) return std::make_unique<BinnedBuilder<float>>(shape_);
     return std::make_unique<BinnedBuilder<double>>(shape_);
   }
+
+  Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
 
   Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) const override;
@@ -232,8 +271,8 @@ Bytes BinnedKind::merge(std::span<const std::byte> left, std::span<const std::by
   if (left.size() != size || right.size() != size || out.size() < size)
     return write_failure(out, merged.header, Status::transport_failed);
   const Count rows = rows_of(left) + rows_of(right);
-  Column a = shape_.none();
-  Column b = a;
+  Column a;
+  Column b;
   for (Count column = 0; column < shape_.columns; ++column) {
     if (!take(shape_, left, column, a) || !take(shape_, right, column, b))
       return write_failure(out, merged.header, Status::transport_failed);
@@ -255,7 +294,7 @@ Status BinnedKind::finish(std::span<const std::byte> partial, Count element_coun
   if (element_count != unknown_count && rows != element_count)
     return rows < element_count ? Status::gap : Status::overlap;
   if (shape_.operation == Operation::mean && rows == 0) return Status::empty;
-  Column column = shape_.none();
+  Column column;
   for (Count i = 0; i < shape_.columns; ++i, values += size_of(shape_.result)) {
     if (!take(shape_, partial, i, column)) return Status::transport_failed;
     if (shape_.result == Type::f32)
@@ -268,11 +307,13 @@ Status BinnedKind::finish(std::span<const std::byte> partial, Count element_coun
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Count columns) {
+std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
+                                         Count columns) {
   return std::make_unique<BinnedKind>(Shape{.operation = operation,
                                             .input = input,
                                             .result = result,
                                             .bin_count = bin_count,
+                                            .sweep = sweep,
                                             .columns = columns,
                                             .grid = Grid(operation == Operation::norm2 ? 2 : 1)});
 }

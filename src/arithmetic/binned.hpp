@@ -15,7 +15,9 @@ namespace steadfold::arithmetic {
 /// roots of sums of squares, each rounded to 53 bits whatever its exponent. Terms are rounded to a multiple of the
 /// lowest of the `bin_count` bins (2 to 4); their sum has no error, and the result is rounded once. Records are
 /// canonical: equal data give equal bytes, whatever the blocks and the merges were. Bytes that no builder and no merge
-/// wrote have status transport_failed.
-std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Count columns);
+/// wrote have status transport_failed. Double sweep: the window is that of the largest term of all ranks from the
+/// start, found by a survey of a byte a column; the values are those of the single sweep.
+std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
+                                         Count columns);
 
 }  // namespace steadfold::arithmetic

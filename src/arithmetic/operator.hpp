@@ -16,6 +16,9 @@ namespace steadfold::arithmetic {
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes };
 enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2, mean, min_location, max_location };
 
+/// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
+enum class Sweep : std::uint32_t { single_sweep, double_sweep };
+
 /// Whether the result is a value and the index of its row.
 constexpr bool is_location(Operation operation) noexcept {
   return operation == Operation::min_location || operation == Operation::max_location;

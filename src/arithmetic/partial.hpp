@@ -43,6 +43,12 @@ class Builder {
   /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows. Ends the
   /// round: `clear` comes before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
+
+  /// A first sweep, where the kind's `survey_bytes` asks for one: takes notice of rows that will be pushed, writes what
+  /// was found out about them and forgets it, and learns, for all rounds to come, what all ranks found out.
+  virtual void survey(const Block& /*block*/) {}
+  virtual void write_survey(std::span<std::byte> /*out*/) {}
+  virtual void expect(std::span<const std::byte> /*surveyed*/) {}
 };
 
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
@@ -68,6 +74,9 @@ class PartialKind {
   virtual Bytes value_bytes() const noexcept = 0;
 
   virtual std::unique_ptr<Builder> builder() const = 0;
+
+  /// Bytes that a first sweep over the rows of all ranks finds out, merged byte by byte by maximum; 0: none is needed.
+  virtual Bytes survey_bytes() const noexcept { return 0; }
 
   /// Merges two partials into `out`, which overlaps neither; `left` stands before `right` in rank order where that
   /// counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a header is

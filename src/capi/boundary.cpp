@@ -11,7 +11,8 @@ namespace {
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
 static_assert(SF_MAX_LOCATION == static_cast<int>(arithmetic::Operation::max_location));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
-static_assert(SF_PLAIN == static_cast<int>(collective::Method::plain));
+static_assert(SF_BINNED == static_cast<int>(collective::Method::binned));
+static_assert(SF_DOUBLE_SWEEP == static_cast<int>(collective::Sweep::double_sweep));
 static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
 static_assert(SF_ALL_RANKS == collective::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
@@ -39,10 +40,11 @@ std::optional<Failure> fault(const sf_call* call) {
     const char* what;
     unsigned value, last;
   } words[] = {{"operation", number(call->operation), SF_MAX_LOCATION},
-               {"method", number(call->method), SF_PLAIN},
+               {"method", number(call->method), SF_BINNED},
                {"type", number(call->type), SF_BYTES},
                {"result type", number(call->result_type), SF_BYTES},
-               {"layout", number(call->layout), SF_ROW_A_RANK}};
+               {"layout", number(call->layout), SF_ROW_A_RANK},
+               {"sweep", number(call->sweep), SF_DOUBLE_SWEEP}};
   for (const auto& word : words)
     if (word.value > word.last)
       return Failure(Status::invalid_argument, std::string(word.what) + " " + std::to_string(word.value) +
@@ -76,6 +78,8 @@ Translated translated(const sf_call* call) {
                  .rows = call->rows,
                  .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
                                call->intervals == nullptr ? 0 : call->interval_count},
+                 .bin_count = call->bins,
+                 .sweep = static_cast<collective::Sweep>(call->sweep),
                  .require = call->require,
                  .threads = std::max(call->threads, 1u)};
   return result;

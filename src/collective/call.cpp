@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "arithmetic/binned.hpp"
+#include "arithmetic/bins.hpp"
 #include "arithmetic/exact.hpp"
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
@@ -48,7 +50,7 @@ Operation base(Operation operation) {
   }
 }
 
-/// Offered by `exact` alone: more bits than the elements have must be kept until the end.
+/// Offered by `exact` and `binned` alone: more bits than the elements have must be kept until the end.
 bool is_rounded_once(Operation operation) {
   return operation == Operation::dot || operation == Operation::norm2 || operation == Operation::mean;
 }
@@ -68,6 +70,8 @@ std::string_view layout_name(LayoutKind kind) {
   static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "a row a rank"};
   return names[static_cast<std::size_t>(kind)];
 }
+
+std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
 
 std::string text_of_count(std::uint64_t count) {
   return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
@@ -91,7 +95,7 @@ void require_target() {
 }  // namespace
 
 std::string_view name_of(Method method) noexcept {
-  static constexpr std::array<std::string_view, 4> names = {"automatic", "tree", "exact", "plain"};
+  static constexpr std::array<std::string_view, 5> names = {"automatic", "tree", "exact", "plain", "binned"};
   return names[static_cast<std::size_t>(method)];
 }
 
@@ -111,6 +115,10 @@ Description describe(const Call& call) noexcept {
   d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative ? 1 : 0;
   d.may_fail = is_user && call.user_may_fail ? 1 : 0;
+  if (call.method == Method::binned) {
+    d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
+    d.sweep = static_cast<std::uint64_t>(call.sweep);
+  }
   return d;
 }
 
@@ -144,6 +152,10 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.method != other.method)
     return differ("method", collective::name_of(static_cast<Method>(mine.method)),
                   collective::name_of(static_cast<Method>(other.method)));
+  if (mine.bin_count != other.bin_count)
+    return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
+  if (mine.sweep != other.sweep)
+    return differ("sweep", sweep_name(static_cast<Sweep>(mine.sweep)), sweep_name(static_cast<Sweep>(other.sweep)));
   if (mine.layout != other.layout)
     return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
                   layout_name(static_cast<LayoutKind>(other.layout)));
@@ -187,6 +199,9 @@ void validate(const Call& call, Rank rank_count) {
   if (call.threads < 1 || call.threads > Crew::most)
     refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
            std::to_string(Crew::most));
+  if (call.method == Method::binned && call.bin_count != 0 &&
+      (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
+    refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
   require_kept(call);
   if (call.layout != LayoutKind::intervals) return;
   Count listed = 0;
@@ -239,12 +254,17 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
                                            std::string(arithmetic::name_of(type)) + " by method " +
                                            std::string(name_of(method)) + " is not offered (" + why);
   };
-  if (method == Method::exact) {
-    using arithmetic::ExactOperation;
-    using arithmetic::ExactType;
+  if (method == Method::exact || method == Method::binned) {
     if (operation != Operation::sum && !is_rounded_once(operation))
       unsupported("only sum, mean, dot and norm2 are), leave the method to the library");
     if (!is_floating(type) || !is_floating(result)) unsupported("it rounds floating-point sums), use plain or tree");
+  }
+  if (method == Method::binned)
+    return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count),
+                                   static_cast<Sweep>(description.sweep), columns);
+  if (method == Method::exact) {
+    using arithmetic::ExactOperation;
+    using arithmetic::ExactType;
     const auto exact_operation = operation == Operation::sum    ? ExactOperation::sum
                                  : operation == Operation::mean ? ExactOperation::mean
                                  : operation == Operation::dot  ? ExactOperation::dot
@@ -252,8 +272,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
     return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
                                   result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
   }
-  if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact");
-  if (result != type) unsupported("its result has the elements' type), use exact or the same type");
+  if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact or binned");
+  if (result != type) unsupported("its result has the elements' type), use exact, binned or the same type");
   if (arithmetic::is_location(operation)) {
     if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
     return arithmetic::make_location(operation, type, columns);

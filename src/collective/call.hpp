@@ -21,8 +21,10 @@ using order::Index;
 using order::Rank;
 
 /// The numbers are those of sf_method and sf_layout in steadfold.h.
-enum class Method : std::uint32_t { automatic, tree, exact, plain };
+enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
+
+using arithmetic::Sweep;
 
 inline constexpr Rank all_ranks = -1;
 
@@ -39,6 +41,8 @@ inline constexpr Guarantees target = 32;
 inline constexpr Guarantees release = 64;
 inline constexpr Guarantees all = 127;
 }  // namespace guarantee
+
+inline constexpr std::uint32_t default_bin_count = 3;
 
 std::string_view name_of(Method method) noexcept;
 
@@ -59,6 +63,9 @@ struct Call {
   LayoutKind layout = LayoutKind::anywhere;
   Count rows = 0;  // of this rank
   std::span<const order::Interval> intervals;
+
+  std::uint32_t bin_count = 0;  // Method::binned: 2 to 4, or 0 for default_bin_count
+  Sweep sweep = Sweep::single_sweep;
 
   Guarantees require =
       guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
@@ -81,10 +88,12 @@ struct Description {
   std::uint64_t schedule = 0;       // a hash
   std::uint64_t commutes = 0;
   std::uint64_t may_fail = 0;
+  std::uint64_t bin_count = 0;  // resolved; 0 for other methods than binned
+  std::uint64_t sweep = 0;
 
   friend bool operator==(const Description&, const Description&) = default;
 };
-static_assert(sizeof(Description) == 13 * 8, "no padding: it is hashed and sent as bytes");
+static_assert(sizeof(Description) == 15 * 8, "no padding: it is hashed and sent as bytes");
 
 /// The schedule that was asked for by name; empty where the choice is the library's.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {

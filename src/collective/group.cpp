@@ -113,6 +113,7 @@ Group::Shape& Group::shape_of(const Call& call) {
 
 /// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
 bool Group::fits_opening(const Shape& shape, const Call& call) const {
+  if (shape.kind->survey_bytes() > 0) return false;  // two reductions, one after the other
   if (!forced_schedule_.empty() || !asked_schedule(call).empty() || !knows_its_rows(call, shape.description))
     return false;
   Bytes bytes = shape.bytes_of_none;
@@ -234,7 +235,7 @@ Plan& Group::new_cached_plan(const Call& call) {
 
 /// All ranks have the plan, or none: memory may run out on one of them.
 std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> calls) {
-  const std::uint32_t tag = transport_->new_tags(2);
+  const std::uint32_t tag = transport_->new_tags(Plan::tags_of(agreed));
   std::unique_ptr<Plan> plan;
   std::string wrong;
   try {

@@ -30,13 +30,20 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
 
 constexpr Count to_the_end = ~Count{0};
 
+arithmetic::Block block_of(const Placed& placed, Interval rows, Bytes offset) {
+  return {.first = placed.data.first + offset,
+          .second = placed.data.second == nullptr ? nullptr : placed.data.second + offset,
+          .rows = rows.size(),
+          .row_stride = placed.row_bytes};
+}
+
 void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
-  visit_rows(placed, first, last, [&](Interval rows, Bytes offset) {
-    builder.push(rows.begin, {.first = placed.data.first + offset,
-                              .second = placed.data.second == nullptr ? nullptr : placed.data.second + offset,
-                              .rows = rows.size(),
-                              .row_stride = placed.row_bytes});
-  });
+  visit_rows(placed, first, last,
+             [&](Interval rows, Bytes offset) { builder.push(rows.begin, block_of(placed, rows, offset)); });
+}
+
+void survey_rows(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
+  visit_rows(placed, first, last, [&](Interval rows, Bytes offset) { builder.survey(block_of(placed, rows, offset)); });
 }
 
 Count count_of(const Placed& placed) {
@@ -60,19 +67,37 @@ void make_room(std::vector<std::byte>& bytes, Bytes size) {
 }  // namespace
 
 Bytes Lifter::lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
-  threads = std::min(threads, crew.size());
+  threads = divide(rows, crew, threads);
   if (threads <= 1) return alone(rows, out);
-  const Count row_count = count_of(rows);
-  if (row_count < threads) threads = static_cast<unsigned>(row_count);
-  if (threads <= 1) return alone(rows, out);
-  divide(rows, row_count, threads);
   crew.run(threads, [&](unsigned member) {
     Share& mine = shares_[member];
+    if (!expected_.empty()) mine.builder->expect(expected_);
     mine.builder->clear();
     push(*mine.builder, rows, mine.first, mine.last);
     mine.size = mine.builder->write(mine.partial);
   });
   return merged(threads, out).size();
+}
+
+void Lifter::survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, crew, threads);
+  if (threads <= 1) {
+    survey_rows(*builder_, rows, 0, to_the_end);
+    return builder_->write_survey(out);
+  }
+  crew.run(threads, [&](unsigned member) {
+    Share& mine = shares_[member];
+    survey_rows(*mine.builder, rows, mine.first, mine.last);
+    mine.builder->write_survey(mine.partial);
+  });
+  std::ranges::copy_n(shares_[0].partial.begin(), static_cast<std::ptrdiff_t>(out.size()), out.begin());
+  for (unsigned i = 1; i < threads; ++i)
+    std::ranges::transform(out, shares_[i].partial, out.begin(), [](auto a, auto b) { return std::max(a, b); });
+}
+
+void Lifter::expect(std::span<const std::byte> surveyed) {
+  expected_.assign(surveyed.begin(), surveyed.end());
+  if (!expected_.empty()) builder_->expect(expected_);
 }
 
 Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
@@ -81,8 +106,14 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
   return builder_->write(out);
 }
 
-/// Room is made by a bound that needs no set of intervals, which would have to be built for every run.
-void Lifter::divide(const Placed& rows, Count row_count, unsigned threads) {
+/// Among how many threads the rows are divided; nothing is done for one. Room is made by a bound that needs no set of
+/// intervals, which would have to be built for every run.
+unsigned Lifter::divide(const Placed& rows, const Crew& crew, unsigned threads) {
+  threads = std::min(threads, crew.size());
+  if (threads <= 1) return 1;
+  const Count row_count = count_of(rows);
+  if (row_count < threads) threads = static_cast<unsigned>(row_count);
+  if (threads <= 1) return 1;
   if (shares_.size() < threads) shares_.resize(threads);
   if (bytes_of_a_node_ == 0) {
     bytes_of_none_ = kind_->capacity({});
@@ -103,6 +134,7 @@ void Lifter::divide(const Placed& rows, Count row_count, unsigned threads) {
     make_room(mine.partial, bound(mine.first, mine.last));
     if (i > 0 && i + 1 < threads) make_room(mine.merged, bound(0, mine.last));
   }
+  return threads;
 }
 
 std::span<const std::byte> Lifter::merged(unsigned threads, std::span<std::byte> out) {

@@ -42,6 +42,11 @@ class Lifter {
   /// capacity for the rows.
   Bytes lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
 
+  /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
+  void survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
+  /// What the first sweeps of all ranks found out: for every `lift` to come.
+  void expect(std::span<const std::byte> surveyed);
+
  private:
   /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
   struct Share {
@@ -54,12 +59,13 @@ class Lifter {
   };
 
   Bytes alone(const Placed& rows, std::span<std::byte> out);
-  void divide(const Placed& rows, Count row_count, unsigned threads);
+  unsigned divide(const Placed& rows, const Crew& crew, unsigned threads);
   std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
 
   const arithmetic::PartialKind* kind_;
   std::unique_ptr<arithmetic::Builder> builder_;
   std::vector<Share> shares_;
+  std::vector<std::byte> expected_;
   Bytes bytes_of_none_ = 0;    // a partial of no rows, and
   Bytes bytes_of_a_node_ = 0;  // what every node may add; 0 until it is needed
 };

@@ -19,7 +19,8 @@ class Bench {
         operator_(operator_of(call)),
         kind_(make_kind(description, operator_, call.columns)),
         lifter_(*kind_),
-        spare_(kind_->value_bytes()) {}
+        spare_(kind_->value_bytes()),
+        surveyed_(kind_->survey_bytes()) {}
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
@@ -36,6 +37,10 @@ class Bench {
         .intervals = call.intervals, .data = data, .row_bytes = description_.columns * description_.element_bytes};
     Crew crew;
     crew.resize(call.threads);
+    if (!surveyed_.empty()) {
+      lifter_.survey(placed, crew, call.threads, surveyed_);
+      lifter_.expect(surveyed_);
+    }
     const Bytes size = lifter_.lift(placed, crew, call.threads, std::span(partial_).first(room_));
     return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
@@ -49,6 +54,7 @@ class Bench {
   Bytes room_ = 0;  // for the partial of these rows
   std::vector<std::byte> partial_;
   std::vector<std::byte> spare_;
+  std::vector<std::byte> surveyed_;  // what two sweeps find out in the first
 };
 
 /// The thread's last bench: calls of one shape come one after the other. Taken while in use, since an operator may

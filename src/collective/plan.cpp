@@ -36,7 +36,14 @@ std::string text_of(const Member& member) {
   return std::string(arithmetic::name_of(static_cast<arithmetic::Operation>(d.operation))) + " over " +
          std::to_string(member.element_count) + " rows of " + std::to_string(d.columns) + " x " +
          std::string(arithmetic::name_of(static_cast<arithmetic::Type>(d.type))) + " by method " +
-         std::string(name_of(static_cast<Method>(d.method))) + "\n";
+         std::string(name_of(static_cast<Method>(d.method))) +
+         (static_cast<Sweep>(d.sweep) == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
+}
+
+Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
+  Bytes bytes = 0;
+  for (const auto& member : members) bytes += member->survey_bytes();
+  return bytes;
 }
 
 std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segments) {
@@ -66,10 +73,23 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segments_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
+  surveyed_.resize(survey_bytes(members_));
+  if (!surveyed_.empty()) {
+    const Call call = first_sweep(surveyed_.size());
+    first_sweep_ = std::make_unique<Plan>(agreed_first_sweep(call, transport_->rank_count()), std::span(&call, 1),
+                                          transport_, tag + 2);
+  }
   if (may_fail(agreed_) && agreed_.root() == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
     closing_.emplace(*schedule::find("recursive_doubling"), context, verdict_, *transport_, tag + 1);
   }
+}
+
+std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
+  const bool twice = std::ranges::any_of(agreed.members, [](const Member& member) {
+    return static_cast<Sweep>(member.description.sweep) == Sweep::double_sweep;
+  });
+  return twice ? 3 : 2;
 }
 
 /// What the messages hold: one member's partials as they are, or several in one.
@@ -92,11 +112,37 @@ void Plan::start(std::span<const Data> data) {
   status_ = Status::ok;
   in_closing_ = false;
   running_ = true;
+  if (first_sweep_)
+    begin_first_sweep();
+  else
+    begin_main();
+}
+
+/// Members without a first sweep have no bytes among those surveyed.
+void Plan::begin_first_sweep() {
+  std::span<std::byte> rest = surveyed_;
+  for (const auto& member : members_) {
+    member->write_survey(rest.first(member->survey_bytes()));
+    rest = rest.subspan(member->survey_bytes());
+  }
+  first_sweep_->start({.first = surveyed_.data(), .result = surveyed_.data()});
+}
+
+void Plan::begin_main() {
+  std::span<const std::byte> rest = surveyed_;
+  for (const auto& member : members_) {
+    member->expect(rest.first(member->survey_bytes()));
+    rest = rest.subspan(member->survey_bytes());
+  }
   main_.begin();
   main_.advance();  // collectives of the transport begin in the order of the starts, the same on every rank
 }
 
 bool Plan::advance() {
+  if (first_sweep_ && first_sweep_->running()) {
+    if (!first_sweep_->test()) return false;
+    begin_main();
+  }
   if (!in_closing_) {
     if (!main_.advance()) return false;
     if (!closing_) return true;
@@ -121,6 +167,7 @@ void Plan::wait() {
 void Plan::conclude() {
   running_ = false;
   status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
+  if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   std::ranges::fill(statuses_, status_);
   if (status_ > Status::empty || !gets_result(agreed_.members.front().description, transport_->rank())) return;
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -131,12 +178,23 @@ void Plan::conclude() {
   }
 }
 
+void Plan::trace(bool on) {
+  main_.machine().trace(on);
+  if (!first_sweep_) return;
+  first_sweep_->trace(on);
+  const Agreement& sweep = first_sweep_->agreed();
+  const Count rounds = sweep.schedule.row->rounds(context_of(sweep, 0, transport_->rank_count(), 1));
+  rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
+}
+
 transport::Traffic Plan::traffic() const noexcept {
   transport::Traffic sum = main_.machine().traffic();
-  if (closing_) {
-    sum.messages += closing_->machine().traffic().messages;
-    sum.bytes += closing_->machine().traffic().bytes;
-  }
+  const auto add = [&](const transport::Traffic& more) {
+    sum.messages += more.messages;
+    sum.bytes += more.bytes;
+  };
+  if (closing_) add(closing_->machine().traffic());
+  if (first_sweep_) add(first_sweep_->traffic());
   return sum;
 }
 

@@ -11,6 +11,7 @@
 #include "arithmetic/operator.hpp"
 #include "collective/agreement.hpp"
 #include "collective/bundle.hpp"
+#include "collective/first_sweep.hpp"
 #include "collective/rows.hpp"
 #include "collective/stage.hpp"
 #include "collective/verdict.hpp"
@@ -18,13 +19,14 @@
 namespace steadfold::collective {
 
 /// Of one call, or of a bundle of calls that share every message. One thread at a time. Holds on to the transport. Uses
-/// the tags `tag` and `tag + 1`.
+/// the tags from `tag` on, as many as `tags_of` says.
 class Plan {
  public:
   /// `calls` are this rank's, one a member of the agreement. `segments`: at most so many, 0 as the schedule wants. A
   /// bundle has one.
   Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
        std::uint32_t tag, std::uint32_t segments = 0);
+  static std::uint32_t tags_of(const Agreement& agreed) noexcept;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -62,13 +64,16 @@ class Plan {
   const Agreement& agreed() const noexcept { return agreed_; }
   const std::string& description() const noexcept { return text_; }
 
-  void trace(bool on) { main_.machine().trace(on); }
-  /// What this rank sent, the question about the operator included.
+  void trace(bool on);
+  /// What this rank sent, the first sweep and the question about the operator included.
   transport::Traffic traffic_of_last_run() const noexcept;
-  std::uint32_t rounds() const noexcept { return main_.machine().rounds(); }
+  /// Of the longest chain; the second sweep counts from the end of the first one.
+  std::uint32_t rounds() const noexcept { return rounds_before_ + main_.machine().rounds(); }
 
  private:
   Content& content() noexcept;
+  void begin_first_sweep();
+  void begin_main();
   bool advance();
   void conclude();
   transport::Traffic traffic() const noexcept;
@@ -79,6 +84,9 @@ class Plan {
   Crew crew_;
   std::vector<std::unique_ptr<Rows>> members_;
   std::optional<Bundle> bundle_;  // of several members
+  std::vector<std::byte> surveyed_;
+  std::unique_ptr<Plan> first_sweep_;  // where members are gone through twice
+  std::uint32_t rounds_before_ = 0;    // those of the first sweep, while tracing
   Stage main_;
   Verdict verdict_;
   std::optional<Stage> closing_;  // where an operator may fail after the last message

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collective/first_sweep.hpp"
 #include "collective/simulated_run.hpp"
 
 namespace steadfold::collective {
@@ -21,6 +22,11 @@ std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<
   return sums;
 }
 
+template <class T>
+std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& second) {
+  return first && second ? std::optional(*first + *second) : std::nullopt;
+}
+
 }  // namespace
 
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
@@ -32,7 +38,9 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   context.spec = &scenario.schedule;
   const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
   const auto type = static_cast<arithmetic::Type>(scenario.description.type);
-  const Sizes sizes(scenario.description, arithmetic::built_in(operation, type), scenario.segments);
+  const bool is_user = operation == arithmetic::Operation::user;
+  const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
+  const Sizes sizes(scenario.description, op, scenario.segments);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const auto fixed = !row.uneven ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
     return {.by = PredictedBy::formulas,
@@ -47,6 +55,25 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
           .rounds = spent.rounds,
           .bytes = spent.bytes,
           .seconds = spent.seconds};
+}
+
+std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
+  if (static_cast<Sweep>(scenario.description.sweep) == Sweep::single_sweep) return std::nullopt;
+  const Call call = first_sweep(scenario.description.columns);
+  const Agreement agreed = agreed_first_sweep(call, scenario.rank_count());
+  return Scenario{.description = agreed.members[0].description,
+                  .schedule = agreed.schedule,
+                  .counts = std::vector<Count>(scenario.counts.size(), 1),
+                  .seconds_per_operation = scenario.seconds_per_operation,
+                  .user = call.user};
+}
+
+Prediction in_turn(const Prediction& first, const Prediction& second) {
+  return {.by = std::max(first.by, second.by),
+          .messages = sum_of(first.messages, second.messages),
+          .rounds = sum_of(first.rounds, second.rounds),
+          .bytes = sum_of(first.bytes, second.bytes),
+          .seconds = sum_of(first.seconds, second.seconds)};
 }
 
 }  // namespace steadfold::collective

@@ -19,6 +19,7 @@ struct Scenario {
   std::vector<Count> counts;  // elements of each rank
   std::uint32_t segments = 1;
   double seconds_per_operation = order::score_addition_seconds;
+  arithmetic::Operator user = {};  // Operation::user
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
 };
@@ -42,5 +43,10 @@ inline constexpr Rank most_simulated_ranks = 1 << 21;  // some 4 GiB
 /// `exact` is priced at full width. `topology` is new. Throws Failure where the method does not serve the call,
 /// std::bad_alloc.
 Prediction predict(const Scenario& scenario, transport::Topology& topology);
+
+/// The reduction that goes before one whose rows are gone through twice; `predict` leaves it out.
+std::optional<Scenario> first_sweep_of(const Scenario& scenario);
+/// Two reductions, one after the other.
+Prediction in_turn(const Prediction& first, const Prediction& second);
 
 }  // namespace steadfold::collective

@@ -32,6 +32,30 @@ void Rows::take(const Data& data) noexcept {
   status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
 }
 
+Bytes Rows::survey_bytes() const noexcept {
+  Bytes bytes = 0;
+  for (const Segment& segment : segments_) bytes += segment.kind->survey_bytes();
+  return bytes;
+}
+
+void Rows::write_survey(std::span<std::byte> out) {
+  std::ranges::fill(out, std::byte{0});
+  if (status_ != Status::ok) return;
+  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+    const Bytes bytes = segments_[i].kind->survey_bytes();
+    if (bytes > 0) segments_[i].lifter.survey(placed(i, all_rows), *crew_, threads_, out.first(bytes));
+    out = out.subspan(bytes);
+  }
+}
+
+void Rows::expect(std::span<const std::byte> surveyed) {
+  for (Segment& s : segments_) {
+    const Bytes bytes = s.kind->survey_bytes();
+    s.lifter.expect(surveyed.first(bytes));
+    surveyed = surveyed.subspan(bytes);
+  }
+}
+
 Status Rows::deliver(std::uint32_t segment, std::span<const std::byte> value) const {
   const Status status = arithmetic::header_of(value).status;
   if (status == Status::ok) {
@@ -53,15 +77,19 @@ Bytes Rows::value_capacity(std::uint32_t segment) const {
   return sizeof(Header) + segments_[segment].kind->value_bytes();
 }
 
+Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
+  return {.intervals = agreed_->layout->intervals(rank_),
+          .data = data_,
+          .row_bytes = row_bytes_,
+          .first_byte = segments_[segment].first_byte,
+          .part = part};
+}
+
 Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   Segment& s = segments_[segment];
   if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
-  const Placed placed{.intervals = agreed_->layout->intervals(rank_),
-                      .data = data_,
-                      .row_bytes = row_bytes_,
-                      .first_byte = s.first_byte,
-                      .part = covers.is_part() ? covers.part : all_rows};
-  const Bytes size = s.lifter.lift(placed, *crew_, threads_, out);
+  const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
+  const Bytes size = s.lifter.lift(rows, *crew_, threads_, out);
   Header header = arithmetic::header_of(out);
   header.digest = agreed_->digest;
   arithmetic::set_header(out, header);

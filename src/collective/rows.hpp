@@ -26,6 +26,10 @@ class Rows final : public Content {
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks.
   void take(const Data& data) noexcept;
+  /// What a first sweep over this run's rows finds out, and what those of all ranks did; of no bytes: there is none.
+  Bytes survey_bytes() const noexcept;
+  void write_survey(std::span<std::byte> out);
+  void expect(std::span<const std::byte> surveyed);
   /// Copies a finished segment's values, if they are ok, to where the result goes; says how they are.
   Status deliver(std::uint32_t segment, std::span<const std::byte> value) const;
 
@@ -48,6 +52,8 @@ class Rows final : public Content {
     Bytes first_result_byte = 0;
     std::vector<std::byte> spare = {};
   };
+
+  Placed placed(std::uint32_t segment, const order::Interval& part) const;
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it

@@ -257,7 +257,7 @@ TEST_F(LocalTest, LayoutsWithFaultsFromC) {
     call.method = method;
     return sf_reduce_local(&call, x, nullptr, &result);
   };
-  for (const sf_method method : {SF_TREE, SF_EXACT, SF_PLAIN}) {
+  for (const sf_method method : {SF_TREE, SF_EXACT, SF_BINNED, SF_PLAIN}) {
     EXPECT_EQ(status_of({{0, 2}, {1, 2}}, method), SF_OVERLAP) << method;
     EXPECT_EQ(status_of({{0, 2}, {3, 4}}, method), SF_GAP) << method;
     EXPECT_EQ(status_of({{1, 3}, {3, 4}}, method), SF_GAP) << method;
@@ -281,21 +281,42 @@ TEST_F(LocalTest, NullsFromC) {
   EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_OK) << "nothing to read";
 }
 
+TEST_F(LocalTest, BinsInEveryWayOfAskingForThem) {
+  std::vector<double> x = elements<double>(3000, random);
+  const std::vector<double> y = elements<double>(3000, random);
+  std::vector<double> products;
+  for (std::size_t i = 0; i < x.size(); ++i) products.push_back(x[i] * y[i]);
+  for (const std::uint32_t k : {2u, 3u, 4u}) {
+    const Method once = binned({.k = k});
+    const Method twice = binned({.k = k, .sweep = SF_DOUBLE_SWEEP});
+    EXPECT_TRUE(
+        is(dot(x, y, {.method = once}), reference::binned_sum(std::span<const double>(products), static_cast<int>(k))));
+    EXPECT_TRUE(is(dot(x, y, {.method = twice}), dot(x, y, {.method = once})));
+    EXPECT_TRUE(is(norm2(x, {.method = twice}), norm2(x, {.method = once})));
+    EXPECT_TRUE(is(mean(x, {.method = twice}), mean(x, {.method = once})));
+    EXPECT_TRUE(is(sum(x, twice), sum(x, once)));
+  }
+  EXPECT_TRUE(is(sum(x, binned()), sum(x, binned({.k = 3}))));
+}
+
 // --- surroundings ----------------------------------------------------------------------------------------------------
 
 TEST_F(LocalTest, TheCallersRoundingDoesNotCountAndComesBack) {
   const std::vector<double> x = elements<double>(500, random);
   const double exactly = sum(x);
   const double by_tree = sum(x, tree());
+  const double by_bins = norm2(x, {.method = binned()});
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     std::fesetround(mode);
     const double exactly_now = sum(x);
     const double by_tree_now = sum(x, tree());
+    const double by_bins_now = norm2(x, {.method = binned()});
     const int after = std::fegetround();
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(after, mode);
     EXPECT_TRUE(is(exactly_now, exactly));
     EXPECT_TRUE(is(by_tree_now, by_tree));
+    EXPECT_TRUE(is(by_bins_now, by_bins));
   }
 }
 

@@ -68,7 +68,7 @@ Result value_of(const PartialKind& kind, const Record& record) {
 }
 
 double sum_of(const std::vector<double>& x, int bin_count = 3, Operation operation = Operation::sum) {
-  const auto kind = make_binned(operation, Type::f64, Type::f64, bin_count, 1);
+  const auto kind = make_binned(operation, Type::f64, Type::f64, bin_count, Sweep::single_sweep, 1);
   return value_of<double>(*kind, record_of(*kind, x, x));
 }
 
@@ -117,7 +117,7 @@ void expect_one_record(Operation operation, int bin_count, std::uint64_t seed) {
   const Count rows = random() % 3000;
   const auto first = hostile_data<Element>(random, rows * columns, 0);
   const auto second = hostile_data<Element>(random, rows * columns, 0);
-  const auto kind = make_binned(operation, type_of<Element>, Type::f64, bin_count, columns);
+  const auto kind = make_binned(operation, type_of<Element>, Type::f64, bin_count, Sweep::single_sweep, columns);
   const Record whole = record_of(*kind, first, second, columns);
 
   std::vector<Count> order(rows);
@@ -224,7 +224,7 @@ void expect_reference(Operation operation, int bin_count, std::uint64_t seed) {
   const int margin = operation == Operation::dot ? std::numeric_limits<Element>::max_exponent / 2 + 1 : 3;
   const auto first = hostile_data<Element>(random, rows, margin);
   const auto second = hostile_data<Element>(random, rows, margin);
-  const auto kind = make_binned(operation, type_of<Element>, type_of<Result>, bin_count, 1);
+  const auto kind = make_binned(operation, type_of<Element>, type_of<Result>, bin_count, Sweep::single_sweep, 1);
   const auto found = value_of<Result>(*kind, record_of(*kind, first, second));
   const auto expected = Reference(operation, first, second).template value<Result>(bin_count);
   EXPECT_EQ(std::bit_cast<test::BitsOf<Result>>(found), std::bit_cast<test::BitsOf<Result>>(expected))
@@ -322,14 +322,14 @@ TEST(Binned, SpecialValuesAreThoseOfExact) {
 
 TEST(Binned, AProductThatOverflowsIsInfinite) {
   const std::vector<double> x = {0x1p600, -0x1p600, 1.0};
-  const auto kind = make_binned(Operation::dot, Type::f64, Type::f64, 3, 1);
+  const auto kind = make_binned(Operation::dot, Type::f64, Type::f64, 3, Sweep::single_sweep, 1);
   EXPECT_TRUE(std::isnan(value_of<double>(*kind, record_of(*kind, x, std::vector<double>{0x1p600, 0x1p600, 1.0}))));
   EXPECT_EQ(value_of<double>(*kind, record_of(*kind, x, std::vector<double>{0x1p600, 1.0, 1.0})),
             std::numeric_limits<double>::infinity());
 }
 
 TEST(Binned, BlocksOfAnySizeAreCarried) {
-  const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, 1);
+  const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, 1);
   const double largest_share = -0x1.FFFFFFFFFFFFFp+38;
   for (const Count count : {Count{511}, Count{512}, Count{513}, Count{1} << 22}) {
     const std::vector<double> x(count, largest_share);
@@ -354,7 +354,7 @@ TEST(Binned, SumsHoldTheSharesOf2To23TermsBeforeACarry) {
 }
 
 TEST(Binned, DamagedRecordsAreRefused) {
-  const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, 2);
+  const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, 2);
   const std::vector<double> x = {1.0, 2.0, 3.0, 4.0};
   const Record good = record_of(*kind, x, x, 2);
   std::vector<double> values(2);
@@ -382,7 +382,7 @@ TEST(Binned, DamagedRecordsAreRefused) {
 }
 
 TEST(Binned, TheMeanOfNoRowsIsEmpty) {
-  const auto kind = make_binned(Operation::mean, Type::f32, Type::f32, 2, 1);
+  const auto kind = make_binned(Operation::mean, Type::f32, Type::f32, 2, Sweep::single_sweep, 1);
   const std::vector<float> none;
   float value = 0;
   EXPECT_EQ(kind->finish(record_of(*kind, none, none), unknown_count, reinterpret_cast<std::byte*>(&value), nullptr),

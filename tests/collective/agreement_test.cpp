@@ -98,6 +98,22 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
   exact.method = Method::exact;
   expect_difference(
       exact, [](Call& c) { c.result_type = Type::f32; }, "result type f64 against f32");
+  Call binned = sum;
+  binned.method = Method::binned;
+  expect_difference(
+      binned, [](Call& c) { c.bin_count = 4; }, "bins 3 against 4");
+  expect_difference(
+      binned, [](Call& c) { c.sweep = arithmetic::Sweep::double_sweep; }, "sweep single against double");
+}
+
+TEST(Mismatch, BinsCountForBinnedAloneAnd3AreTheDefault) {
+  std::vector<Call> calls(4, sum_call());
+  calls[1].bin_count = 4;
+  calls[2].sweep = arithmetic::Sweep::double_sweep;
+  EXPECT_TRUE(concluded(calls).agreement);
+  for (Call& call : calls) call = {.method = Method::binned, .layout = LayoutKind::rank_order};
+  calls[3].bin_count = 3;
+  EXPECT_TRUE(concluded(calls).agreement);
 }
 
 TEST(Mismatch, NamesWhatDiffersInUserOperators) {
@@ -234,10 +250,10 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
   call.method = Method::tree;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::dot; }, wrong,
-      "dot of f64 by method tree is not offered (it needs more bits than the elements have), use exact");
+      "dot of f64 by method tree is not offered (it needs more bits than the elements have), use exact or binned");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
-      "sum of f64 by method tree is not offered (its result has the elements' type), use exact or the same "
+      "sum of f64 by method tree is not offered (its result has the elements' type), use exact, binned or the same "
       "type");
 }
 

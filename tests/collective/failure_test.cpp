@@ -75,8 +75,10 @@ Outcome run_with(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<con
 }
 
 TEST(NullPointers, AreReportedAndTheNextRunIsGood) {
-  for (const Method method : {Method::tree, Method::exact, Method::plain}) {
-    for_every_setting({.operation = method == Method::exact ? Operation::dot : Operation::sum, .method = method},
+  for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
+    for_every_setting({.operation = method == Method::exact ? Operation::dot : Operation::sum,
+                       .method = method,
+                       .sweep = arithmetic::Sweep::double_sweep},
                       [&](const Setting& setting, const Deal& deal) {
                         const std::vector<double> ones(deal.back().front().end, 1.0);
                         SimulatedRanks ranks(setting.p, 1);
@@ -193,7 +195,7 @@ TEST(FailingOperators, InAnyCallOnAnyRank) {
 
 /// Plans that were not agreed on together: the digest in the messages says so.
 TEST(DifferentPlans, AreAMismatchOnEveryRank) {
-  for (const Method method : {Method::tree, Method::exact, Method::plain}) {
+  for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     for_every_setting({.method = method}, [&](const Setting& setting, const Deal& deal) {
       if (setting.p == 1) return;
       std::vector<Call> others = setting.calls;

@@ -34,6 +34,10 @@ std::map<std::string, std::vector<Call>> columns() {
                   .user = {.element_bytes = 8, .is_users = true}};
   Call exact = sum;
   exact.method = Method::exact;
+  Call binned = sum;
+  binned.method = Method::binned;
+  const Call binned_norm{
+      .operation = Operation::norm2, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep};
   const Call dot{.operation = Operation::dot};
   const Call mean{.operation = Operation::mean};
   const Call least{.operation = Operation::min};
@@ -52,6 +56,7 @@ std::map<std::string, std::vector<Call>> columns() {
       {"tree, rank order", {with(tree, ordered), with(tree, anywhere), with(user, anywhere)}},
       {"exact",
        {with(exact, listed), with(exact, ordered), with(exact, anywhere), with(dot, anywhere), with(mean, listed)}},
+      {"binned", {with(binned, listed), with(binned, anywhere), with(binned_norm, ordered)}},
       {"order-free", {with(least, listed), with(least, anywhere), with(integers, ordered)}},
       {"location, layout given", {with(where, listed)}},
       {"location, rank order", {with(where, ordered), with(where, anywhere)}},

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <optional>
 
 #include "collective/simulated_job.hpp"
 #include "order/recursion.hpp"
@@ -33,6 +34,7 @@ struct Hostile {
   std::uint64_t exact;
   std::uint64_t least;
   std::uint64_t most;
+  std::optional<std::uint64_t> binned = {};  // where it is not the exact sum
 };
 
 std::vector<Hostile> hostiles() {
@@ -78,7 +80,13 @@ std::vector<Hostile> hostiles() {
        largest},
       {"largest twice", {largest, largest}, plus_infinity, plus_infinity, largest, largest},
       {"smallest a thousand times", subnormals, 1000, 1000, smallest, smallest},
-      {"a unit lost between giants", {bits(1e60), one, bits(-1e60)}, plus_zero, one, bits(-1e60), bits(1e60)},
+      {"a unit lost between giants",
+       {bits(1e60), one, bits(-1e60)},
+       plus_zero,
+       one,
+       bits(-1e60),
+       bits(1e60),
+       plus_zero},
   };
 }
 
@@ -133,6 +141,10 @@ TEST(Hostile, SumsByTree) {
 TEST(Hostile, SumsExactly) {
   for (const Hostile& hostile : hostiles()) expect_bits(hostile, Operation::sum, Method::exact, hostile.exact);
 }
+TEST(Hostile, SumsByBins) {
+  for (const Hostile& hostile : hostiles())
+    expect_bits(hostile, Operation::sum, Method::binned, hostile.binned.value_or(hostile.exact));
+}
 TEST(Hostile, Minima) {
   for (const Method method : {Method::tree, Method::plain, Method::automatic}) {
     for (const Hostile& hostile : hostiles()) expect_bits(hostile, Operation::min, method, hostile.least);
@@ -146,7 +158,7 @@ TEST(Hostile, Maxima) {
 
 TEST(Hostile, Nothing) {
   const Hostile nothing{"nothing", {}, plus_zero, plus_zero, 0, 0};
-  for (const Method method : {Method::tree, Method::exact, Method::plain})
+  for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain})
     expect_bits(nothing, Operation::sum, method, plus_zero);
   for (const Method method : {Method::tree, Method::plain}) expect_bits(nothing, Operation::product, method, bits(1.0));
 }

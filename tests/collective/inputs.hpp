@@ -2,6 +2,7 @@
 // Shares nothing with src/.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -44,6 +45,19 @@ inline double exact_sum(const std::vector<double>& values) {
                       : static_cast<Int128>(mantissa >> -shift);  // what is shifted out is 0
   }
   return std::ldexp(static_cast<double>(sum), -20);
+}
+
+/// Of summands: each rounded to a multiple of the lowest of `bins` bins of 40 bits, ties to even.
+inline double binned_sum(std::vector<double> values, int bins) {
+  int largest = -1074;
+  for (const double value : values) {
+    int exponent = largest;
+    if (value != 0) std::frexp(value, &exponent);
+    largest = std::max(largest, exponent);
+  }
+  const int unit = 40 * (std::max((largest + 1074) / 40, bins - 1) - bins + 1) - 1074;
+  for (double& value : values) value = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+  return exact_sum(values);
 }
 
 }  // namespace steadfold::test

@@ -94,7 +94,7 @@ TEST(Local, FailuresSayWhatIsWrong) {
                 .status,
             Status::unsupported);
   EXPECT_EQ(failure_of({.columns = 0, .rows = 4}, rows, &result).status, Status::invalid_argument);
-  for (const Method method : {Method::tree, Method::exact, Method::plain}) {
+  for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     EXPECT_EQ(failure_of({.method = method, .element_count = 5, .rows = 4}, rows, &result).status, Status::gap);
     EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).status, Status::overlap);
   }

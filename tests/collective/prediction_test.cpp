@@ -60,9 +60,11 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
 }
 
 /// The same sum on real bytes.
-Spent carried_out(const Case& c, const std::vector<Count>& counts) {
+Spent carried_out(const Case& c, const std::vector<Count>& counts,
+                  arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep) {
   const Deal deal = contiguous_deal(counts);
-  const std::vector<Call> calls = calls_for(call_for(c), deal);
+  std::vector<Call> calls = calls_for(call_for(c), deal);
+  for (Call& call : calls) call.sweep = sweep;
   std::vector<Memory> memory;
   for (const auto& intervals : deal) {
     memory.push_back(bytes_of(std::vector<double>(rows_of(intervals) * c.columns, 1.0)));
@@ -250,6 +252,30 @@ TEST(Predict, TakesExactAtFullWidth) {
   const auto found = predict(scenario_of({"linear", Method::exact}, std::vector<Count>(8, 3)), *topology);
   EXPECT_EQ(found.by, PredictedBy::simulation);
   EXPECT_EQ(found.bytes, 7u * (24 + 4 + 4 * 68) + 7 * 24);
+}
+
+/// The first sweep is priced with the second one, as it is carried out.
+TEST(Predict, TakesBothSweepsOfBinned) {
+  for (const Rank p : {1, 2, 3, 6, 8}) {
+    const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
+    for (const char* schedule : {"linear", "binomial", "recursive_doubling"}) {
+      const Case c{.schedule = schedule, .method = Method::binned, .columns = 5};
+      Scenario scenario = scenario_of(c, counts);
+      EXPECT_FALSE(first_sweep_of(scenario));
+      const auto once = predict(scenario, *make_topology("flat", {}, p));
+      EXPECT_EQ(once.bytes, carried_out(c, counts).bytes);
+      scenario.description.sweep = static_cast<std::uint64_t>(arithmetic::Sweep::double_sweep);
+      const auto first = predict(first_sweep_of(scenario).value(), *make_topology("flat", {}, p));
+      const auto both = in_turn(first, once);
+      const Spent real = carried_out(c, counts, arithmetic::Sweep::double_sweep);
+      EXPECT_EQ(both.by, PredictedBy::simulation);
+      EXPECT_EQ(both.messages, real.messages) << schedule << ", p " << p;
+      EXPECT_EQ(both.rounds, real.rounds) << schedule << ", p " << p;
+      EXPECT_EQ(both.bytes, real.bytes) << schedule << ", p " << p;
+      EXPECT_EQ(both.seconds, *once.seconds + *first.seconds);
+      EXPECT_TRUE(p == 1 || both.seconds > once.seconds);
+    }
+  }
 }
 
 TEST(Predict, LeavesNativeToTheTransport) {

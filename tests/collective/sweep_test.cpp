@@ -3,6 +3,7 @@
 // combinations.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <set>
 
@@ -90,6 +91,7 @@ struct Input {
   std::vector<Memory> memory;
   Memory tree;
   Memory exact;
+  std::array<Memory, 3> binned;  // of 2, 3 and 4 bins
 
   Input(NamedDeal given, Count width, std::mt19937_64& random) : named(std::move(given)), columns(width) {
     for (const auto& intervals : named.deal) rows += rows_of(intervals);
@@ -97,10 +99,14 @@ struct Input {
     for (const auto& intervals : named.deal) memory.push_back(memory_of(elements, columns, intervals));
     std::vector<double> by_tree;
     std::vector<double> exactly;
+    std::array<std::vector<double>, 3> by_bins;
     for (Count column = 0; column < columns; ++column) {
       by_tree.push_back(tree_sum(column_of(elements, columns, column)));
       exactly.push_back(exact_sum(column_of(elements, columns, column)));
+      for (std::size_t i = 0; i < by_bins.size(); ++i)
+        by_bins[i].push_back(binned_sum(column_of(elements, columns, column), static_cast<int>(i) + 2));
     }
+    std::ranges::transform(by_bins, binned.begin(), [](const auto& sums) { return bytes_of(sums); });
     tree = bytes_of(by_tree);
     exact = bytes_of(exactly);
   }
@@ -113,6 +119,8 @@ struct Asked {
   Method method;
   Rank root;
   std::uint32_t segments;
+  std::uint32_t bins = 0;
+  arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep;
 };
 
 std::string_view served_method(Method method) { return collective::name_of(method); }
@@ -145,9 +153,12 @@ void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked&
                                             job.rank_count()),
       .layout = agreed.members[0].layout.get(),
       .spec = &agreed.schedule};
-  EXPECT_EQ(job.messages(), asked.row->messages(context)) << "messages";
+  const bool twice = asked.sweep == arithmetic::Sweep::double_sweep;
+  const schedule::Row& first = *schedule::find("recursive_doubling");
+  const schedule::Context of_first{.rank_count = job.rank_count()};
+  EXPECT_EQ(job.messages(), asked.row->messages(context) + (twice ? first.messages(of_first) : 0)) << "messages";
   if (asked.row->rounds != nullptr) {
-    EXPECT_EQ(job.rounds(), asked.row->rounds(context)) << "rounds";
+    EXPECT_EQ(job.rounds(), asked.row->rounds(context) + (twice ? first.rounds(of_first) : 0)) << "rounds";
   }
 }
 
@@ -155,6 +166,8 @@ void expect_values(const Outcome& outcome, const Input& input, const Asked& aske
   if (asked.method == Method::plain) {  // any bits, but the same on every rank
     const auto taker = static_cast<std::size_t>(std::max(asked.root, 0));
     expect_result(outcome, asked.root, outcome.results[taker].bytes());
+  } else if (asked.method == Method::binned) {
+    expect_result(outcome, asked.root, input.binned[asked.bins - 2]);
   } else {
     expect_result(outcome, asked.root, asked.method == Method::tree ? input.tree : input.exact);
   }
@@ -166,7 +179,9 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
                     .root = asked.root,
                     .schedule = asked.name,
                     .element_count = seed % 2 == 0 ? input.rows : arithmetic::unknown_count,
-                    .layout = input.named.layout};
+                    .layout = input.named.layout,
+                    .bin_count = asked.bins,
+                    .sweep = asked.sweep};
   const std::vector<Call> calls = calls_for(common, input.named.deal);
   const Concluded agreed = concluded(calls);
   if (asked.row->layouts == schedule::Layouts::rank_order && !in_rank_order(input.named.deal)) {
@@ -196,7 +211,7 @@ std::vector<Asked> everything_asked(Rank p) {
   std::vector<Asked> all;
   for (const schedule::Row& row : schedule::registry()) {
     for (const std::string& name : names_of(row)) {
-      for (const Method method : {Method::tree, Method::exact, Method::plain}) {
+      for (const Method method : {Method::tree, Method::exact, Method::plain, Method::binned}) {
         for (const Rank root : roots_of(p)) {
           for (const std::uint32_t segments : {1u, 2u, 3u}) {
             const Asked asked{&row, name, method, root, segments};
@@ -216,9 +231,13 @@ void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
   for (NamedDeal& named : deals(random, p)) {
     for (const Count columns : {1u, 3u}) {
       const Input input(named, columns, random);
-      for (const Asked& asked : everything_asked(p)) {
+      for (Asked asked : everything_asked(p)) {
         ++seed;
         if (random() % one_in != 0) continue;
+        if (asked.method == Method::binned) {
+          asked.bins = 2 + static_cast<std::uint32_t>(random() % 3);
+          asked.sweep = static_cast<arithmetic::Sweep>(random() % 2);
+        }
         SCOPED_TRACE(testing::Message() << asked.name << ", " << collective::name_of(asked.method) << ", p " << p
                                         << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows
                                         << ", columns " << columns << ", segments " << asked.segments << ", seed "
@@ -254,7 +273,7 @@ TEST(WideSweep, OfManyRankCounts) {
 TEST(Control, PlainBitsChangeWithTheNumberOfRanks) {
   std::mt19937_64 random(1);
   const std::vector<double> elements = summands(random, 1000);
-  for (const Method method : {Method::plain, Method::tree, Method::exact}) {
+  for (const Method method : {Method::plain, Method::tree, Method::exact, Method::binned}) {
     std::set<std::string> found;
     for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
       const Deal deal = contiguous_deal(order::counts(order::Distribution::upper, elements.size(), p));

@@ -39,7 +39,7 @@ class Catalogue(CommandTest):
         for ranks in (None, 2):
             found = self.object_from(run("info", "--json", ranks=ranks))
             self.assertRegex(found["version"], r"^\d+\.\d+\.\d+")
-            self.assertEqual(found["bits_versions"], {"tree": "tree-1", "exact": "exact-1"})
+            self.assertEqual(found["bits_versions"], {"tree": "tree-1", "exact": "exact-1", "binned": "binned-1"})
             self.assertIn("MPI", found["mpi_library"])
             self.assertIn(found["instruction_sets"]["chosen"], found["instruction_sets"]["found"])
             self.assertEqual(found["rounding_environment"]["rounding"], "to nearest")

@@ -114,8 +114,10 @@ class Options(FaultTest):
         self.expect(["--type", "f32"], "f32")
 
     def test_what_is_not_built(self):
-        self.expect(["--method", "binned"], "not built")
-        self.expect(["--method", "binned:k=3:sweep=single"], "not built")
+        self.expect(["--method", "binned:k=5"], "k=5", "k=4")
+        self.expect(["--method", "binned:"], "k=4")
+        self.expect(["--method", "binned:k=2:sweep=triple"], "sweep=triple", "sweep=double")
+        self.expect(["--schedule", "native", "--method", "binned:k=4"], "native", "binned")
         self.expect(["--method", "exact:k=3"], "no parameters")
 
     def test_distributions(self):
@@ -156,7 +158,7 @@ class Verify(FaultTest):
         for arguments, word in (
             (["--ranks", "0"], "'0'"), (["--ranks", "2,x"], "'x'"), (["--ranks", "1,,2"], "1,,2"),
             (["--ranks", "99999999999"], "99999999999"), (["--schedules", "zigzag"], "zigzag"),
-            (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned"], "not built"),
+            (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned:k"], "k=2"),
             (["--methods", "tree,fast"], "fast"), (["--collective", "scan"], "scan"),
             (["--schedules", "recursive_doubling", "--collective", "reduce"], "recursive_doubling"),
         ):  # fmt: skip

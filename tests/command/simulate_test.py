@@ -45,6 +45,8 @@ class Simulate(CommandTest):
                 ("owner", "tree", "reduce", "lower", 5),
                 ("owner", "tree", "reduce", str(uneven), 5),
                 ("owner:buffer=4", "tree", "reduce", "upper", 7),
+                ("binomial", "binned:k=2:sweep=double", "reduce", "upper", 5),
+                ("recursive_doubling", "binned", "allreduce", "lower", 3),
                 ("auto", "tree", "allreduce", "lower", 2),
                 ("auto", "tree", "reduce", "upper", 1),
             ]
@@ -161,7 +163,7 @@ class Simulate(CommandTest):
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("allreduce only", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
-        self.fault("binned", arguments=["--method=binned"])
+        self.fault("k=1", arguments=["--method=binned:k=1"])
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("f16", arguments=["--type=f16"])
         self.fault("--width", arguments=["--width=0"])

@@ -7,7 +7,7 @@ import re
 import struct
 import unittest
 
-from support import CommandTest, binpsllh, bits, bits32, exact, hostile, left_to_right, npy, run, tree
+from support import CommandTest, binned, binpsllh, bits, bits32, exact, hostile, left_to_right, npy, run, tree
 
 FIELDS = {
     "elements": int, "ranks": int, "method": str, "schedule": str, "distribution": str, "collective": str,
@@ -80,12 +80,15 @@ class Bits(CommandTest):
         super().setUp()
         self.values = hostile(1003)
         self.path = self.write("x.binpsllh", binpsllh(self.values))
-        self.expected = {"tree": bits(tree(self.values)), "exact": bits(exact(self.values))}
+        self.expected = {
+            "tree": bits(tree(self.values)), "exact": bits(exact(self.values)),
+            "binned:k=2:sweep=double": bits(binned(self.values, 2)),
+        }  # fmt: skip
 
     def test_the_data_tell_orders_apart(self):
         plain = {found["bits"] for found in self.sums(self.path, [(["--method", "plain"], p) for p in (1, 2, 3, 5)])}
         self.assertGreater(len(plain), 1, "the control brings the same bits everywhere")
-        self.assertEqual(len({*self.expected.values(), bits(left_to_right(self.values))}), 3)
+        self.assertEqual(len({self.expected["tree"], self.expected["exact"], bits(left_to_right(self.values))}), 3)
 
     def test_ranks(self):
         cases = [(["--method", method], ranks) for method in self.expected for ranks in (None, 2, 3, 4, 7)]

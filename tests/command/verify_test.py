@@ -2,7 +2,7 @@
 
 import unittest
 
-from support import CommandTest, binpsllh, bits, exact, hostile, run, tree
+from support import CommandTest, binned, binpsllh, bits, exact, hostile, run, tree
 
 
 class Verify(CommandTest):
@@ -19,11 +19,12 @@ class Verify(CommandTest):
         self.assertIs(found["identical"], True)
         rows = found["rows"]
         self.assertEqual({row["ranks"] for row in rows}, {1, 2, 3, 5, 8})
-        self.assertEqual({row["method"] for row in rows}, {"tree", "exact", "plain"})
+        self.assertEqual({row["method"] for row in rows}, {"tree", "exact", "binned", "plain"})
         schedules = {row["schedule"] for row in rows}
         self.assertGreaterEqual(schedules, {"flat", "linear", "binomial", "recursive_doubling", "native", "owner"})
         self.assertEqual({row["bits"] for row in rows if row["method"] == "tree"}, {bits(tree(self.values))})
         self.assertEqual({row["bits"] for row in rows if row["method"] == "exact"}, {bits(exact(self.values))})
+        self.assertEqual({row["bits"] for row in rows if row["method"] == "binned"}, {bits(binned(self.values))})
         self.assertGreater(len({row["bits"] for row in rows if row["method"] == "plain"}), 1, "the control is the same")
         self.assertEqual({row["method"] for row in rows if row["schedule"] == "native"}, {"exact"})
         self.assertEqual(len({(row["ranks"], row["method"], row["schedule"]) for row in rows}), len(rows))

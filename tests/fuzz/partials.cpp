@@ -37,9 +37,9 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 8: return make_exact(ExactOperation::dot, ExactType::f64, ExactType::f64, columns);
     case 9: return make_exact(ExactOperation::dot, ExactType::f32, ExactType::f32, columns);
     case 10: return make_exact(ExactOperation::norm2, ExactType::f64, ExactType::f64, columns);
-    case 11: return make_binned(Operation::sum, Type::f64, Type::f64, 3, columns);
-    case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, columns);
-    default: return make_binned(Operation::mean, Type::f64, Type::f32, 4, columns);
+    case 11: return make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, columns);
+    case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, Sweep::single_sweep, columns);
+    default: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
   }
 }
 

@@ -320,6 +320,8 @@ TEST_F(MisuseTest, FieldsThatNoCallCanUse) {
       {"an unknown type", {"55"}, [](sf_call& c) { c.type = number<sf_type>(55); }},
       {"an unknown result type", {"55"}, [](sf_call& c) { c.result_type = number<sf_type>(55); }},
       {"an unknown layout", {"44"}, [](sf_call& c) { c.layout = number<sf_layout>(44); }},
+      {"an unknown sweep", {"33"}, [](sf_call& c) { c.sweep = number<sf_sweep>(33); }},
+      {"too many bins", {"5 bins", "2, 3 or 4"}, [](sf_call& c) { c.method = SF_BINNED, c.bins = 5; }},
       {"no columns", {"0 columns"}, [](sf_call& c) { c.columns = 0; }},
       {"too many columns", {"18446744073709551615"}, [](sf_call& c) { c.columns = UINT64_MAX; }},
       {"a sum of bytes", {"user"}, [](sf_call& c) { c.type = c.result_type = SF_BYTES; }},
@@ -407,6 +409,7 @@ TEST_F(MisuseTest, CombinationsThatAreNotOffered) {
     expect_error(SF_UNSUPPORTED, words, what, call);
   };
   expect({"native", "tree"}, "native with tree", [&] { sum(x, world.comm, {.method = tree(), .schedule = "native"}); });
+  expect({"max", "binned"}, "binned with max", [&] { reduce(x, maximum, world.comm, {.method = binned()}); });
   expect({"max", "exact"}, "exact with max", [&] { reduce(x, maximum, world.comm, {.method = exact()}); });
   expect({"product", "exact"}, "exact with times", [&] { reduce(x, times, world.comm, {.method = exact()}); });
   expect({"dot", "tree"}, "dot with tree", [&] { dot(x, x, world.comm, {.method = tree()}); });

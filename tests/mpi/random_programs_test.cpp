@@ -110,10 +110,14 @@ void sum_step(Step& step) {
   const std::vector<T> all = gather(step.ranks, mine, placed.ownership);
   Method method = chance(step.random, 2) ? tree() : Method{};
   if (std::floating_point<T> && chance(step.random, 2)) method = exact();
+  if (std::floating_point<T> && chance(step.random, 4))
+    method = binned({.k = 4, .sweep = chance(step.random, 2) ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP});
   const Options options = random_options(step, method, placed);
   T wanted = all.empty() ? T{0} : tree_of(all, add);
-  if constexpr (std::floating_point<T>)
+  if constexpr (std::floating_point<T>) {
     if (method.id != SF_TREE) wanted = reference::exact_sum(std::span<const T>(all));
+    if (method.id == SF_BINNED) wanted = reference::binned_sum(std::span<const T>(all), 4);
+  }
   expect_result(step, options, sum(mine, step.ranks.comm, options), wanted);
 }
 

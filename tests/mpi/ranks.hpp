@@ -81,6 +81,7 @@ inline std::string name_of(const Method& method) {
     case SF_TREE: return "tree";
     case SF_EXACT: return "exact";
     case SF_PLAIN: return "plain";
+    case SF_BINNED: return "binned, " + std::to_string(method.bins) + " bins, sweep " + std::to_string(method.sweep);
     default: return "automatic";
   }
 }

@@ -84,6 +84,11 @@ void expect_sums(const Ranks& ranks, const std::vector<T>& all, const NamedOwner
     const T exactly = reference::exact_sum(std::span<const T>(all));
     expect(exactly, {.method = exact(), .layout = known});
     expect(exactly, {.method = exact()});
+    static std::size_t turn = 0;  // the same on every rank
+    const Binned how{.k = 2 + static_cast<std::uint32_t>(turn % 3),
+                     .sweep = turn % 2 == 0 ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP};
+    turn += 1;
+    expect(reference::binned_sum(std::span<const T>(all), static_cast<int>(how.k)), {.method = binned(how)});
     expect(exactly, {});
   } else {
     expect(all.empty() ? T{0} : tree_of(all, add), {});
@@ -281,6 +286,8 @@ void expect_hostile(const Ranks& ranks, const Hostile& input, const NamedOwnersh
   const double exactly = reference::exact_sum(std::span<const double>(input.x));
   expect_by_every_schedule(ranks, by_tree, {.method = tree(), .layout = known}, "tree", call);
   expect_by_every_schedule(ranks, exactly, {.method = exact()}, "exact", call);
+  const double by_bins = reference::binned_sum(std::span<const double>(input.x), 3);
+  expect_by_every_schedule(ranks, by_bins, {.method = binned()}, "binned", call);
   const std::string schedule = next_of(schedules_of({}, false));
   expect_value_or_empty(ranks, input.x, mine, {.layout = known, .schedule = schedule}, true);
   expect_value_or_empty(ranks, input.x, mine, {.method = tree(), .layout = known, .schedule = schedule}, false);

@@ -210,6 +210,24 @@ T exact_sum(std::span<const T> x) {
   return sum.rounded<T>();
 }
 
+/// Each element rounded to a multiple of the lowest of `bins` bins of 40 bits below the largest, ties to even.
+template <class T>
+T binned_sum(std::span<const T> x, int bins) {
+  int largest = -1074;
+  for (const T each : x) {
+    int exponent = largest;
+    if (each != 0 && std::isfinite(each)) std::frexp(static_cast<double>(each), &exponent);
+    largest = std::max(largest, exponent);
+  }
+  const int unit = 40 * (std::max((largest + 1074) / 40, bins - 1) - bins + 1) - 1074;
+  ExactSum sum;
+  for (const T each : x) {
+    const double multiple = std::nearbyint(std::ldexp(static_cast<double>(each), -unit));
+    sum.add(multiple == 0 && each != 0 ? 0.0 : std::ldexp(multiple, unit));
+  }
+  return sum.rounded<T>();
+}
+
 template <class T>
 T exact_dot(std::span<const T> x, std::span<const T> y) {
   ExactSum sum;

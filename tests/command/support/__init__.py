@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 
 TIMEOUT = 120  # seconds; a hang fails
@@ -99,6 +100,14 @@ def left_to_right(values):
 
 def exact(values):
     return math.fsum(values)
+
+
+def binned(values, k=3):
+    """Every value rounded to a multiple of the lowest of k bins of 40 bits below the largest, ties to even."""
+    largest = max((math.frexp(value)[1] for value in values if value), default=-1074)
+    top = max(k - 1, (largest + 1074) // 40)
+    unit = Fraction(2) ** (40 * (top - k + 1) - 1074)
+    return float(sum(round(Fraction(value) / unit) for value in values) * unit)
 
 
 def hostile(count, seed=SEED):
