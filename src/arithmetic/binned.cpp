@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arithmetic/bins.hpp"
+#include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -73,14 +74,8 @@ void put(const Shape& shape, const Column& column, Count number, std::span<std::
   std::memcpy(at + sizeof descriptor, column.bins.sums.data(), shape.bin_bytes());
 }
 
-/// Terms on their way into the bins: few enough to stay in the first-level cache.
-struct Tile {
-  static constexpr std::size_t capacity = 512;
-  std::array<double, capacity> terms;
-  std::size_t count = 0;
-
-  std::span<double> used() noexcept { return std::span(terms).first(count); }
-};
+using kernels::Shares;
+using kernels::TermForm;
 
 template <class Element>
 double load(const std::byte* at) noexcept {
@@ -89,73 +84,88 @@ double load(const std::byte* at) noexcept {
   return static_cast<double>(x);
 }
 
-template <class Element>
-void fill(Tile& tile, const std::byte* first, const std::byte* second, std::size_t count, Bytes stride) noexcept {
-  tile.count = count;
-  for (std::size_t i = 0; i < count; ++i) tile.terms[i] = load<Element>(first + i * stride);
-  if (second == nullptr) return;
-  for (std::size_t i = 0; i < count; ++i) tile.terms[i] *= load<Element>(second + i * stride);
-}
+/// Some rows of one column: where they are, and what takes them. They are taken again where one is too large.
+struct Tile {
+  const void* first = nullptr;
+  const void* second = nullptr;
+  Count count = 0;
+  Shares shares = nullptr;
+  Shares largest = nullptr;
+};
 
-/// Takes infinities and NaNs out of the tile, into the flags.
-std::uint8_t set_aside_specials(Tile& tile) noexcept {
+/// Tiles of what does not lie in a row in memory, or has infinities and NaNs among it: copied, as terms or as factors.
+class Copy {
+ public:
+  static constexpr Count capacity = 512;
+
+  explicit Copy(const Shape& shape) noexcept
+      : shares_(kernels::shares<double>(kernels::chosen(), form_of(shape), shape.bin_count)),
+        largest_(kernels::shares<double>(kernels::chosen(), form_of(shape), 0)) {}
+
+  template <class Element>
+  Tile of(const std::byte* first, const std::byte* second, Count count, Bytes stride) noexcept {
+    for (Count i = 0; i < count; ++i) values_[i] = load<Element>(first + i * stride);
+    if (second != nullptr)
+      for (Count i = 0; i < count; ++i) values_[i] *= load<Element>(second + i * stride);
+    return {.first = values_.data(), .count = count, .shares = shares_, .largest = largest_};
+  }
+
+  std::span<double> values(Count count) noexcept { return std::span(values_).first(count); }
+
+ private:
+  static TermForm form_of(const Shape& shape) noexcept {
+    return shape.grid.squares() ? TermForm::square : TermForm::element;
+  }
+
+  std::array<double, capacity> values_;
+  Shares shares_;
+  Shares largest_;
+};
+
+/// Takes infinities and NaNs away; returns their flags. Squares are of one sign.
+std::uint8_t set_aside_specials(const Shape& shape, std::span<double> values) noexcept {
   unsigned flags = no_flags;
-  for (double& term : tile.used()) {
-    if (std::isfinite(term)) continue;
-    flags |= std::isnan(term) ? has_nan : term > 0 ? has_plus_infinity : has_minus_infinity;
-    term = 0;
+  for (double& value : values) {
+    if (std::isfinite(value)) continue;
+    const bool is_plus = value > 0 || shape.grid.squares();
+    flags |= std::isnan(value) ? has_nan : is_plus ? has_plus_infinity : has_minus_infinity;
+    value = 0;
   }
   return static_cast<std::uint8_t>(flags);
 }
 
-void scale(Tile& tile, int exponent) noexcept {
-  const double factor = std::ldexp(1.0, exponent);
-  for (double& term : tile.used()) term *= factor;
+bool all_minus_zero(std::span<const double> values) noexcept {
+  return std::ranges::all_of(values, [](double value) { return value == 0 && std::signbit(value); });
 }
 
-void square(Tile& tile) noexcept {
-  for (double& term : tile.used()) term *= term;
-}
+/// The window of a column's bins as kernels take it.
+struct Extractors {
+  int top = -1;  // whose extractors these are
+  double scale = 1;
+  std::array<double, most_bins> each{};
 
-/// Leaves finite terms, or factors; returns the flags of all of them, and raises `top` to theirs.
-std::uint8_t look_over(const Shape& shape, Tile& tile, int& top) noexcept {
-  if (shape.grid.squares())
-    for (double& term : tile.used()) term = std::abs(term);
-  Survey found = survey(tile.terms.data(), tile.count);
-  unsigned flags = found.other != 0 ? not_minus_zero : no_flags;
-  if (found.largest >= Format<double>::infinity) {
-    flags |= set_aside_specials(tile);
-    found = survey(tile.terms.data(), tile.count);
+  void follow(const Shape& shape, int new_top) noexcept {
+    if (new_top == top) return;
+    top = new_top;
+    scale = shape.grid.scale(top);
+    shape.grid.extractors(top, std::span(each).first(static_cast<std::size_t>(shape.bin_count)));
   }
-  top = std::max(top, shape.grid.top_of(found.largest));
-  return static_cast<std::uint8_t>(flags);
-}
-
-void add(const Shape& shape, Tile& tile, Column& column) noexcept {
-  int top = column.bins.top;
-  column.flags |= look_over(shape, tile, top);
-  column.bins.raise(top, shape.bin_count);
-  const int exponent = shape.grid.scale_exponent(column.bins.top);
-  if (exponent != 0) scale(tile, exponent);
-  if (shape.grid.squares()) square(tile);
-
-  std::array<double, most_bins> extractors;
-  std::array<std::int64_t, most_bins> sums{};
-  const auto used = std::span(extractors).first(static_cast<std::size_t>(shape.bin_count));
-  shape.grid.extractors(column.bins.top, used);
-  add_shares(tile.terms.data(), tile.count, used, sums.data());
-  for (std::size_t bin = 0; bin < used.size(); ++bin) column.bins.sums[bin] += sums[bin];
-}
+};
 
 /// Products of floats are exact in double; those of doubles are rounded once.
 template <class Element>
 class BinnedBuilder final : public Builder {
  public:
+  static constexpr Count large_tile = Count{1} << 15;
+
   explicit BinnedBuilder(const Shape& shape)
       : shape_(shape),
         columns_(shape.columns),
         expected_(shape.columns, shape.lowest_top()),
-        surveyed_(shape.columns, shape.lowest_top()) {
+        surveyed_(shape.columns, shape.lowest_top()),
+        shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
+        largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
+        copy_(shape) {
     clear();
   }
 
@@ -171,7 +181,7 @@ class BinnedBuilder final : public Builder {
       return;
     }
     rows_ += block.rows;
-    for_each_tile(block, [this](Count column) { add(shape_, tile_, columns_[column]); });
+    for_each_tile(block, [this](Count column, const Tile& tile) { add(tile, columns_[column]); });
   }
 
   Bytes write(std::span<std::byte> out) override {
@@ -185,7 +195,9 @@ class BinnedBuilder final : public Builder {
   }
 
   void survey(const Block& block) override {
-    if (readable(block)) for_each_tile(block, [this](Count column) { look_over(shape_, tile_, surveyed_[column]); });
+    if (!readable(block)) return;
+    std::uint8_t flags = no_flags;
+    for_each_tile(block, [&](Count column, const Tile& tile) { look_at(tile, surveyed_[column], flags); });
   }
   void write_survey(std::span<std::byte> out) override {
     std::ranges::transform(surveyed_, out.begin(), [](int top) { return static_cast<std::byte>(top); });
@@ -199,29 +211,112 @@ class BinnedBuilder final : public Builder {
 
  private:
   bool is_dot() const noexcept { return shape_.operation == Operation::dot; }
+  TermForm form() const noexcept {
+    return is_dot() ? TermForm::product : shape_.grid.squares() ? TermForm::square : TermForm::element;
+  }
   bool readable(const Block& block) const noexcept {
     return block.rows == 0 || (block.first != nullptr && (!is_dot() || block.second != nullptr));
   }
+  static bool finite(std::uint64_t largest) noexcept { return largest < Format<double>::infinity; }
+  static std::uint64_t largest_of(const Tile& tile) noexcept {
+    return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
+  }
 
-  /// Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
+  /// Elements in a row go as they are. Neighbouring columns share cache lines: a tile of rows stays in the first-level
+  /// cache for all of them.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
-    const Count most = columns_.size() == 1 ? Tile::capacity : Tile::capacity / 4;
-    for (Count done = 0; done < block.rows; done += most) {
-      const Count rows = std::min(most, block.rows - done);
-      Bytes offset = done * block.row_stride;
-      for (Count column = 0; column < columns_.size(); ++column, offset += sizeof(Element)) {
-        fill<Element>(tile_, block.first + offset, is_dot() ? block.second + offset : nullptr, rows, block.row_stride);
-        take(column);
+    const bool in_a_row = block.row_stride == sizeof(Element);
+    const Count most = in_a_row ? large_tile : Copy::capacity / 4;
+    for (Count done = 0, rows = 0; done < block.rows; done += rows) {
+      rows = std::min(most, block.rows - done);
+      const std::byte* first = block.first + done * block.row_stride;
+      const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
+      if (in_a_row) {
+        take(0, Tile{.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_});
+        continue;
+      }
+      for (Count column = 0; column < columns_.size(); ++column, first += sizeof(Element)) {
+        take(column, copy_.of<Element>(first, second, rows, block.row_stride));
+        if (second != nullptr) second += sizeof(Element);
       }
     }
+  }
+
+  bool is_copy(const Tile& tile) noexcept { return tile.first == copy_.values(0).data(); }
+
+  /// `take(tile)` for copies of parts of the tile without infinities and NaNs, whose flags are added.
+  template <class Take>
+  void without_specials(const Tile& tile, std::uint8_t& flags, const Take& take) {
+    if (is_copy(tile)) {
+      flags |= set_aside_specials(shape_, copy_.values(tile.count));
+      return take(tile);
+    }
+    const auto* const first = static_cast<const std::byte*>(tile.first);
+    const auto* const second = static_cast<const std::byte*>(tile.second);
+    for (Count done = 0; done < tile.count; done += Copy::capacity) {
+      const Bytes offset = done * sizeof(Element);
+      const Count count = std::min(Copy::capacity, tile.count - done);
+      const Tile copy =
+          copy_.of<Element>(first + offset, second == nullptr ? nullptr : second + offset, count, sizeof(Element));
+      flags |= set_aside_specials(shape_, copy_.values(count));
+      take(copy);
+    }
+  }
+
+  /// Raises `top` to that of the tile's finite terms. A copy loses the others, to the flags.
+  void look_at(const Tile& tile, int& top, std::uint8_t& flags) {
+    const std::uint64_t largest = largest_of(tile);
+    if (finite(largest))
+      top = std::max(top, shape_.grid.top_of(largest));
+    else
+      without_specials(tile, flags, [&](const Tile& copy) { look_at(copy, top, flags); });
+  }
+
+  /// Goes ahead with the window that there is, and once more where it was too low.
+  void add(const Tile& tile, Column& column) {
+    if (column.bins.top == shape_.lowest_top()) {
+      Tile few = tile;  // which tell where the window will be, most likely
+      few.count = std::min<Count>(tile.count, 64);
+      int top = column.bins.top;
+      look_at(few, top, column.flags);
+      column.bins.raise(top, shape_.bin_count);
+    }
+    for (;;) {
+      window_.follow(shape_, column.bins.top);
+      std::array<std::int64_t, most_bins> sums{};
+      const std::uint64_t largest =
+          tile.shares(tile.first, tile.second, tile.count, window_.scale, window_.each.data(), sums.data());
+      if (!finite(largest)) return without_specials(tile, column.flags, [&](const Tile& copy) { add(copy, column); });
+      const int top = shape_.grid.top_of(largest);
+      if (top <= column.bins.top) {
+        for (std::size_t bin = 0; bin < sums.size(); ++bin) column.bins.sums[bin] += sums[bin];
+        return note_zeros(tile, largest, column);
+      }
+      column.bins.raise(top, shape_.bin_count);
+    }
+  }
+
+  /// The sum of nothing but -0.0 is -0.0.
+  void note_zeros(const Tile& tile, std::uint64_t largest, Column& column) {
+    if ((column.flags & not_minus_zero) != 0) return;
+    if (largest == 0 && column.flags == no_flags && !shape_.grid.squares()) {
+      bool all = true;
+      without_specials(tile, column.flags,
+                       [&](const Tile& copy) { all = all && all_minus_zero(copy_.values(copy.count)); });
+      if (all) return;
+    }
+    column.flags |= not_minus_zero;
   }
 
   Shape shape_;
   std::vector<Column> columns_;
   std::vector<int> expected_;  // the tops that the columns begin with
   std::vector<int> surveyed_;
-  Tile tile_;
+  Shares shares_;
+  Shares largest_;
+  Copy copy_;
+  Extractors window_;
   Count rows_ = 0;
   Status status_ = Status::ok;
 };

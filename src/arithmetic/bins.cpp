@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace steadfold::arithmetic {
 namespace {
@@ -17,41 +16,12 @@ int exponent_bound(std::uint64_t magnitude) noexcept {
   return biased == 0 ? F::lowest_exponent + static_cast<int>(std::bit_width(magnitude)) : biased - bias + 1;
 }
 
-template <int bin_count>
-void add_shares(const double* terms, std::size_t count, const double* extractors, std::int64_t* sums) noexcept {
-  std::array<std::uint64_t, bin_count> found{};
-  for (std::size_t i = 0; i < count; ++i) {
-    double rest = terms[i];
-    for (int bin = 0; bin < bin_count; ++bin) {
-      const double moved = rest + extractors[bin];
-      found[bin] += std::bit_cast<std::uint64_t>(moved);
-      rest -= moved - extractors[bin];
-    }
-  }
-  for (int bin = 0; bin < bin_count; ++bin)
-    sums[bin] += static_cast<std::int64_t>(found[bin] - count * std::bit_cast<std::uint64_t>(extractors[bin]));
+/// 2^exponent, which is normal.
+double power_of_2(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (F::precision - 1));
 }
 
 }  // namespace
-
-Survey survey(const double* terms, std::size_t count) noexcept {
-  Survey found;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint64_t>(terms[i]);
-    found.largest = std::max(found.largest, bits & ~F::sign_bit);
-    found.other |= bits ^ F::sign_bit;
-  }
-  return found;
-}
-
-void add_shares(const double* terms, std::size_t count, std::span<const double> extractors,
-                std::int64_t* sums) noexcept {
-  switch (extractors.size()) {
-    case 2: return add_shares<2>(terms, count, extractors.data(), sums);
-    case 3: return add_shares<3>(terms, count, extractors.data(), sums);
-    default: return add_shares<4>(terms, count, extractors.data(), sums);
-  }
-}
 
 /// Terms are at most 2^E, and E < quantum(t + 1).
 int Grid::top_of(std::uint64_t largest) const noexcept {
@@ -65,10 +35,12 @@ int Grid::scale_exponent(int top) const noexcept {
   return quantum(top) + F::precision > bias ? -bin_width : 0;
 }
 
+double Grid::scale(int top) const noexcept { return power_of_2(scale_exponent(top)); }
+
 void Grid::extractors(int top, std::span<double> out) const noexcept {
   int exponent = quantum(top) + factors_ * scale_exponent(top) + F::precision - 1;
   for (double& each : out) {
-    each = std::ldexp(1.5, exponent);
+    each = 1.5 * power_of_2(exponent);
     exponent -= bin_width;
   }
 }

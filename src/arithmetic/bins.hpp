@@ -1,7 +1,6 @@
-// The bins of pre-rounded sums: a fixed grid over all exponents, and one pass that deals terms out to the K bins below
-// the largest one.
-// Rank order: none. Cost: 4 K - 2 operations a term, and a few to find the largest. Source: [S2]; Demmel & Nguyen 2013
-// and Arteaga et al. 2014, whom it follows; the grid is that of Ahrens, Demmel & Nguyen 2020.
+// The bins of pre-rounded sums: a fixed grid over all exponents, and what is kept of terms that kernels/shares deals
+// out to the K bins below the largest one. Rank order: none. Cost: K additions of integers to merge. Source: [S2];
+// Demmel & Nguyen 2013 and Arteaga et al. 2014, whom it follows; the grid is that of Ahrens, Demmel & Nguyen 2020.
 //
 // Bin j counts multiples of its quantum q_j = 2^(lowest exponent + 40 j); q_0 is the smallest term there is. Let r_j(x)
 // be x rounded to a multiple of q_j, ties to even. The share of a term x in bin j is r_j(x) - r_(j+1)(x), whatever the
@@ -19,7 +18,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -32,19 +30,6 @@ __extension__ typedef __int128 Int128;
 inline constexpr int bin_width = 40;
 inline constexpr int fewest_bins = 2;
 inline constexpr int most_bins = 4;
-
-/// The terms of a block. `largest`: its magnitude's bits. `other` is not 0 where a term is not -0.0.
-struct Survey {
-  std::uint64_t largest = 0;
-  std::uint64_t other = 0;
-};
-Survey survey(const double* terms, std::size_t count) noexcept;
-
-/// Adds the shares of finite terms, in quanta, to sums[0] (the top bin) and the `bin_count` - 1 below it; extractors[i]
-/// is 1.5 * 2^52 quanta of bin i: adding it to a term rounds to its quantum, and leaves the share in the last bits.
-/// At most 2^23 terms altogether before the sums are carried. The scalar reference.
-void add_shares(const double* terms, std::size_t count, std::span<const double> extractors,
-                std::int64_t* sums) noexcept;
 
 /// Which quanta the bins of a sum have: the terms are doubles, or squares of doubles, of which only the factors are
 /// ever written down as they are.
@@ -59,13 +44,15 @@ class Grid {
   int top_of(std::uint64_t largest) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
-  /// By how many powers of two terms, or factors, are raised before shares are taken: nothing overflows on the way, and
-  /// what underflows has no share in the window.
-  int scale_exponent(int top) const noexcept;
-  /// Writes the extractors of the window below a top, for terms that were raised.
+  /// The power of two that terms, or factors, are multiplied by before shares are taken: nothing overflows on the way,
+  /// and what underflows has no share in the window.
+  double scale(int top) const noexcept;
+  /// Writes the extractors of the window below a top, for terms that were multiplied.
   void extractors(int top, std::span<double> out) const noexcept;
 
  private:
+  int scale_exponent(int top) const noexcept;
+
   int factors_;
 };
 

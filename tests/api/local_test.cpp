@@ -295,6 +295,8 @@ TEST_F(LocalTest, BinsInEveryWayOfAskingForThem) {
     EXPECT_TRUE(is(norm2(x, {.method = twice}), norm2(x, {.method = once})));
     EXPECT_TRUE(is(mean(x, {.method = twice}), mean(x, {.method = once})));
     EXPECT_TRUE(is(sum(x, twice), sum(x, once)));
+    EXPECT_TRUE(is(sum(x, {.method = twice, .threads = 3}), sum(x, once)));
+    EXPECT_TRUE(is(norm2(x, {.method = once, .threads = 4}), norm2(x, {.method = once})));
   }
   EXPECT_TRUE(is(sum(x, binned()), sum(x, binned({.k = 3}))));
 }

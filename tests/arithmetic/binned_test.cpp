@@ -14,7 +14,6 @@
 #include <set>
 #include <vector>
 
-#include "arithmetic/bins.hpp"
 #include "arithmetic/ieee.hpp"
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"
@@ -150,6 +149,49 @@ void expect_one_record(Operation operation, int bin_count, std::uint64_t seed) {
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(with));
   }
   EXPECT_EQ(parts[0], whole) << name_of(operation) << ", seed " << seed << ", rows " << rows;
+}
+
+/// Two workers that both begin with the window of all.
+template <class Element>
+void expect_record_of_both_sweeps(Operation operation, int bin_count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const Count columns = 1 + random() % 3;
+  const Count rows = random() % 1500;
+  const Count cut = random() % (rows + 1);
+  const auto first = hostile_data<Element>(random, rows * columns, 0);
+  const auto second = hostile_data<Element>(random, rows * columns, 0);
+  const auto once = make_binned(operation, type_of<Element>, Type::f64, bin_count, Sweep::single_sweep, columns);
+  const auto twice = make_binned(operation, type_of<Element>, Type::f64, bin_count, Sweep::double_sweep, columns);
+  EXPECT_EQ(once->survey_bytes(), 0u);
+  Record surveyed(twice->survey_bytes());
+  ASSERT_EQ(surveyed.size(), columns);
+  const Block blocks[] = {block_of(first, second, 0, cut, columns), block_of(first, second, cut, rows - cut, columns)};
+  Record parts[2];
+  const std::unique_ptr<Builder> builders[] = {twice->builder(), twice->builder()};
+  for (int i = 0; i < 2; ++i) {
+    Record mine(columns);
+    builders[i]->survey(blocks[i]);
+    builders[i]->write_survey(mine);
+    std::ranges::transform(surveyed, mine, surveyed.begin(), [](auto a, auto b) { return std::max(a, b); });
+  }
+  for (int i = 0; i < 2; ++i) {
+    builders[i]->expect(surveyed);
+    builders[i]->clear();
+    builders[i]->push(0, blocks[i]);
+    parts[i] = written(*twice, *builders[i]);
+  }
+  EXPECT_EQ(merged(*twice, parts[0], parts[1]), record_of(*once, first, second, columns))
+      << name_of(operation) << ", seed " << seed;
+}
+
+TEST_P(Hostile, BothSweepsGiveOneRecord) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const Operation operation : operations) {
+      expect_record_of_both_sweeps<double>(operation, GetParam(), seed);
+      expect_record_of_both_sweeps<float>(operation, GetParam(), seed);
+    }
+    if (HasFailure()) return;
+  }
 }
 
 TEST_P(Hostile, AnyOrderSplittingAndMergeTreeGivesOneRecord) {
@@ -335,21 +377,6 @@ TEST(Binned, BlocksOfAnySizeAreCarried) {
     const std::vector<double> x(count, largest_share);
     const double expected = static_cast<double>(count) * largest_share;  // exact, or rounded once
     EXPECT_EQ(value_of<double>(*kind, record_of(*kind, x, x)), expected) << count;
-  }
-}
-
-/// As many terms as the comment in bins.hpp allows before a carry, of the largest share there is.
-TEST(Binned, SumsHoldTheSharesOf2To23TermsBeforeACarry) {
-  const Grid grid(1);
-  const double term = 0x1p-1035;  // q_1 / 2, in the window of bins 1 and 0: 2^39 quanta of bin 0
-  std::array<double, 2> extractors;
-  grid.extractors(1, extractors);
-  for (const double each : {term, -term}) {
-    const std::vector<double> block(1 << 13, each);
-    std::array<std::int64_t, 2> sums{};
-    for (int i = 0; i < 1 << 10; ++i) add_shares(block.data(), block.size(), extractors, sums.data());
-    EXPECT_EQ(sums[0], 0);
-    EXPECT_EQ(sums[1], std::copysign(1.0, each) * 0x1p62);
   }
 }
 
