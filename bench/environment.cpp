@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "../tools/mpi_library.hpp"
 #include "bench.hpp"
+#include "kernels/target.hpp"
 #include "read.hpp"
 #include "steadfold/steadfold.h"
 
@@ -74,7 +74,6 @@ Json environment() {
   uname(&system);
   const auto cores = std::thread::hardware_concurrency();
   const int allowed = allowed_cores();
-  const char* const forced = std::getenv("STEADFOLD_TARGET");
   return {{"date", date()},
           {"cpu", cpu_name()},
           {"caches", caches()},
@@ -88,7 +87,8 @@ Json environment() {
           {"compiler", compiler()},
           {"flags", STEADFOLD_FLAGS},
           {"widest_target", widest_target()},
-          {"forced_target", forced == nullptr ? "" : forced},
+          {"target", kernels::name_of(kernels::chosen())},
+          {"forced_target", kernels::forced()},
           {"mpi", command::mpi_library().version},
           {"steadfold", sf_version()}};
 }

@@ -8,14 +8,12 @@
 #include "collective/crew.hpp"
 #include "contest.hpp"
 #include "fast_math.hpp"
+#include "kernels/target.hpp"
 #include "read.hpp"
 #include "steadfold/steadfold.hpp"
 
 namespace steadfold::bench {
 namespace {
-
-/// What the library's kernels are made for.
-constexpr const char* library_target = "scalar";
 
 /// Kahan 1965: the rounding error of each addition is taken off the next element.
 template <class T>
@@ -112,11 +110,12 @@ class Kernels {
 
   void add_own() {
     const auto by = [this](Method method) { return steadfold::LocalOptions{.method = method, .threads = threads_}; };
-    add("plain", "plain", library_target, [this, options = by(steadfold::plain())] { return sum(x_, options); });
-    add("tree", "tree", library_target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
-    add("binned", "binned", library_target, [this, options = by(steadfold::binned())] { return sum(x_, options); });
-    add("exact", "exact", library_target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
-    add("exact dot", "exact dot", library_target, [this, options = by({})] { return dot(x_, x_, options); });
+    const std::string target(kernels::name_of(kernels::chosen()));
+    add("plain", "plain", "scalar", [this, options = by(steadfold::plain())] { return sum(x_, options); });
+    add("tree", "tree", target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
+    add("binned", "binned", "scalar", [this, options = by(steadfold::binned())] { return sum(x_, options); });
+    add("exact", "exact", target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
+    add("exact dot", "exact dot", target, [this, options = by({})] { return dot(x_, x_, options); });
   }
 
   std::vector<T> x_;

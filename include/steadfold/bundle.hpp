@@ -175,14 +175,14 @@ class Bundle {
  public:
   /// The sum of all elements of all ranks.
   template <Vector R>
-    requires Number<detail::element_t<R>>
-  Result<detail::element_t<R>> sum(const R& x, const MemberOptions& options = {}) {
+    requires Element<detail::element_t<R>>
+  Result<detail::value_of_t<R, SF_SUM>> sum(const R& x, const MemberOptions& options = {}) {
     return reduce(x, plus, options);
   }
   /// The sum of x[i] * y[i], correctly rounded.
   template <Vector R, Vector S>
-    requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::element_t<R>> dot(const R& x, const S& y, const MemberOptions& options = {}) {
+    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+  Result<detail::value_of_t<R, SF_DOT>> dot(const R& x, const S& y, const MemberOptions& options = {}) {
     // Different sizes fail in the run, on all ranks: no rank must wait for one that threw.
     const bool same_size = std::ranges::size(x) == std::ranges::size(y);
     return add(BuiltIn<SF_DOT>{}, std::ranges::data(x), same_size ? std::ranges::data(y) : nullptr,
@@ -190,25 +190,25 @@ class Bundle {
   }
   /// The Euclidean norm, correctly rounded.
   template <Vector R>
-    requires std::floating_point<detail::element_t<R>>
-  Result<detail::element_t<R>> norm2(const R& x, const MemberOptions& options = {}) {
+    requires Rounded<detail::element_t<R>>
+  Result<detail::value_of_t<R, SF_NORM2>> norm2(const R& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_NORM2>{}, options);
   }
   /// The sum divided by the number of elements, rounded once.
   template <Vector R>
-    requires std::floating_point<detail::element_t<R>>
-  Result<detail::element_t<R>> mean(const R& x, const MemberOptions& options = {}) {
+    requires Rounded<detail::element_t<R>>
+  Result<detail::value_of_t<R, SF_MEAN>> mean(const R& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_MEAN>{}, options);
   }
   /// The least element, the greatest, and where they are.
   template <Vector R>
-    requires Number<detail::element_t<R>>
-  Result<detail::element_t<R>> min(const R& x, const MemberOptions& options = {}) {
+    requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_MIN>> min(const R& x, const MemberOptions& options = {}) {
     return reduce(x, minimum, options);
   }
   template <Vector R>
-    requires Number<detail::element_t<R>>
-  Result<detail::element_t<R>> max(const R& x, const MemberOptions& options = {}) {
+    requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_MAX>> max(const R& x, const MemberOptions& options = {}) {
     return reduce(x, maximum, options);
   }
   template <Vector R>

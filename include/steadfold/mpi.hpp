@@ -85,16 +85,23 @@ void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Opti
 
 /// The sum of all elements of all ranks; no elements: +0.0. With a root, other ranks get a NaN (integers: 0).
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> sum(const R& x, MPI_Comm comm, const Options& options = {}) {
+  requires Element<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM> sum(const R& x, MPI_Comm comm, const Options& options = {}) {
   using T = detail::element_t<R>;
   return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), plus, comm, options);
 }
 
+/// The same, wider than the elements: sum<double>(floats, comm).
+template <Element Result, Vector R>
+Result sum(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), to<Result>(plus), comm, options);
+}
+
 /// The sum of x[i] * y[i] over all elements of all ranks, correctly rounded.
 template <Vector R, Vector S>
-  requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-detail::element_t<R> dot(const R& x, const S& y, MPI_Comm comm, const Options& options = {}) {
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, MPI_Comm comm, const Options& options = {}) {
   using T = detail::element_t<R>;
   const std::size_t rows = std::max(std::ranges::size(x), std::ranges::size(y));
   // Different sizes are for the call itself to report, which reads neither then: no rank must wait for one that threw.
@@ -105,16 +112,16 @@ detail::element_t<R> dot(const R& x, const S& y, MPI_Comm comm, const Options& o
 
 /// The Euclidean norm of the whole vector, correctly rounded.
 template <Vector R>
-  requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> norm2(const R& x, MPI_Comm comm, const Options& options = {}) {
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_NORM2> norm2(const R& x, MPI_Comm comm, const Options& options = {}) {
   using T = detail::element_t<R>;
   return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, comm, options);
 }
 
 /// The sum of all elements of all ranks divided by their number, rounded once.
 template <Vector R>
-  requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> mean(const R& x, MPI_Comm comm, const Options& options = {}) {
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_MEAN> mean(const R& x, MPI_Comm comm, const Options& options = {}) {
   using T = detail::element_t<R>;
   return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, comm, options);
 }
@@ -129,13 +136,13 @@ detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, MPI_
 
 /// The least element of all ranks, and the greatest.
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> min(const R& x, MPI_Comm comm, const Options& options = {}) {
+  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+detail::value_of_t<R, SF_MIN> min(const R& x, MPI_Comm comm, const Options& options = {}) {
   return reduce(x, minimum, comm, options);
 }
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> max(const R& x, MPI_Comm comm, const Options& options = {}) {
+  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+detail::value_of_t<R, SF_MAX> max(const R& x, MPI_Comm comm, const Options& options = {}) {
   return reduce(x, maximum, comm, options);
 }
 

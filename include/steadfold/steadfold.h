@@ -32,7 +32,12 @@ typedef enum sf_type {
   SF_I64,
   SF_U32,
   SF_U64,
-  SF_BYTES /* with element_bytes and SF_USER */
+  SF_BYTES,       /* with element_bytes and SF_USER */
+  SF_BF16,        /* bfloat16, the upper half of a float; only read: the result is SF_F32 or SF_F64 */
+  SF_F16,         /* IEEE binary16, likewise */
+  SF_COMPLEX_F32, /* two floats, the real part first: sum, product, mean, dot (of x[i] y[i], nothing conjugated), and
+                     norm2, whose result is real */
+  SF_COMPLEX_F64
 } sf_type;
 
 /* What the elements are combined with. */
@@ -110,7 +115,8 @@ typedef struct sf_call {
   sf_operation operation;
   sf_method method;
   sf_type type;
-  sf_type result_type;    /* SF_F32 or SF_F64 for exact and binned; else the type itself */
+  sf_type result_type;    /* for exact and binned any floating-point type (complex for complex); else the type itself, or a wider
+                             one, to which every element is converted first */
   uint64_t columns;       /* elements in a row, at least 1: every column is reduced for itself */
   int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */

@@ -9,6 +9,7 @@
 // sf::Error. Arguments are only read. Functions may be called by any number of threads at once.
 #pragma once
 
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -128,6 +129,26 @@ template <class T>
 concept Number = std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, std::int32_t> ||
                  std::same_as<T, std::int64_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>;
 
+/// Formats that are only read, as bits: results are floats, or what `to` says.
+struct Bfloat16 {
+  std::uint16_t bits = 0;  ///< the upper half of a float
+};
+struct Float16 {
+  std::uint16_t bits = 0;  ///< IEEE binary16
+};
+template <class T>
+concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
+
+/// Sum, product, mean, dot (nothing is conjugated) and norm2.
+template <class T>
+concept Complex = std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<float>>;
+
+template <class T>
+concept Element = Number<T> || Narrow<T> || Complex<T>;
+/// What is rounded.
+template <class T>
+concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T> || Complex<T>;
+
 /// A contiguous range: vector, array, span.
 template <class R>
 concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
@@ -142,6 +163,18 @@ inline constexpr BuiltIn<SF_MIN> minimum;  ///< IEEE 754-2019: a NaN wins, -0 is
 inline constexpr BuiltIn<SF_MAX> maximum;  ///< IEEE 754-2019: a NaN wins, +0 is above -0
 inline constexpr BuiltIn<SF_MIN_LOCATION> minimum_location;
 inline constexpr BuiltIn<SF_MAX_LOCATION> maximum_location;
+
+/// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
+/// element is converted first; exact sums are rounded to it.
+template <Element Result, sf_operation id>
+struct BuiltInTo {
+  static constexpr sf_operation operation = id;
+  using Value = Result;
+};
+template <Element Result, sf_operation id>
+constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
+  return {};
+}
 
 /// A value and the lowest index, in the whole job, of an element that has it.
 template <Number T>
@@ -177,8 +210,36 @@ constexpr sf_type type_of() {
   if constexpr (std::same_as<T, std::int64_t>) return SF_I64;
   if constexpr (std::same_as<T, std::uint32_t>) return SF_U32;
   if constexpr (std::same_as<T, std::uint64_t>) return SF_U64;
+  if constexpr (std::same_as<T, Bfloat16>) return SF_BF16;
+  if constexpr (std::same_as<T, Float16>) return SF_F16;
+  if constexpr (std::same_as<T, std::complex<float>>) return SF_COMPLEX_F32;
+  if constexpr (std::same_as<T, std::complex<double>>) return SF_COMPLEX_F64;
   return SF_BYTES;
 }
+
+/// The values that a built-in operator makes of elements of type T.
+template <class T, class Op>
+struct ValueOf {
+  using type = T;
+};
+template <Narrow T, class Op>
+struct ValueOf<T, Op> {
+  using type = float;
+};
+template <Complex T>
+struct ValueOf<T, BuiltIn<SF_NORM2>> {
+  using type = typename T::value_type;
+};
+template <class T, Element Result, sf_operation id>
+struct ValueOf<T, BuiltInTo<Result, id>> {
+  using type = Result;
+};
+template <Narrow T, Element Result, sf_operation id>
+struct ValueOf<T, BuiltInTo<Result, id>> {
+  using type = Result;
+};
+template <class T, class Op>
+using value_t = typename ValueOf<T, Op>::type;
 
 /// What stands behind a call's operator: what it threw, if it did.
 class OperatorHolder {
@@ -206,13 +267,14 @@ class OperatorHolder {
 /// A built-in operator: nothing to hold.
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
-  static_assert(Number<T>, "built-in operators take numbers; give an operator of your own");
+  static_assert(Element<T>, "built-in operators take numbers; give an operator of your own");
 
  public:
   explicit HeldOperator(const Op& /*op*/) {}
   void describe(sf_call& call) {
     call.operation = Op::operation;
-    call.type = call.result_type = type_of<T>();
+    call.type = type_of<T>();
+    call.result_type = type_of<value_t<T, Op>>();
   }
 };
 
@@ -267,13 +329,20 @@ inline void check(sf_status status, OperatorHolder* op = nullptr) {
   throw Error(status, sf_error_text());
 }
 
+template <class Op>
+concept IsBuiltIn = requires { Op::operation; };
+
 /// What an operator makes of elements of type T.
 template <class T, class Op>
 struct ResultOf {
   using type = T;
 };
-template <class T, class Op>
-  requires(std::same_as<Op, BuiltIn<SF_MIN_LOCATION>> || std::same_as<Op, BuiltIn<SF_MAX_LOCATION>>)
+template <class T, IsBuiltIn Op>
+struct ResultOf<T, Op> {
+  using type = value_t<T, Op>;
+};
+template <class T, IsBuiltIn Op>
+  requires(Op::operation == SF_MIN_LOCATION || Op::operation == SF_MAX_LOCATION)
 struct ResultOf<T, Op> {
   using type = Located<T>;
 };
@@ -285,12 +354,17 @@ template <class T>
 T no_result() {
   if constexpr (std::numeric_limits<T>::has_quiet_NaN)
     return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (Complex<T>)
+    return {no_result<typename T::value_type>(), no_result<typename T::value_type>()};
   else
     return T{};
 }
 
 template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;
+/// What a built-in operator makes of a range.
+template <class R, sf_operation id>
+using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
 
 template <class T, class Op>
 result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op& op, const LocalOptions& options) {
@@ -316,40 +390,66 @@ inline void check_same_size(std::size_t first, std::size_t second) {
 
 /// The sum of all elements; no elements: +0.0.
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> sum(const R& x, const LocalOptions& options) {
+  requires Element<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM> sum(const R& x, const LocalOptions& options) {
   using T = detail::element_t<R>;
   return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), plus, options);
 }
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> sum(const R& x, Method method = {}) {
+  requires Element<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM> sum(const R& x, Method method = {}) {
   return sum(x, LocalOptions{.method = method});
+}
+
+/// The same, wider than the elements: sum<double>(floats).
+template <Element Result, Vector R>
+Result sum(const R& x, const LocalOptions& options) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), to<Result>(plus), options);
+}
+template <Element Result, Vector R>
+Result sum(const R& x, Method method = {}) {
+  return sum<Result>(x, LocalOptions{.method = method});
 }
 
 /// The sum of x[i] * y[i], by default correctly rounded. Throws when the sizes differ.
 template <Vector R, Vector S>
-  requires std::floating_point<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-detail::element_t<R> dot(const R& x, const S& y, const LocalOptions& options = {}) {
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, const LocalOptions& options) {
   using T = detail::element_t<R>;
   detail::check_same_size(std::ranges::size(x), std::ranges::size(y));
   return detail::reduce_local(std::span<const T>(x), std::ranges::data(y), BuiltIn<SF_DOT>{}, options);
 }
+template <Vector R, Vector S>
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, Method method = {}) {
+  return dot(x, y, LocalOptions{.method = method});
+}
 
 /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
 template <Vector R>
-  requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> norm2(const R& x, const LocalOptions& options = {}) {
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_NORM2> norm2(const R& x, const LocalOptions& options) {
   using T = detail::element_t<R>;
   return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, options);
+}
+template <Vector R>
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_NORM2> norm2(const R& x, Method method = {}) {
+  return norm2(x, LocalOptions{.method = method});
 }
 
 /// The sum divided by the number of elements, rounded once. Throws Error(SF_EMPTY) when there are none.
 template <Vector R>
-  requires std::floating_point<detail::element_t<R>>
-detail::element_t<R> mean(const R& x, const LocalOptions& options = {}) {
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_MEAN> mean(const R& x, const LocalOptions& options) {
   using T = detail::element_t<R>;
   return detail::reduce_local(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, options);
+}
+template <Vector R>
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_MEAN> mean(const R& x, Method method = {}) {
+  return mean(x, LocalOptions{.method = method});
 }
 
 /// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) when there are none and
@@ -366,13 +466,13 @@ detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, Meth
 
 /// The least element, and the greatest. Throw Error(SF_EMPTY) when there are none.
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> min(const R& x, const LocalOptions& options = {}) {
+  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+detail::value_of_t<R, SF_MIN> min(const R& x, const LocalOptions& options = {}) {
   return reduce(x, minimum, options);
 }
 template <Vector R>
-  requires Number<detail::element_t<R>>
-detail::element_t<R> max(const R& x, const LocalOptions& options = {}) {
+  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+detail::value_of_t<R, SF_MAX> max(const R& x, const LocalOptions& options = {}) {
   return reduce(x, maximum, options);
 }
 

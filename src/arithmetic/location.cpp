@@ -139,8 +139,7 @@ std::unique_ptr<PartialKind> make_location(Operation operation, Type type, Count
     case Type::i64: return make<std::int64_t>(least, columns);
     case Type::u32: return make<std::uint32_t>(least, columns);
     case Type::u64: return make<std::uint64_t>(least, columns);
-    case Type::f64:
-    case Type::bytes: break;
+    default: break;
   }
   return make<double>(least, columns);
 }

@@ -74,6 +74,36 @@ std::array<Operator, 4> make_all() {
   return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
 }
 
+/// Every operation rounds once, none are fused.
+template <class T>
+int multiply_complex(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  const auto* x = static_cast<const T*>(left);
+  const auto* y = static_cast<const T*>(right);
+  auto* r = static_cast<T*>(result);
+  for (std::size_t i = 0; i < 2 * count; i += 2) {
+    const T a = x[i];
+    const T b = x[i + 1];
+    const T c = y[i];
+    const T d = y[i + 1];
+    r[i] = a * c - b * d;
+    r[i + 1] = a * d + b * c;
+  }
+  return 0;
+}
+
+template <class T>
+std::array<Operator, 4> make_complex() {
+  return {Operator{}, Operator{.apply = multiply_complex<T>,
+                               .element_bytes = 2 * sizeof(T),
+                               .commutative = true,
+                               .canonicalise = [](void* values, std::size_t n) { canonicalise<T>(values, 2 * n); },
+                               .of_nothing =
+                                   [](void* values, std::size_t n) {
+                                     auto* x = static_cast<T*>(values);
+                                     for (std::size_t i = 0; i < 2 * n; ++i) x[i] = i % 2 == 0 ? T{1} : T{0};
+                                   }}};
+}
+
 }  // namespace
 
 int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
@@ -89,14 +119,25 @@ Status value_of_nothing(const Operator& op, void* values, std::size_t count) {
 }
 
 const Operator& built_in(Operation operation, Type type) noexcept {
-  static const std::array<std::array<Operator, 4>, 6> table = {make_all<double>(),        make_all<float>(),
-                                                               make_all<std::int32_t>(),  make_all<std::int64_t>(),
-                                                               make_all<std::uint32_t>(), make_all<std::uint64_t>()};
+  static const std::array<std::array<Operator, 4>, 11> table = {
+      make_all<double>(),
+      make_all<float>(),
+      make_all<std::int32_t>(),
+      make_all<std::int64_t>(),
+      make_all<std::uint32_t>(),
+      make_all<std::uint64_t>(),
+      {},  // bytes
+      {},  // bf16
+      {},  // f16
+      make_complex<float>(),
+      make_complex<double>(),
+  };
   return table[static_cast<std::size_t>(type)][static_cast<std::size_t>(operation)];
 }
 
 std::string_view name_of(Type type) noexcept {
-  static constexpr std::array<std::string_view, 7> names = {"f64", "f32", "i32", "i64", "u32", "u64", "bytes"};
+  static constexpr std::array<std::string_view, 11> names = {"f64",   "f32",  "i32", "i64",  "u32", "u64",
+                                                             "bytes", "bf16", "f16", "cf32", "cf64"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -13,7 +13,8 @@
 
 namespace steadfold::arithmetic {
 
-enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes };
+/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one.
+enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64 };
 enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2, mean, min_location, max_location };
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
@@ -24,14 +25,22 @@ constexpr bool is_location(Operation operation) noexcept {
   return operation == Operation::min_location || operation == Operation::max_location;
 }
 
+constexpr bool is_complex(Type type) noexcept { return type == Type::cf32 || type == Type::cf64; }
+/// The type of a complex number's parts.
+constexpr Type part_of(Type type) noexcept { return type == Type::cf32 ? Type::f32 : Type::f64; }
+
 constexpr order::Bytes size_of(Type type) noexcept {
   switch (type) {
     case Type::f64:
     case Type::i64:
+    case Type::cf32:
     case Type::u64: return 8;
     case Type::f32:
     case Type::i32:
     case Type::u32: return 4;
+    case Type::bf16:
+    case Type::f16: return 2;
+    case Type::cf64: return 16;
     case Type::bytes: return 0;
   }
   return 0;
@@ -71,7 +80,8 @@ int combine(const Operator& op, const void* left, const void* right, void* resul
 /// Writes the result of no elements at all, or is `empty` where there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);
 
-/// A built-in operator; sum, product, min or max of a number type. Integers wrap around.
+/// A built-in operator; sum, product, min or max of a number type. Integers wrap around; complex numbers have the
+/// product (ac - bd) + (ad + bc)i alone. `apply` is null where there is no operator.
 const Operator& built_in(Operation operation, Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

@@ -37,7 +37,8 @@ class Builder {
  public:
   virtual ~Builder() = default;
   virtual void clear() = 0;
-  /// Takes in the rows begin, begin + 1, ... of the whole job. The block's memory must stay as it is until `write`.
+  /// Takes in the rows begin, begin + 1, ... of the whole job. The block's memory must stay as it is until the next
+  /// push has returned, or `write`.
   /// Blocks must not overlap; one that does is reported by the partial's status.
   virtual void push(Index begin, const Block& block) = 0;
   /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows. Ends the

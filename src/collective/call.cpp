@@ -7,6 +7,7 @@
 
 #include "arithmetic/binned.hpp"
 #include "arithmetic/bins.hpp"
+#include "arithmetic/converted.hpp"
 #include "arithmetic/exact.hpp"
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
@@ -55,13 +56,23 @@ bool is_rounded_once(Operation operation) {
   return operation == Operation::dot || operation == Operation::norm2 || operation == Operation::mean;
 }
 
+/// Whether the method keeps all bits until the end.
+bool rounds_once(Method method) { return method == Method::exact || method == Method::binned; }
+
+/// What a call's elements are combined as.
+Type combined_type(Operation operation, Type type, Type result, Method method) {
+  const auto conversion = arithmetic::conversion(operation, type, result, rounds_once(method));
+  return conversion ? conversion->type : type;
+}
+
 /// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   if (call.operation == Operation::user) return Method::tree;
   if (is_rounded_once(call.operation)) return Method::exact;
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
-  if (arithmetic::built_in(base(call.operation), call.type).order_free) return Method::plain;
+  const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
+  if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
   if (call.operation == Operation::sum && call.layout != LayoutKind::row_a_rank) return Method::exact;
   return Method::tree;
 }
@@ -230,7 +241,8 @@ void require_data(const Call& call, const std::byte* first, const std::byte* sec
 bool order_free(const Description& description) noexcept {
   const auto operation = static_cast<Operation>(description.operation);
   const auto type = static_cast<Type>(description.type);
-  return operation != Operation::user && type != Type::bytes && arithmetic::built_in(base(operation), type).order_free;
+  const Type combined = combined_type(operation, type, static_cast<Type>(description.result_type), Method::plain);
+  return operation != Operation::user && arithmetic::built_in(base(operation), combined).order_free;
 }
 
 bool needs_indices(const Description& description) noexcept {
@@ -240,11 +252,15 @@ bool needs_indices(const Description& description) noexcept {
 
 const arithmetic::Operator& operator_of(const Call& call) noexcept {
   if (call.operation == Operation::user) return call.user;
-  return arithmetic::built_in(base(call.operation), call.type);
+  return arithmetic::built_in(base(call.operation),
+                              combined_type(call.operation, call.type, call.result_type, resolved_method(call)));
 }
 
-std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
-                                                   Count columns) {
+namespace {
+
+/// Of elements that are combined as they are.
+std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
+                                                      Count columns) {
   const auto operation = static_cast<Operation>(description.operation);
   const auto type = static_cast<Type>(description.type);
   const auto result = static_cast<Type>(description.result_type);
@@ -273,12 +289,32 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
                                   result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
   }
   if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact or binned");
-  if (result != type) unsupported("its result has the elements' type), use exact, binned or the same type");
+  if (result != type)
+    unsupported("no conversion of elements leads to " + std::string(arithmetic::name_of(result)) +
+                "), take another result type");
+  if (op.apply == nullptr)
+    unsupported("numbers of that type are only read or have no such operator), see docs/guarantees.md");
   if (arithmetic::is_location(operation)) {
     if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
     return arithmetic::make_location(operation, type, columns);
   }
   return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
+}
+
+}  // namespace
+
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns) {
+  const auto type = static_cast<Type>(description.type);
+  const auto conversion = arithmetic::conversion(static_cast<Operation>(description.operation), type,
+                                                 static_cast<Type>(description.result_type),
+                                                 rounds_once(static_cast<Method>(description.method)));
+  if (!conversion) return make_kind_of(description, op, columns);
+  Description converted = description;
+  converted.type = static_cast<std::uint64_t>(conversion->type);
+  converted.result_type = static_cast<std::uint64_t>(conversion->result);
+  return arithmetic::make_converted(make_kind_of(converted, op, columns * conversion->parts), *conversion, type,
+                                    columns);
 }
 
 Rank root_of(const Description& description) noexcept {

@@ -193,6 +193,9 @@ TEST(Operators, SayWhatTheyAre) {
     }
   }
   EXPECT_EQ(arithmetic::size_of(Type::bytes), 0u);
+  EXPECT_EQ(arithmetic::size_of(Type::f16), 2u);
+  EXPECT_EQ(arithmetic::size_of(Type::cf32), 8u);
+  EXPECT_EQ(arithmetic::size_of(Type::cf64), 16u);
 }
 
 TEST(Operators, OfNothingAreZeroAndOne) {
@@ -215,6 +218,8 @@ TEST(Operators, HaveNames) {
   EXPECT_EQ(arithmetic::name_of(Type::f64), "f64");
   EXPECT_EQ(arithmetic::name_of(Type::u64), "u64");
   EXPECT_EQ(arithmetic::name_of(Type::bytes), "bytes");
+  EXPECT_EQ(arithmetic::name_of(Type::bf16), "bf16");
+  EXPECT_EQ(arithmetic::name_of(Type::cf64), "cf64");
   EXPECT_EQ(arithmetic::name_of(Operation::sum), "sum");
   EXPECT_EQ(arithmetic::name_of(Operation::max), "max");
   EXPECT_EQ(arithmetic::name_of(Operation::user), "user");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -435,6 +436,43 @@ TEST_F(ReduceTest, ThreadsOnEveryRank) {
       }
     }
   }
+}
+
+/// Elements that are converted where they lie: what travels is that of the wider ones.
+TEST_F(ReduceTest, TypesThatAreConverted) {
+  for (const std::size_t n : sizes()) {
+    std::vector<Float16> halves(n);
+    for (Float16& each : halves) each.bits = static_cast<std::uint16_t>(random() & 0xBFFF);
+    const std::vector<float> floats = elements<float>(n, random);
+    const std::vector<double> parts = elements<double>(2 * n, random);
+    std::vector<std::complex<double>> complex;
+    for (std::size_t i = 0; i < n; ++i) complex.emplace_back(parts[2 * i], parts[2 * i + 1]);
+    for (const auto& layout : sorts_of_layouts(n, world.count(), random)) {
+      const auto& mine = layout.ownership[world.index()];
+      const Options options{.method = tree(), .layout = layout_on(world, layout.ownership)};
+      const std::string what = std::to_string(n) + ", " + layout.name;
+      expect_by_every_schedule(world, sum(halves, tree()), options, what,
+                               [&](const Options& by) { return sum(pick(halves, mine), world.comm, by); });
+      expect_by_every_schedule(world, sum<double>(floats, tree()), options, what,
+                               [&](const Options& by) { return sum<double>(pick(floats, mine), world.comm, by); });
+      expect_by_every_schedule(world, sum(complex, tree()), options, what,
+                               [&](const Options& by) { return sum(pick(complex, mine), world.comm, by); });
+      const Options exactly{.method = exact()};
+      expect_by_every_schedule(world, dot(halves, halves), exactly, what, [&](const Options& by) {
+        return dot(pick(halves, mine), pick(halves, mine), world.comm, by);
+      });
+      expect_by_every_schedule(world, dot(complex, complex), exactly, what, [&](const Options& by) {
+        return dot(pick(complex, mine), pick(complex, mine), world.comm, by);
+      });
+      expect_by_every_schedule(world, norm2(complex), exactly, what,
+                               [&](const Options& by) { return norm2(pick(complex, mine), world.comm, by); });
+    }
+  }
+  std::vector<std::complex<float>> buffer(5, {1, static_cast<float>(world.rank)});
+  allreduce(std::span(buffer), times, world.comm);
+  std::vector<std::complex<float>> factors;
+  for (int rank = 0; rank < world.size; ++rank) factors.emplace_back(1.0F, static_cast<float>(rank));
+  for (const auto& each : buffer) EXPECT_TRUE(is(each, reduce(factors, times)));
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+#include "arithmetic/converted.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <complex>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace steadfold::arithmetic {
+namespace {
+
+struct Bfloat16 {
+  std::uint16_t bits;
+};
+struct Float16 {
+  std::uint16_t bits;
+};
+
+template <class To, class From>
+To widened(From x) noexcept {
+  return static_cast<To>(x);
+}
+
+template <>
+float widened<float>(Bfloat16 x) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+}
+
+/// The fields of a half, read as those of a float, stand for a number 2^112 times smaller, subnormals too.
+template <>
+float widened<float>(Float16 x) noexcept {
+  const std::uint32_t fields = (x.bits & 0x7FFFu) << 13;
+  const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(fields) * 0x1p+112F);
+  const std::uint32_t infinite = (x.bits & 0x7C00u) == 0x7C00u ? 0x7F800000u : 0;
+  return std::bit_cast<float>(scaled | infinite | (x.bits & 0x8000u) << 16);
+}
+
+template <>
+double widened<double>(Bfloat16 x) noexcept {
+  return widened<float>(x);
+}
+template <>
+double widened<double>(Float16 x) noexcept {
+  return widened<float>(x);
+}
+
+template <class T>
+T load(const std::byte* at) noexcept {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+template <class T>
+std::byte* store(T value, std::byte* at) noexcept {
+  std::memcpy(at, &value, sizeof value);
+  return at + sizeof value;
+}
+
+template <class From, class To>
+void widen(const std::byte* elements, Count count, std::byte* converted) {
+  for (Count i = 0; i < count; ++i) converted = store(widened<To>(load<From>(elements + i * sizeof(From))), converted);
+}
+
+/// A row of complex numbers as two of reals: (a + bi)(c + di) is a c - b d and a d + b c, so the factors are
+/// (a, a), (-b, b) on one side, and (c, d), (d, c) on the other.
+template <class T>
+void left_factors(const std::byte* elements, Count count, std::byte* converted) {
+  const auto part = [&](Count i) { return load<T>(elements + i * sizeof(T)); };
+  for (Count i = 0; i < count; ++i) converted = store(part(2 * i), store(part(2 * i), converted));
+  for (Count i = 0; i < count; ++i) converted = store(part(2 * i + 1), store(-part(2 * i + 1), converted));
+}
+template <class T>
+void right_factors(const std::byte* elements, Count count, std::byte* converted) {
+  const auto part = [&](Count i) { return load<T>(elements + i * sizeof(T)); };
+  for (Count i = 0; i < count; ++i) converted = store(part(2 * i + 1), store(part(2 * i), converted));
+  for (Count i = 0; i < count; ++i) converted = store(part(2 * i), store(part(2 * i + 1), converted));
+}
+/// A row of the real parts, one of the imaginary ones.
+template <class T>
+void parts(const std::byte* elements, Count count, std::byte* converted) {
+  for (const Count which : {Count{0}, Count{1}})
+    for (Count i = 0; i < count; ++i) converted = store(load<T>(elements + (2 * i + which) * sizeof(T)), converted);
+}
+
+struct Widening {
+  Type from;
+  Type to;
+  Convert convert;
+};
+constexpr Widening widenings[] = {{Type::bf16, Type::f32, widen<Bfloat16, float>},
+                                  {Type::bf16, Type::f64, widen<Bfloat16, double>},
+                                  {Type::f16, Type::f32, widen<Float16, float>},
+                                  {Type::f16, Type::f64, widen<Float16, double>},
+                                  {Type::f32, Type::f64, widen<float, double>},
+                                  {Type::i32, Type::i64, widen<std::int32_t, std::int64_t>},
+                                  {Type::u32, Type::u64, widen<std::uint32_t, std::uint64_t>},
+                                  {Type::cf32, Type::cf64, widen<std::complex<float>, std::complex<double>>}};
+
+Convert widening(Type from, Type to) noexcept {
+  const auto* const found = std::find_if(std::begin(widenings), std::end(widenings),
+                                         [&](const Widening& each) { return each.from == from && each.to == to; });
+  return found == std::end(widenings) ? nullptr : found->convert;
+}
+
+/// Rows on their way into a builder, a tile at a time: the tile before stays until the builder has seen the next.
+class ConvertedBuilder final : public Builder {
+ public:
+  ConvertedBuilder(std::unique_ptr<Builder> inner, const Conversion& how, Type from, Count columns)
+      : inner_(std::move(inner)),
+        how_(how),
+        columns_(columns),
+        row_bytes_(columns * size_of(from)),
+        out_bytes_(columns * how.parts * size_of(how.type)),
+        tile_(std::max<Count>(tile_bytes / (how.rows * out_bytes_), 1)) {}
+
+  void clear() override { inner_->clear(); }
+
+  void push(Index begin, const Block& block) override {
+    visit_tiles(block, [&](Count done, const Block& tile) { inner_->push(begin + done * how_.rows, tile); });
+  }
+
+  void survey(const Block& block) override {
+    visit_tiles(block, [&](Count, const Block& tile) { inner_->survey(tile); });
+  }
+  void write_survey(std::span<std::byte> out) override { inner_->write_survey(out); }
+  void expect(std::span<const std::byte> surveyed) override { inner_->expect(surveyed); }
+
+  Bytes write(std::span<std::byte> out) override { return inner_->write(out); }
+
+ private:
+  struct Tile {
+    std::vector<std::byte> first;
+    std::vector<std::byte> second;
+  };
+  static constexpr Bytes tile_bytes = 8192;
+
+  /// Calls `visit(rows before, converted rows)`.
+  template <class Visit>
+  void visit_tiles(const Block& block, Visit visit) {
+    for (Count done = 0; done < block.rows; done += tile_) {
+      const Count rows = std::min(tile_, block.rows - done);
+      Tile& tile = tiles_[turn_];
+      turn_ = 1 - turn_;
+      const Bytes offset = done * block.row_stride;
+      visit(done, Block{.first = convert(how_.first, block.first, offset, rows, block.row_stride, tile.first),
+                        .second = convert(how_.second, block.second, offset, rows, block.row_stride, tile.second),
+                        .rows = rows * how_.rows,
+                        .row_stride = out_bytes_});
+    }
+  }
+
+  const std::byte* convert(Convert function, const std::byte* from, Bytes offset, Count rows, Bytes stride,
+                           std::vector<std::byte>& to) const {
+    if (from == nullptr) return nullptr;
+    to.resize(tile_ * how_.rows * out_bytes_);
+    from += offset;
+    if (stride == row_bytes_ && how_.rows == 1) {
+      function(from, rows * columns_, to.data());
+    } else {
+      for (Count i = 0; i < rows; ++i) function(from + i * stride, columns_, to.data() + i * how_.rows * out_bytes_);
+    }
+    return to.data();
+  }
+
+  std::unique_ptr<Builder> inner_;
+  Conversion how_;
+  Count columns_;
+  Bytes row_bytes_;
+  Bytes out_bytes_;  // of one converted row
+  Count tile_;       // rows of the block
+  std::array<Tile, 2> tiles_;
+  std::size_t turn_ = 0;
+};
+
+class ConvertedKind final : public PartialKind {
+ public:
+  ConvertedKind(std::unique_ptr<PartialKind> kind, const Conversion& how, Type from, Count columns)
+      : kind_(std::move(kind)), how_(how), from_(from), columns_(columns) {}
+
+  std::unique_ptr<Builder> builder() const override {
+    return std::make_unique<ConvertedBuilder>(kind_->builder(), how_, from_, columns_);
+  }
+  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                std::byte* spare) const override {
+    return kind_->finish(partial, element_count == unknown_count ? unknown_count : element_count * how_.rows, values,
+                         spare);
+  }
+
+  bool exactly_associative() const noexcept override { return kind_->exactly_associative(); }
+  Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows); }
+  Bytes working_capacity(const order::IntervalSet& rows) const override { return kind_->working_capacity(rows); }
+  Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows); }
+  bool has_fixed_size() const noexcept override { return kind_->has_fixed_size(); }
+  Count row_count(const order::IntervalSet& rows) const override { return kind_->row_count(rows); }
+  Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
+  Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
+  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
+              std::span<std::byte> out) const override {
+    return kind_->merge(left, right, out);
+  }
+  Count word_count() const noexcept override { return kind_->word_count(); }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override {
+    kind_->to_words(partial, words);
+  }
+  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                   std::span<std::byte> out) const override {
+    return kind_->from_words(sums, rank_count, digest, out);
+  }
+
+ private:
+  std::unique_ptr<PartialKind> kind_;
+  Conversion how_;
+  Type from_;
+  Count columns_;
+};
+
+/// Sums of complex numbers are sums of their parts; products are not.
+template <class T>
+Conversion of_complex(Operation operation, Type part, Type result) {
+  if (operation == Operation::dot)
+    return {.type = part,
+            .result = part_of(result),
+            .parts = 2,
+            .rows = 2,
+            .first = left_factors<T>,
+            .second = right_factors<T>};
+  if (operation == Operation::norm2) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
+  return {.type = part, .result = part_of(result), .parts = 2};
+}
+
+}  // namespace
+
+std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept {
+  if (rounds_once && (type == Type::bf16 || type == Type::f16)) {
+    const Convert convert = widening(type, Type::f32);
+    return Conversion{.type = Type::f32, .result = result, .first = convert, .second = convert};
+  }
+  const bool are_complex = is_complex(type) && is_complex(result);
+  if (rounds_once && (are_complex || (is_complex(type) && operation == Operation::norm2)))
+    return type == Type::cf32 ? of_complex<float>(operation, Type::f32, result)
+                              : of_complex<double>(operation, Type::f64, result);
+  if (rounds_once) return std::nullopt;
+  const Convert convert = type == result ? nullptr : widening(type, result);
+  if (are_complex && operation == Operation::sum && (convert != nullptr || type == result))
+    return Conversion{.type = part_of(result), .result = part_of(result), .parts = 2, .first = convert};
+  if (convert == nullptr || is_location(operation)) return std::nullopt;
+  return Conversion{.type = result, .result = result, .first = convert, .second = convert};
+}
+
+std::unique_ptr<PartialKind> make_converted(std::unique_ptr<PartialKind> kind, const Conversion& conversion, Type from,
+                                            Count columns) {
+  if (conversion.first == nullptr) return kind;
+  return std::make_unique<ConvertedKind>(std::move(kind), conversion, from, columns);
+}
+
+}  // namespace steadfold::arithmetic
