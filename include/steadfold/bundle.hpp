@@ -202,12 +202,12 @@ class Bundle {
   }
   /// The least element, the greatest, and where they are.
   template <Vector R>
-    requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+    requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
   Result<detail::value_of_t<R, SF_MIN>> min(const R& x, const MemberOptions& options = {}) {
     return reduce(x, minimum, options);
   }
   template <Vector R>
-    requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+    requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
   Result<detail::value_of_t<R, SF_MAX>> max(const R& x, const MemberOptions& options = {}) {
     return reduce(x, maximum, options);
   }

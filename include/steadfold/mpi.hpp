@@ -136,12 +136,12 @@ detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, MPI_
 
 /// The least element of all ranks, and the greatest.
 template <Vector R>
-  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
 detail::value_of_t<R, SF_MIN> min(const R& x, MPI_Comm comm, const Options& options = {}) {
   return reduce(x, minimum, comm, options);
 }
 template <Vector R>
-  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
 detail::value_of_t<R, SF_MAX> max(const R& x, MPI_Comm comm, const Options& options = {}) {
   return reduce(x, maximum, comm, options);
 }

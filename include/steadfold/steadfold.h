@@ -37,7 +37,9 @@ typedef enum sf_type {
   SF_F16,         /* IEEE binary16, likewise */
   SF_COMPLEX_F32, /* two floats, the real part first: sum, product, mean, dot (of x[i] y[i], nothing conjugated), and
                      norm2, whose result is real */
-  SF_COMPLEX_F64
+  SF_COMPLEX_F64,
+  SF_LONG_DOUBLE, /* whatever that is here: its bits are those of one architecture. Sum, product, min, max, not exact */
+  SF_FLOAT128     /* __float128, where the compiler that built the library has it; likewise */
 } sf_type;
 
 /* What the elements are combined with. */

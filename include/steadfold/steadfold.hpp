@@ -143,8 +143,18 @@ concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
 template <class T>
 concept Complex = std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<float>>;
 
+/// Sum, product, min and max by `tree`; the same bits on machines of one architecture.
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Float128;
 template <class T>
-concept Element = Number<T> || Narrow<T> || Complex<T>;
+concept Extended = std::same_as<T, long double> || std::same_as<T, Float128>;
+#else
+template <class T>
+concept Extended = std::same_as<T, long double>;
+#endif
+
+template <class T>
+concept Element = Number<T> || Narrow<T> || Complex<T> || Extended<T>;
 /// What is rounded.
 template <class T>
 concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T> || Complex<T>;
@@ -212,6 +222,7 @@ constexpr sf_type type_of() {
   if constexpr (std::same_as<T, std::uint64_t>) return SF_U64;
   if constexpr (std::same_as<T, Bfloat16>) return SF_BF16;
   if constexpr (std::same_as<T, Float16>) return SF_F16;
+  if constexpr (Extended<T>) return std::same_as<T, long double> ? SF_LONG_DOUBLE : SF_FLOAT128;
   if constexpr (std::same_as<T, std::complex<float>>) return SF_COMPLEX_F32;
   if constexpr (std::same_as<T, std::complex<double>>) return SF_COMPLEX_F64;
   return SF_BYTES;
@@ -466,12 +477,12 @@ detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, Meth
 
 /// The least element, and the greatest. Throw Error(SF_EMPTY) when there are none.
 template <Vector R>
-  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
 detail::value_of_t<R, SF_MIN> min(const R& x, const LocalOptions& options = {}) {
   return reduce(x, minimum, options);
 }
 template <Vector R>
-  requires(Number<detail::element_t<R>> || Narrow<detail::element_t<R>>)
+  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
 detail::value_of_t<R, SF_MAX> max(const R& x, const LocalOptions& options = {}) {
   return reduce(x, maximum, options);
 }

@@ -94,6 +94,8 @@ constexpr Widening widenings[] = {{Type::bf16, Type::f32, widen<Bfloat16, float>
                                   {Type::f16, Type::f32, widen<Float16, float>},
                                   {Type::f16, Type::f64, widen<Float16, double>},
                                   {Type::f32, Type::f64, widen<float, double>},
+                                  {Type::f32, Type::long_double, widen<float, long double>},
+                                  {Type::f64, Type::long_double, widen<double, long double>},
                                   {Type::i32, Type::i64, widen<std::int32_t, std::int64_t>},
                                   {Type::u32, Type::u64, widen<std::uint32_t, std::uint64_t>},
                                   {Type::cf32, Type::cf64, widen<std::complex<float>, std::complex<double>>}};

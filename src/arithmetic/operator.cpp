@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "arithmetic/environment.hpp"
+#include "arithmetic/extended.hpp"
 #include "kernels/fold.hpp"
 
 namespace steadfold::arithmetic {
@@ -119,7 +120,7 @@ Status value_of_nothing(const Operator& op, void* values, std::size_t count) {
 }
 
 const Operator& built_in(Operation operation, Type type) noexcept {
-  static const std::array<std::array<Operator, 4>, 11> table = {
+  static const std::array<std::array<Operator, 4>, 13> table = {
       make_all<double>(),
       make_all<float>(),
       make_all<std::int32_t>(),
@@ -131,13 +132,15 @@ const Operator& built_in(Operation operation, Type type) noexcept {
       {},  // f16
       make_complex<float>(),
       make_complex<double>(),
+      extended_operators(Type::long_double),
+      extended_operators(Type::f128),
   };
   return table[static_cast<std::size_t>(type)][static_cast<std::size_t>(operation)];
 }
 
 std::string_view name_of(Type type) noexcept {
-  static constexpr std::array<std::string_view, 11> names = {"f64",   "f32",  "i32", "i64",  "u32", "u64",
-                                                             "bytes", "bf16", "f16", "cf32", "cf64"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "f64", "f32", "i32", "i64", "u32", "u64", "bytes", "bf16", "f16", "cf32", "cf64", "long double", "f128"};
   return names[static_cast<std::size_t>(type)];
 }
 

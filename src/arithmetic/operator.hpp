@@ -13,8 +13,9 @@
 
 namespace steadfold::arithmetic {
 
-/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one.
-enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64 };
+/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. What a
+/// long double is the platform says; f128 is binary128, where the compiler has it.
+enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
 enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2, mean, min_location, max_location };
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
@@ -40,7 +41,9 @@ constexpr order::Bytes size_of(Type type) noexcept {
     case Type::u32: return 4;
     case Type::bf16:
     case Type::f16: return 2;
-    case Type::cf64: return 16;
+    case Type::cf64:
+    case Type::f128: return 16;
+    case Type::long_double: return sizeof(long double);
     case Type::bytes: return 0;
   }
   return 0;

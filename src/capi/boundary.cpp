@@ -11,7 +11,7 @@ namespace {
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
 static_assert(SF_MAX_LOCATION == static_cast<int>(arithmetic::Operation::max_location));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
-static_assert(SF_COMPLEX_F64 == static_cast<int>(arithmetic::Type::cf64));
+static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
 static_assert(SF_BINNED == static_cast<int>(collective::Method::binned));
 static_assert(SF_DOUBLE_SWEEP == static_cast<int>(collective::Sweep::double_sweep));
 static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
@@ -42,8 +42,8 @@ std::optional<Failure> fault(const sf_call* call) {
     unsigned value, last;
   } words[] = {{"operation", number(call->operation), SF_MAX_LOCATION},
                {"method", number(call->method), SF_BINNED},
-               {"type", number(call->type), SF_COMPLEX_F64},
-               {"result type", number(call->result_type), SF_COMPLEX_F64},
+               {"type", number(call->type), SF_FLOAT128},
+               {"result type", number(call->result_type), SF_FLOAT128},
                {"layout", number(call->layout), SF_ROW_A_RANK},
                {"sweep", number(call->sweep), SF_DOUBLE_SWEEP}};
   for (const auto& word : words)

@@ -73,7 +73,8 @@ Method resolved_method(const Call& call) {
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
   const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
   if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
-  if (call.operation == Operation::sum && call.layout != LayoutKind::row_a_rank) return Method::exact;
+  const bool is_distributed = call.layout != LayoutKind::row_a_rank;
+  if (call.operation == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
   return Method::tree;
 }
 
@@ -295,6 +296,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   if (op.apply == nullptr)
     unsupported("numbers of that type are only read or have no such operator), see docs/guarantees.md");
   if (arithmetic::is_location(operation)) {
+    if (type > Type::u64) unsupported("there is no result that holds it), take a number of 64 bits");
     if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
     return arithmetic::make_location(operation, type, columns);
   }

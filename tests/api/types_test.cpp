@@ -294,6 +294,53 @@ TEST_F(TypesTest, ComplexNumbersThatAreNone) {
   EXPECT_TRUE(is(sum(Numbers<double>{{-0.0, -0.0}, {-0.0, 0.0}}, tree()), std::complex<double>(-0.0, 0.0)));
 }
 
+// --- long double and binary128 ---------------------------------------------------------------------------------------
+
+/// Numbers of one format have one pattern each, but for NaN; bytes in between may hold anything.
+template <class T>
+bool same_number(const T& a, const T& b) {
+  const bool nan = a != a && b != b;
+  return nan || (a == b && __builtin_signbit(a) == __builtin_signbit(b));
+}
+
+template <class T>
+void expect_extended(Random& random) {
+  for (const std::size_t n : sizes) {
+    if (n == 0) continue;
+    std::vector<T> x;
+    for (const double each : elements<double>(n, random)) x.push_back(static_cast<T>(each) / 3);
+    const auto lesser_of = [](const T& a, const T& b) { return b < a ? b : a; };
+    for (const unsigned threads : {1U, 3U}) {
+      EXPECT_TRUE(same_number(sum(x, {.threads = threads}), tree_of(x, add))) << n;
+      EXPECT_TRUE(same_number(sum(x, {.method = tree(), .threads = threads}), tree_of(x, add))) << n;
+      EXPECT_TRUE(same_number(steadfold::min(x, {.threads = threads}), tree_of(x, lesser_of))) << n;
+    }
+    EXPECT_TRUE(same_number(reduce(x, times), tree_of(x, multiply))) << n;
+  }
+  const T infinity = static_cast<T>(std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(same_number(sum(std::vector<T>()), T{0}));
+  EXPECT_TRUE(same_number(reduce(std::vector<T>(), times), T{1}));
+  EXPECT_TRUE(same_number(steadfold::min(std::vector<T>{0, -T{0}, 0}), -T{0}));
+  EXPECT_TRUE(same_number(steadfold::max(std::vector<T>{-T{0}, 0, -T{0}}), T{0}));
+  const T nan = sum(std::vector<T>{infinity, 1, -infinity});
+  EXPECT_TRUE(nan != nan);
+  EXPECT_FALSE(__builtin_signbit(nan));
+  EXPECT_TRUE(same_number(steadfold::max(std::vector<T>{1, nan, 2}), nan));
+}
+
+TEST_F(TypesTest, LongDoubles) {
+  expect_extended<long double>(random);
+  const std::vector<double> x = elements<double>(5000, random);
+  const std::vector<long double> wide(x.begin(), x.end());
+  EXPECT_TRUE(same_number(sum<long double>(x), sum(wide)));
+  EXPECT_THROW(sum(wide, exact()), Error);
+  EXPECT_THROW(min_location(x, {.method = tree()}), Error);
+}
+
+#if defined(__SIZEOF_FLOAT128__)
+TEST_F(TypesTest, Binary128) { expect_extended<Float128>(random); }
+#endif
+
 // --- what is not offered ---------------------------------------------------------------------------------------------
 
 void expect_unsupported(sf_operation operation, sf_method method, sf_type type, sf_type result_type) {
@@ -323,6 +370,9 @@ TEST_F(TypesTest, CombinationsThatAreNotOffered) {
     expect_unsupported(SF_NORM2, method, SF_COMPLEX_F64, SF_COMPLEX_F64);
     expect_unsupported(SF_SUM, method, SF_F64, SF_COMPLEX_F64);
   }
+  expect_unsupported(SF_SUM, SF_EXACT, SF_LONG_DOUBLE, SF_LONG_DOUBLE);
+  expect_unsupported(SF_DOT, SF_AUTOMATIC, SF_LONG_DOUBLE, SF_LONG_DOUBLE);
+  expect_unsupported(SF_MIN_LOCATION, SF_AUTOMATIC, SF_LONG_DOUBLE, SF_LONG_DOUBLE);
   expect_unsupported(SF_SUM, SF_TREE, SF_F64, SF_F32);
   expect_unsupported(SF_SUM, SF_TREE, SF_COMPLEX_F64, SF_COMPLEX_F32);
   expect_unsupported(SF_SUM, SF_TREE, SF_I64, SF_I32);

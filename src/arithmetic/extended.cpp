@@ -1,0 +1,95 @@
+#include "arithmetic/extended.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace steadfold::arithmetic {
+namespace {
+
+// The standard's isnan and signbit do not know binary128 in every mode; the compilers' own do.
+template <class T>
+T nan_of() {
+  return static_cast<T>(__builtin_nan(""));
+}
+
+/// IEEE 754-2019 minimum (or maximum): a NaN wins, and -0 is below +0.
+template <class T, bool least>
+T extreme(T a, T b) {
+  if (__builtin_isnan(a) || __builtin_isnan(b)) return nan_of<T>();
+  const bool a_is_less = a == b ? __builtin_signbit(a) != 0 : a < b;
+  return a_is_less == least ? a : b;
+}
+
+template <class T, T (*combined)(T, T)>
+int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  const auto* a = static_cast<const T*>(left);
+  const auto* b = static_cast<const T*>(right);
+  auto* r = static_cast<T*>(result);
+  for (std::size_t i = 0; i < count; ++i) r[i] = combined(a[i], b[i]);
+  return 0;
+}
+
+/// The 80 bits of the x87 stand in 12 or 16 bytes.
+template <class T>
+constexpr std::size_t bytes_in_use = sizeof(T);
+template <>
+constexpr std::size_t bytes_in_use<long double> =
+    std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+
+template <class T>
+void canonicalise(void* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    auto* const at = static_cast<std::byte*>(values) + i * sizeof(T);
+    T x;
+    std::memcpy(&x, at, sizeof x);
+    if (__builtin_isnan(x)) x = nan_of<T>();
+    std::memcpy(at, &x, bytes_in_use<T>);
+    std::memset(at + bytes_in_use<T>, 0, sizeof x - bytes_in_use<T>);
+  }
+}
+
+template <class T>
+void fill(void* values, std::size_t count, T value) {
+  for (std::size_t i = 0; i < count; ++i) static_cast<T*>(values)[i] = value;
+  canonicalise<T>(values, count);
+}
+
+template <class T, T (*combined)(T, T)>
+Operator make(bool order_free) {
+  return {.apply = apply<T, combined>,
+          .element_bytes = sizeof(T),
+          .commutative = true,
+          .order_free = order_free,
+          .canonicalise = canonicalise<T>};
+}
+
+template <class T>
+T sum(T a, T b) {
+  return a + b;
+}
+template <class T>
+T product(T a, T b) {
+  return a * b;
+}
+
+template <class T>
+std::array<Operator, 4> make_all() {
+  std::array<Operator, 4> all = {make<T, sum<T>>(false), make<T, product<T>>(false), make<T, extreme<T, true>>(true),
+                                 make<T, extreme<T, false>>(true)};
+  all[0].of_nothing = [](void* values, std::size_t count) { fill<T>(values, count, 0); };
+  all[1].of_nothing = [](void* values, std::size_t count) { fill<T>(values, count, 1); };
+  return all;
+}
+
+}  // namespace
+
+std::array<Operator, 4> extended_operators(Type type) noexcept {
+  if (type == Type::long_double) return make_all<long double>();
+#if defined(__SIZEOF_FLOAT128__)
+  __extension__ typedef __float128 Float128;
+  if (type == Type::f128) return make_all<Float128>();
+#endif
+  return {};
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,14 @@
+// Operators on numbers that no kernel takes: long double and, where the compiler has it, binary128.
+// Rank order: kept. Cost: one operation an element, in software for binary128. Source: IEEE 754-2019.
+#pragma once
+
+#include <array>
+
+#include "arithmetic/operator.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Sum, product, min and max of long_double or f128; without `apply` where the compiler lacks the type.
+std::array<Operator, 4> extended_operators(Type type) noexcept;
+
+}  // namespace steadfold::arithmetic
