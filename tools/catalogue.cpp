@@ -20,7 +20,7 @@ std::string own_collective(const std::string& schedule) {
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
-  return schedule::refusal(*spec.row, collective, 0, family_of(method), schedule::Operator::commutative);
+  return schedule::refusal(spec, collective, 0, family_of(method), schedule::Operator::commutative);
 }
 
 }  // namespace steadfold::command

@@ -9,13 +9,13 @@ namespace steadfold::collective {
 
 namespace {
 
-void require_served(const schedule::Row& row, const Description& call) {
+void require_served(const schedule::Spec& spec, const Description& call) {
   // What is called plain is as good as tree where no order can change a bit.
   const auto method = static_cast<Method>(call.method);
   const bool as_tree = method == Method::plain && order_free(call);
   const Rank root = std::max(root_of(call), 0);
   const auto reason =
-      schedule::refusal(row, collective_of(call), root, name_of(as_tree ? Method::tree : method), operator_kind(call));
+      schedule::refusal(spec, collective_of(call), root, name_of(as_tree ? Method::tree : method), operator_kind(call));
   if (reason) throw Failure(Status::unsupported, *reason);
 }
 
@@ -37,7 +37,7 @@ schedule::Spec checked_schedule(const std::string& text, std::span<const Descrip
   } catch (const std::invalid_argument& error) {
     throw Failure(Status::invalid_argument, error.what());
   }
-  for (const Description& call : calls) require_served(*spec.row, call);
+  for (const Description& call : calls) require_served(spec, call);
   return spec;
 }
 

@@ -12,7 +12,7 @@ std::uint32_t segments_of(const Agreement& agreed, Rank rank_count, std::uint32_
   if (agreed.members.size() > 1) return 1;
   const Description& call = agreed.members.front().description;
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
-  if (asked > 0) return agreed.schedule.row->segments_up_to(most, rank_count);
+  if (asked > 0) return agreed.schedule.row->segments_up_to(most, context_of(agreed, 0, rank_count, 1));
   return collective::segments_of(agreed.schedule, context_of(agreed, 0, rank_count, 1), call.columns,
                                  call.element_bytes);
 }

@@ -24,14 +24,21 @@ Line line_of(const schedule::Row& row, schedule::Context context) {
   return {rounds(many) - (many - 1) * period, period};
 }
 
-/// A block for every rank, where there is a column for each, of one segment or of as many as have `block` columns at
-/// most.
-std::uint32_t of_blocks(order::Rank rank_count, Count columns, Count block) {
-  const auto ranks = static_cast<Count>(rank_count);
-  if (columns < ranks) return 1;
-  const Count of_one = (columns - 1) / ranks + 1;
-  const Count cuts = block == 0 ? 1 : std::min((of_one - 1) / block + 1, columns / ranks);
-  return static_cast<std::uint32_t>(ranks * cuts);
+/// One unit, where there are columns for it, or as many as have `block` columns a segment at most.
+std::uint32_t of_units(Count unit, Count columns, Count block) {
+  if (columns < unit) return 1;
+  const Count of_one = (columns - 1) / unit + 1;
+  const Count cuts = block == 0 ? 1 : std::min((of_one - 1) / block + 1, columns / unit);
+  return static_cast<std::uint32_t>(unit * cuts);
+}
+
+/// `block=` of a schedule or of one that it is made of; 0: of none.
+Count block_of(const schedule::Spec& spec) {
+  Count block = number_of(spec, "block", 0, 1, schedule::most_block);
+  for (const schedule::Spec::Parameter& each : spec.parameters) {
+    if (!each.nested.empty()) block = std::max(block, block_of(each.nested.front()));
+  }
+  return block;
 }
 
 }  // namespace
@@ -53,14 +60,17 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
   context.spec = &spec;
   const Count most = std::min<Count>(columns, most_segments);
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
-  const Count block = number_of(spec, "block", 0, 1, schedule::most_block);
-  if (block > 0 && row.segments == schedule::Segments::pipelined)
-    return static_cast<std::uint32_t>(std::clamp<Count>((columns - 1) / block + 1, 1, most));
-  if (row.segments == schedule::Segments::one_a_rank) return of_blocks(context.rank_count, most, block);
-  const Line line = line_of(row, context);
-  const double best = best_pipeline(line.first, line.period, columns * column_bytes, link).blocks;
-  return best < static_cast<double>(most) ? static_cast<std::uint32_t>(std::lround(best))
-                                          : static_cast<std::uint32_t>(most);
+  const Count block = block_of(spec);
+  if (row.segments == schedule::Segments::one_a_rank) return of_units(row.unit_of(context), most, block);
+  double wanted = 0;
+  if (block > 0) {
+    wanted = static_cast<double>((columns - 1) / block + 1);
+  } else {
+    const Line line = line_of(row, context);
+    wanted = std::round(best_pipeline(line.first, line.period, columns * column_bytes, link).blocks);
+  }
+  const auto possible = static_cast<std::uint32_t>(std::min(wanted, static_cast<double>(most)));
+  return row.segments_up_to(std::max(possible, 1u), context);
 }
 
 }  // namespace steadfold::collective

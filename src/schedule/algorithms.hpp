@@ -24,10 +24,16 @@ Steps knomial(Context context);
 Steps doubly_pipelined_linear(Context context);
 Steps doubly_pipelined_tree(Context context);
 
+Steps two_level(Context context);
+Count two_level_messages(Context context);
+Count two_level_unit(Context context);
+void check_two_level(const Spec& spec);
+
 Steps reduce_broadcast(Context context);
 Count reduce_broadcast_messages(Context context);
 Count reduce_broadcast_partials(Context context);
 Count reduce_broadcast_rounds(Context context);
+Count reduce_broadcast_unit(Context context);
 void check_reduce_broadcast(const Spec& spec);
 
 Count binomial_rounds(Context context);

@@ -46,12 +46,12 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
   return layouts;
 }
 
-// One, two and three; of one for every rank these alone in larger jobs, where they are many.
-std::vector<std::uint32_t> segments_of(const Row& row, Rank rank_count) {
-  const auto ranks = static_cast<std::uint32_t>(rank_count);
+// One, two and three; or one, the unit in which there are more, and in smaller jobs twice that.
+std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
+  const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
   if (row.segments != Segments::one_a_rank) return {1, 2, 3};
-  if (is_large(rank_count)) return {1, ranks};
-  return {1, ranks, 2 * ranks};
+  if (is_large(context.rank_count)) return {1, unit};
+  return {1, unit, 2 * unit};
 }
 
 void check_case(const Row& row, const Context& context, Sweep& sweep) {
@@ -88,7 +88,7 @@ Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
       const Spec spec = parse(name, rows);
       for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
         for (const auto& layout : layouts_of(row, rank_count)) {
-          for (const std::uint32_t segments : segments_of(row, rank_count)) {
+          for (const std::uint32_t segments : segments_of(row, {.rank_count = rank_count, .spec = &spec})) {
             check_collectives(
                 row,
                 {.rank_count = rank_count, .segments = segments, .layout = layout ? &*layout : nullptr, .spec = &spec},

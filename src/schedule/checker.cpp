@@ -401,7 +401,7 @@ class Proof : private Machine {
     if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
     Count partials = 0;
     for (const Carried& carried : carried_) partials += carried.partials;
-    if (row_.uneven) judge("partials", partials, row_.partial_messages(context_));
+    if (row_.uneven && row_.partial_messages) judge("partials", partials, row_.partial_messages(context_));
     for (const Carried& carried : carried_) {
       if (!row_.messages || !row_.partial_messages || row_.uneven) break;
       judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));

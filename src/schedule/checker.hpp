@@ -35,7 +35,7 @@ struct Sweep {
 };
 
 /// Checks every row, alone and with its examples of parameters, for each of its collectives, 1, 2 and 3 segments (or 1,
-/// p and 2p where they are dealt to ranks), every rank count to `max_ranks` and every root (beyond 32 ranks a sample of
+/// the row's unit and twice that), every rank count to `max_ranks` and every root (beyond 32 ranks a sample of
 /// them). A row whose steps follow the layout is checked on a sample of those: few and many elements, by every
 /// distribution, with empty ranks.
 Sweep check_all(Rank max_ranks, std::span<const Row> rows = registry());

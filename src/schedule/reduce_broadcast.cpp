@@ -48,6 +48,11 @@ Count reduce_broadcast_partials(Context c) {
   return reduce.row->partial_messages(reduce.context);
 }
 
+Count reduce_broadcast_unit(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->unit_of(reduce.context);
+}
+
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);
   return reduce.row->rounds(reduce.context) + broadcast_rounds(c.rank_count, c.segments);

@@ -112,6 +112,9 @@ constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8
 constexpr std::array<std::string_view, 2> reduce_parameters = {"reduce", "block"};
 constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", "reduce=[flat]",
                                                              "reduce=[knomial:k=3]"};
+constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
+constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner=[flat]:outer=[ring]:size=4",
+                                                                "inner=[halving_doubling]:outer=[circulant]:size=3"};
 constexpr std::array<std::string_view, 1> block_parameter = {"block"};
 constexpr std::array<std::string_view, 1> block_example = {"block=2"};
 
@@ -121,7 +124,7 @@ void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block);
 Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * ranks(c) - 2) * c.segments; }
 Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : ranks(c) * c.segments; }
 
-constexpr std::array<Row, 17> all_rows = {{
+constexpr std::array<Row, 18> all_rows = {{
     {.name = "flat",
      .sentence = "every rank sends to the root, which merges in rank order",
      .collectives = both,
@@ -246,7 +249,9 @@ constexpr std::array<Row, 17> all_rows = {{
      .partial_messages = algorithm::reduce_broadcast_partials,
      .check_parameters = algorithm::check_reduce_broadcast,
      .examples = reduce_examples,
-     .segments = Segments::pipelined},
+     .segments = Segments::pipelined,
+     .unit = algorithm::reduce_broadcast_unit,
+     .uneven = true},
     {.name = "pipelined_linear",
      .sentence = "the chain of linear in segments, one behind the other",
      .collectives = both,
@@ -379,6 +384,24 @@ constexpr std::array<Row, 17> all_rows = {{
      .partial_messages = block_partials,
      .segments = Segments::one_a_rank,
      .uneven = true},
+    {.name = "two_level",
+     .sentence = "any reduce inside groups of size= ranks (inner=[name]), any schedule between their first ranks "
+                 "(outer=[name])",
+     .collectives = both,
+     .keeps_rank_order = KeepsRankOrder::never,
+     .same_on_all_ranks = SameOnAllRanks::yes,
+     .restrictions = "no plain with an operator that does not commute; groups are ranks in a row",
+     .methods = any_method,
+     .parameters = two_level_parameters,
+     .source = "S3",
+     .steps = algorithm::two_level,
+     .messages = algorithm::two_level_messages,
+     .rounds = nullptr,  // groups of several sizes start the second level at several times
+     .check_parameters = algorithm::check_two_level,
+     .examples = two_level_examples,
+     .segments = Segments::one_a_rank,
+     .unit = algorithm::two_level_unit,
+     .uneven = true},
 }};
 
 std::string joined(std::span<const std::string_view> names) {
@@ -441,6 +464,15 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   }
   if (method == "plain") return plain_refusal(row, collective, root, kind);
   return std::nullopt;
+}
+
+std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
+                                   Operator kind) {
+  if (auto reason = refusal(*spec.row, collective, root, method, kind)) return reason;
+  const Spec::Parameter* outer = spec.parameter("outer");
+  if (!outer || offers(outer->nested.front().row->collectives, collective)) return std::nullopt;
+  return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
+         quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
 }
 
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts) {

@@ -33,8 +33,8 @@ enum class SameOnAllRanks : std::uint8_t { no, yes };
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
-/// Into how many segments a schedule cuts a call's columns: it does not; as many as keep its pipeline full; one for
-/// every rank, or as many times that.
+/// Into how many segments a schedule cuts a call's columns: it does not; as many as keep its pipeline full; as its unit
+/// says, which is the number of ranks where each has a block of its own.
 enum class Segments : std::uint8_t { one, pipelined, one_a_rank };
 
 /// Columns of a segment that can be asked for by `block=`.
@@ -63,14 +63,19 @@ struct Row {
   std::span<const std::string_view> examples = {};  // of parameters, written as after the name: for proofs and tests
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
-  bool uneven = false;  // messages carry several segments, or not as many of each
+  Count (*unit)(Context) = nullptr;  // of segments, where schedules are made of others
+  bool uneven = false;               // messages carry several segments, or not as many of each
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
-  /// The most segments up to `most` that its steps can be made for.
-  std::uint32_t segments_up_to(std::uint32_t most, Rank rank_count) const noexcept {
-    const auto ranks = static_cast<std::uint32_t>(rank_count);
-    if (segments != Segments::one_a_rank) return most;
-    return most < ranks ? 1 : most - most % ranks;
+  /// The steps can be made for one segment and for multiples of this, and the formulas hold there.
+  Count unit_of(Context context) const {
+    if (unit != nullptr) return unit(context);
+    return segments == Segments::one_a_rank ? static_cast<Count>(context.rank_count) : 1;
+  }
+  /// The most such segments up to `most`.
+  std::uint32_t segments_up_to(std::uint32_t most, Context context) const {
+    const Count multiple = unit_of(context);
+    return most < multiple ? 1 : static_cast<std::uint32_t>(most - most % multiple);
   }
   bool keeps_order(Rank root) const noexcept {
     return keeps_rank_order == KeepsRankOrder::always || (keeps_rank_order == KeepsRankOrder::root_zero && root == 0);
@@ -115,9 +120,10 @@ struct Spec::Parameter {
 /// The parameter of that name as a number from `least` to `most`; `otherwise` where it is not given. Throws as `parse`.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
 
-/// The parameter of that name is left out or a schedule in brackets that serves the collective at root 0 in rank order,
-/// on any layout and by point-to-point messages: one that others may be built of. Throws as `parse`.
-void require_nested(const Spec& spec, std::string_view key, Collective collective);
+/// The parameter of that name is left out or a schedule in brackets that others may be built of: on any layout, by
+/// point-to-point messages, and, where a collective is named, one that serves it at root 0 in rank order. Throws as
+/// `parse`.
+void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
 /// is not of that form, no row has the name, or the row does not accept a parameter or its value.
@@ -128,6 +134,10 @@ enum class Operator : std::uint8_t { commutative, ordered };
 /// Why the row cannot serve the call, as "problem (why), suggestion"; nothing when it can. `root` counts for reduce
 /// only.
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
+                                   Operator kind);
+
+/// The same for a schedule as asked for: what it is made of has its say.
+std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
                                    Operator kind);
 
 /// Why the row cannot serve calls that share its messages, by their layouts; nothing when it can.

@@ -107,7 +107,7 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
   return number;
 }
 
-void require_nested(const Spec& spec, std::string_view key, Collective collective) {
+void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective) {
   const Spec::Parameter* parameter = spec.parameter(key);
   if (!parameter) return;
   const std::string problem =
@@ -115,11 +115,13 @@ void require_nested(const Spec& spec, std::string_view key, Collective collectiv
   if (parameter->nested.empty())
     fail(problem, "it is a schedule", "write it in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
-  if (!offers(row.collectives, collective))
-    fail(problem, "that does not serve " + std::string(name_of(collective)), "choose another schedule");
-  if (row.layouts != Layouts::any || !row.rounds || !row.keeps_order(0))
-    fail(problem, "its messages follow a layout, the transport, or an order that is not that of the ranks",
-         "choose another schedule");
+  if (row.layouts != Layouts::any || !row.messages)
+    fail(problem, "its messages follow a layout or are the transport's", "choose another schedule");
+  if (!collective) return;
+  if (!row.rounds) fail(problem, "it is made of others itself", "choose another schedule");
+  if (!offers(row.collectives, *collective))
+    fail(problem, "that does not serve " + std::string(name_of(*collective)), "choose another schedule");
+  if (!row.keeps_order(0)) fail(problem, "it does not keep rank order", "choose another schedule");
 }
 
 Spec parse(std::string_view text, std::span<const Row> rows) {

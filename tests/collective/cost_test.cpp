@@ -65,14 +65,14 @@ TEST(Costs, AllreduceByRecursiveDoublingTakesARoundADoubling) {
 TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
   for (const schedule::Row& row : schedule::registry()) {
     if (row.messages == nullptr) continue;
-    for (Rank p = 1; p <= 24; ++p) {
+    for (Rank p = 1; p <= 24; p += p < 9 ? 1 : 5) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
         const auto asked = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
         if (!schedule::offers(row.collectives, asked)) continue;
         for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
           const bool of_ranks = row.segments == schedule::Segments::one_a_rank;
           const std::uint32_t segments =
-              of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, p)
+              of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, {.rank_count = p})
                        : asked_segments;
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
           const schedule::Context context{.rank_count = p,

@@ -81,9 +81,10 @@ std::vector<Case> all_cases(Rank p) {
   for (const schedule::Row& row : schedule::registry()) {
     for (const Method method : {Method::tree, Method::plain}) {
       for (const Rank root : {all_ranks, 0, p / 2, p - 1}) {
-        const auto several = row.segments_up_to(std::max(3u, static_cast<std::uint32_t>(p)), p);
-        for (const std::uint32_t segments : {1u, row.segments == schedule::Segments::one_a_rank ? several : 3u}) {
-          for (const std::string& name : names_of(row)) {
+        for (const std::string& name : names_of(row)) {
+          const schedule::Spec spec = schedule::parse(name);
+          const auto unit = static_cast<std::uint32_t>(row.unit_of({.rank_count = p, .spec = &spec}));
+          for (const std::uint32_t segments : {1u, row.segments == schedule::Segments::one_a_rank ? unit : 3u}) {
             const Case c{name, method, root, segments == 1 ? 1u : 2 * segments + 1, segments};
             if (is_served(row, c)) cases.push_back(c);
           }
@@ -111,7 +112,7 @@ std::vector<std::vector<Count>> all_counts(Rank p) {
 }
 
 TEST(Predictions, AreWhatRanksThatMoveBytesCount) {
-  for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 11, 16, 23}) {
+  for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 13}) {
     for (const Case& c : all_cases(p)) {
       for (const auto& counts : all_counts(p)) {
         SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", p " << p << ", root " << c.root
@@ -128,7 +129,7 @@ TEST(Predictions, AreWhatRanksThatMoveBytesCount) {
 
 /// What the checker proved, for every p, also where links are shared and messages overtake each other.
 TEST(Predictions, AreThoseOfTheRegistry) {
-  for (Rank p = 1; p <= 64; ++p) {
+  for (Rank p = 1; p <= 64; p += p < 12 ? 1 : 13) {
     for (const Case& c : all_cases(p)) {
       const schedule::Spec spec = schedule::parse(c.schedule);
       const schedule::Row& row = *spec.row;

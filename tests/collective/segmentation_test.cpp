@@ -56,6 +56,9 @@ TEST(Segments, AreBlocksOfAllRanks) {
   EXPECT_EQ(segments("ring:block=5", 8, 100), 24u);  // 12 or 13 columns a rank
   EXPECT_EQ(segments("ring:block=1", 8, 20), 16u);   // 2 or 3 columns a rank
   EXPECT_EQ(segments("ring:block=1", 8, 7), 1u);
+  EXPECT_EQ(segments("two_level:outer=[ring]:size=4", 22, 100), 6u);
+  EXPECT_EQ(segments("two_level:outer=[ring:block=3]:size=4", 22, 100), 36u);
+  EXPECT_EQ(segments("two_level:inner=[transpose]:outer=[ring]:size=4", 22, 100), 12u);  // of 4, 2 and 6
 }
 
 TEST(Segments, FollowBlocksAndTheLemma) {
@@ -92,8 +95,10 @@ TEST(Segments, OfPlansGiveTheSameBits) {
           expected.push_back(tree_sum(column_of(elements, columns, column)));
         for (const schedule::Row& row : schedule::registry()) {
           if (row.segments == schedule::Segments::one) continue;
-          for (const std::string parameter : {"", ":block=1", ":block=3", ":block=1000"}) {
-            if (!parameter.empty() && std::ranges::find(row.parameters, "block") == row.parameters.end()) continue;
+          for (const std::string parameter : {"", ":block=1", ":block=3", ":block=1000", ":outer=[ring:block=2]:size=3",
+                                              ":inner=[transpose]:size=2"}) {
+            const std::string key = parameter.empty() ? "" : parameter.substr(1, parameter.find('=') - 1);
+            if (!key.empty() && std::ranges::find(row.parameters, key) == row.parameters.end()) continue;
             const auto seed = static_cast<std::uint64_t>(p) * 1000 + columns;
             const std::string name = std::string(row.name) + parameter;
             const bool reduces = offers(row.collectives, schedule::Collective::reduce);

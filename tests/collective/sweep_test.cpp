@@ -145,14 +145,13 @@ bool in_rank_order(const Deal& deal) {
 /// No segment is without a column.
 void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
   if (asked.row->messages == nullptr) return;
-  const schedule::Context context{
-      .rank_count = job.rank_count(),
-      .root = std::max(asked.root, 0),
-      .rooted = asked.root != all_ranks,
-      .segments = asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)),
-                                            job.rank_count()),
-      .layout = agreed.members[0].layout.get(),
-      .spec = &agreed.schedule};
+  schedule::Context context{.rank_count = job.rank_count(),
+                            .root = std::max(asked.root, 0),
+                            .rooted = asked.root != all_ranks,
+                            .layout = agreed.members[0].layout.get(),
+                            .spec = &agreed.schedule};
+  context.segments =
+      asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)), context);
   const bool twice = asked.sweep == arithmetic::Sweep::double_sweep;
   const schedule::Row& first = *schedule::find("recursive_doubling");
   const schedule::Context of_first{.rank_count = job.rank_count()};

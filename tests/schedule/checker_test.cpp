@@ -23,11 +23,30 @@ TEST(Checker, ProvesEveryScheduleForEveryRankCount) {
   EXPECT_GT(sweep.passed, 9000u);
 }
 
+TEST(Checker, ProvesSchedulesMadeOfOthers) {
+  for (const std::string_view name :
+       {"two_level:outer=[two_level:size=2]:size=2", "two_level:inner=[binary]:outer=[reduce_broadcast]:size=5",
+        "two_level:inner=[transpose]:outer=[halving_doubling]:size=3", "two_level:inner=[linear]:size=7",
+        "reduce_broadcast:reduce=[halving_doubling]", "reduce_broadcast:reduce=[pipelined_tree]"}) {
+    const Spec spec = parse(name);
+    for (Context context{.spec = &spec}; context.rank_count <= 40; ++context.rank_count) {
+      const Count unit = spec.row->unit_of(context);
+      context.segments = static_cast<std::uint32_t>(context.rank_count % 2 == 0 ? 1 : unit);
+      context.rooted = false;
+      EXPECT_EQ(check(*spec.row, context).value_or(""), "");
+      context.root = context.rank_count * 2 / 3;
+      context.rooted = true;
+      if (refusal(spec, Collective::reduce, context.root, "tree", Operator::commutative)) continue;
+      EXPECT_EQ(check(*spec.row, context).value_or(""), "");
+    }
+  }
+}
+
 TEST(Checker, ProvesFormulasForMoreSegments) {
   for (const Row& row : registry()) {
     for (Rank rank_count = 1; rank_count <= 17; ++rank_count) {
       for (const std::uint32_t segments : {4u, 5u, 8u, 33u}) {
-        Context context{.rank_count = rank_count, .segments = row.segments_up_to(segments, rank_count)};
+        Context context{.rank_count = rank_count, .segments = row.segments_up_to(segments, {.rank_count = rank_count})};
         if (offers(row.collectives, Collective::allreduce)) {
           EXPECT_EQ(check(row, context).value_or(""), "");
         }

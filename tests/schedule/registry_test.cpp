@@ -111,6 +111,17 @@ TEST(Formulas, Blocks) {
   EXPECT_EQ(cost("circulant", reduce(7, 3, 7)), (Cost{3 * 7 + 6, 6}));
 }
 
+TEST(Formulas, TwoLevel) {
+  const Spec spec = parse("two_level:inner=[flat]:outer=[ring]:size=4");
+  const auto messages = [&](Context context) {
+    context.spec = &spec;
+    return find("two_level")->messages(context);
+  };
+  EXPECT_EQ(messages(allreduce(12, 3)), 3u * (9 + 2 * 2 + 9));  // there, between three leaders, and back
+  EXPECT_EQ(messages(allreduce(10, 3)), 3u * (7 + 2 * 2 + 7));
+  EXPECT_EQ(messages(reduce(12, 5, 3)), 3u * 9 + (2 * 3 + 2) + 3);  // and from the leader 4 to the root
+}
+
 TEST(Formulas, ReduceBroadcast) {
   EXPECT_EQ(cost("reduce_broadcast", allreduce(8)), (Cost{14, 6}));
   const Spec spec = parse("reduce_broadcast:reduce=[linear]");
@@ -149,8 +160,8 @@ TEST(Registry, RowsAreComplete) {
     EXPECT_FALSE(row.methods.empty());
     EXPECT_NE(row.steps, nullptr);
     EXPECT_EQ(row.messages == nullptr, row.name == "native");
-    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner");
-    EXPECT_EQ(row.partial_messages == nullptr, row.name == "native");
+    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner" || row.name == "two_level");
+    EXPECT_EQ(row.partial_messages == nullptr, row.name == "native" || row.name == "two_level");
   }
 }
 
@@ -281,25 +292,24 @@ TEST(Parse, ReportsNestedSchedulesThatDoNotServe) {
   for (const std::string name : {"native", "owner"})
     EXPECT_NE(error_of("reduce_broadcast:reduce=[" + name + "]").find("cannot be '" + name + "'"), std::string::npos);
   EXPECT_EQ(error_of("reduce_broadcast:reduce=[knomial:k=3]:block=7"), "");
+  EXPECT_EQ(error_of("two_level:inner=[ring]:size=4"),
+            "parameter 'inner' of schedule 'two_level' cannot be 'ring' (it does not keep rank order), choose another "
+            "schedule");
+  EXPECT_EQ(error_of("two_level:outer=[owner]").find("parameter 'outer' of schedule 'two_level' cannot be 'owner'"),
+            0u);
 }
 
-constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
-constexpr std::array<std::string_view, 1> ring_parameters = {"block"};
-
-std::vector<Row> rows_with_parameters() {
-  std::vector<Row> rows(registry().begin(), registry().end());
-  rows.push_back(*find("flat"));
-  rows.back().name = "two_level";
-  rows.back().parameters = two_level_parameters;
-  rows.push_back(*find("flat"));
-  rows.back().name = "ring";
-  rows.back().parameters = ring_parameters;
-  return rows;
+TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
+  const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
+  EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, "tree", Operator::ordered));
+  EXPECT_EQ(refusal(spec, Collective::reduce, 0, "tree", Operator::ordered).value_or(""),
+            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that does not offer it), "
+            "take another for 'outer'");
+  EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, "plain", Operator::ordered));
 }
 
 TEST(Parse, ParametersAndNestedNames) {
-  const std::vector<Row> rows = rows_with_parameters();
-  const Spec spec = parse("two_level:inner=[flat]:outer=[ring:block=64]:size=4", rows);
+  const Spec spec = parse("two_level:inner=[flat]:outer=[ring:block=64]:size=4");
   EXPECT_EQ(spec.row->name, "two_level");
   ASSERT_EQ(spec.parameters.size(), 3u);
   EXPECT_EQ(spec.parameter("inner")->nested.at(0).row->name, "flat");
@@ -309,16 +319,15 @@ TEST(Parse, ParametersAndNestedNames) {
   EXPECT_EQ(spec.parameter("outer")->value, "ring:block=64");
   EXPECT_EQ(spec.parameter("outer")->nested.at(0).parameter("block")->value, "64");
 
-  const Spec deep = parse("two_level:outer=[two_level:inner=[ring:block=2]:size=3]", rows);
+  const Spec deep = parse("two_level:outer=[two_level:inner=[pipelined_tree:block=2]:size=3]");
   const Spec& middle = deep.parameter("outer")->nested.at(0);
   EXPECT_EQ(middle.parameter("inner")->nested.at(0).parameter("block")->value, "2");
   EXPECT_EQ(middle.parameter("size")->value, "3");
 }
 
 TEST(Parse, ReportsFormsThatAreNotOnes) {
-  const std::vector<Row> rows = rows_with_parameters();
   const auto expect = [&](std::string_view text, std::string_view part) {
-    const std::string error = error_of(text, rows);
+    const std::string error = error_of(text);
     EXPECT_NE(error.find(part), std::string::npos) << text << ": " << error;
     EXPECT_NE(error.find(" ("), std::string::npos) << error;
     EXPECT_NE(error.find("), "), std::string::npos) << error;
