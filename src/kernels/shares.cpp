@@ -32,6 +32,8 @@ double load(const void* elements, Count number) noexcept {
   return static_cast<double>(x);
 }
 
+[[maybe_unused]] constexpr std::uint64_t infinity = 0x7FF0000000000000;
+
 /// Adds sums of the bit patterns of `count` terms that were moved by the extractors.
 template <int bin_count>
 void take_away_extractors(const std::uint64_t* found, Count count, const double* extractors,
@@ -90,6 +92,11 @@ HWY_INLINE V factors(const T* x, const T* y) {
     return load(D(), x);
 }
 
+/// Whether the largest is found by comparing bit patterns. Without such an instruction a comparison and a choice follow
+/// each other, and every vector waits for the one before: then magnitudes are compared, and what is not finite shows in
+/// x - x, which otherwise is +0.
+constexpr bool compares_bits = HWY_TARGET == HWY_AVX3 || HWY_HAVE_SCALABLE != 0;
+
 HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
   return static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), lanes)));
 }
@@ -118,7 +125,9 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   const V e1 = hn::Set(d, bin_count > 1 ? extractors[1] : 0.0);
   const V e2 = hn::Set(d, bin_count > 2 ? extractors[2] : 0.0);
   const V e3 = hn::Set(d, bin_count > 3 ? extractors[3] : 0.0);
-  VI largest = hn::Zero(di);
+  VI largest_bits = hn::Zero(di);
+  V largest = hn::Zero(d);
+  V not_finite = hn::Zero(d);
   VI s0 = hn::Zero(di);
   VI s1 = hn::Zero(di);
   VI s2 = hn::Zero(di);
@@ -137,7 +146,12 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
       if constexpr (form == TermForm::product) fetch_ahead(y);
     }
     V rest = factors<form>(x, y);
-    largest = hn::Max(largest, hn::BitCast(di, hn::Abs(rest)));
+    if constexpr (compares_bits) {
+      largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(rest)));
+    } else {
+      largest = hn::Max(largest, hn::Abs(rest));
+      not_finite = hn::Or(not_finite, hn::Sub(rest, rest));
+    }
     if constexpr (form == TermForm::square) {
       rest = hn::Mul(rest, scale);
       rest = hn::Mul(rest, rest);
@@ -165,7 +179,9 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   }
   const std::uint64_t found[] = {sum_of_lanes(s0), sum_of_lanes(s1), sum_of_lanes(s2), sum_of_lanes(s3)};
   take_away_extractors<bin_count>(found, done, extractors, sums);
-  return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(di, largest)));
+  if constexpr (compares_bits) return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(di, largest_bits)));
+  if (!hn::AllTrue(di, hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di)))) return infinity;
+  return std::bit_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, largest)));
 }
 
 }  // namespace

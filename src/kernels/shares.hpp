@@ -15,8 +15,9 @@ enum class TermForm : std::uint8_t { element, product, square };
 /// Multiplies each of `count` elements (aligned or not) or products by `scale`, squares what is to be squared, and adds
 /// the shares of what results, in quanta, to sums[0] (the top bin) and to those below it. extractors[i] is 1.5 * 2^52
 /// quanta of bin i: adding it rounds to its quantum, and leaves the share in the last bits. Returns the bits of the
-/// largest magnitude among the elements (the products), before they are multiplied: where that has no place in the
-/// window, the sums have no meaning. At most 2^23 terms before the sums are carried. Reads no other memory.
+/// largest magnitude among the elements (the products), before they are multiplied, or those of infinity or more where
+/// one is not finite: where that has no place in the window, the sums have no meaning. At most 2^23 terms before the
+/// sums are carried. Reads no other memory.
 using Shares = std::uint64_t (*)(const void* first, const void* second, order::Count count, double scale,
                                  const double* extractors, std::int64_t* sums) noexcept;
 
