@@ -63,6 +63,7 @@ need_to_test() {
   need have pkg-config -- pkgconf "builds clients of the installed tree"
   need header mpfr.h -- libmpfr-dev "an exact oracle for sums, beside our own arithmetic"
   need python3 -c 'import unittest, xml.etree' -- python3 "tests of the command and of the source tree"
+  need optional have valgrind -- valgrind "counts instructions"
   need optional have git -- git "lists the files to check"
   need optional have clang-format-$llvm -- clang-format-$llvm "checks the format"
   need optional have clang-tidy-$llvm -- clang-tidy-$llvm "static analysis (release 14 cannot parse coroutines)"
@@ -167,7 +168,7 @@ install_wheels() {
     case $package in
       cmake | ninja-build | *openmpi* | *mpich*) ;;
       libgtest-dev) left_out+=("tests (GoogleTest is not here and has no wheel)") ;;
-      pkgconf | libmpfr-dev | libhwy-dev | git | clang-*) left_out+=("$package (it has no wheel)") ;;
+      pkgconf | libmpfr-dev | libhwy-dev | valgrind | git | clang-*) left_out+=("$package (it has no wheel)") ;;
       *) die "$package has no wheel (see above what it is for), install it with your system's tools" ;;
     esac
   done

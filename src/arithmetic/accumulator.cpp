@@ -14,6 +14,8 @@ constexpr std::uint32_t all_ones = ~std::uint32_t{0};
 // the last carry left, below 2^33, 2^10 terms keep a word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
+constexpr Count fewest_for_kernels = 32;  // below, one by one is as fast
+
 /// How many digits a term is cut into.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
@@ -262,7 +264,7 @@ template <class Element, int factors>
 void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
   rows_ += rows;
-  if (stride == sizeof(Element))
+  if (stride == sizeof(Element) && rows >= fewest_for_kernels)
     add_contiguous(first, second, rows);
   else
     add_one_by_one(first, second, rows, stride);

@@ -5,7 +5,6 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr order::Count fewest_terms = 32;  // below, one by one is as fast
 constexpr std::uint32_t longest_wait = 63;
 constexpr int no_window = kernels::highest_window_top + 1;
 
@@ -28,7 +27,7 @@ bool WindowFinder::fit(const void* first, const void* second, order::Count count
 
 WindowSums WindowFinder::add(const void* first, const void* second, order::Count count) noexcept {
   WindowSums sums;
-  if (count < fewest_terms || add_[kernels::most_window_levels] == nullptr) return sums;
+  if (add_[kernels::most_window_levels] == nullptr) return sums;
   if (wait_ > 0) {
     --wait_;
     return sums;
