@@ -113,7 +113,7 @@ class Kernels {
     const std::string target(kernels::name_of(kernels::chosen()));
     add("plain", "plain", "scalar", [this, options = by(steadfold::plain())] { return sum(x_, options); });
     add("tree", "tree", target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
-    add("binned", "binned", "scalar", [this, options = by(steadfold::binned())] { return sum(x_, options); });
+    add("binned", "binned", target, [this, options = by(steadfold::binned())] { return sum(x_, options); });
     add("exact", "exact", target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
     add("exact dot", "exact dot", target, [this, options = by({})] { return dot(x_, x_, options); });
   }

@@ -117,8 +117,8 @@ typedef struct sf_call {
   sf_operation operation;
   sf_method method;
   sf_type type;
-  sf_type result_type;    /* for exact and binned any floating-point type (complex for complex); else the type itself, or a wider
-                             one, to which every element is converted first */
+  sf_type result_type;    /* exact, binned: any floating-point type (complex for complex); else the type itself, or a
+                             wider one, to which every element is converted first */
   uint64_t columns;       /* elements in a row, at least 1: every column is reduced for itself */
   int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
