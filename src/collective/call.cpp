@@ -291,8 +291,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   }
   if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact or binned");
   if (result != type)
-    unsupported("no conversion of elements leads to " + std::string(arithmetic::name_of(result)) +
-                "), take another result type");
+    unsupported("not every element is a number of " + std::string(arithmetic::name_of(result)) +
+                "), use exact, binned or a wider result type");
   if (op.apply == nullptr)
     unsupported("numbers of that type are only read or have no such operator), see docs/guarantees.md");
   if (arithmetic::is_location(operation)) {

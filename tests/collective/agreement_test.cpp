@@ -253,8 +253,8 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
       "dot of f64 by method tree is not offered (it needs more bits than the elements have), use exact or binned");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
-      "sum of f64 by method tree is not offered (its result has the elements' type), use exact, binned or the same "
-      "type");
+      "sum of f64 by method tree is not offered (not every element is a number of f32), use exact, binned or a wider "
+      "result type");
 }
 
 // --- layouts
