@@ -266,10 +266,11 @@ struct Folded {
   using V = hn::Vec<D>;
   static constexpr Count lanes = Count{1} << levels;
 
-  /// What a pass makes one of, in levels of the tree: three at least, and six over whole chunks, where that needs no
-  /// more than 64 loads in a row.
+  /// What a pass makes one of, in levels of the tree: three at least; six over whole chunks by the operator that most
+  /// calls use, where that needs no more than 64 loads in a row.
+  static constexpr bool is_common = std::is_same_v<Op, Sum> && std::is_floating_point_v<T>;
   static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
-  static constexpr int long_depth = levels == 4 ? 1 : 6 / levels;
+  static constexpr int long_depth = !is_common ? short_depth : levels == 4 ? 1 : 6 / levels;
   static constexpr Count factor = power(lanes, short_depth);
 
   /// The vector of the W values of nodes of W^depth elements each, from x on; of which 2^level halvings are done.
@@ -352,8 +353,10 @@ struct Folded {
   /// `inside`: elements of ours stand around the chunk on both sides.
   static T whole_chunk(const T* x, [[maybe_unused]] bool inside) {
 #if HWY_TARGET == HWY_AVX3
-    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
-    if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D>(beyond / sizeof(T)));
+    if constexpr (is_common) {
+      const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
+      if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D>(beyond / sizeof(T)));
+    }
 #endif
     return chunk_by(x, Straight<D, true>());
   }
