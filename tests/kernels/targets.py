@@ -17,14 +17,14 @@ def run(program, target):
 
 def targets():
     listed = subprocess.run([TESTS / "test_kernels", "--gtest_list_tests"], capture_output=True, text=True, check=True)
-    names = {line.split("/")[1].split()[0] for line in listed.stdout.splitlines() if line.startswith("  ") and "/" in line}
-    return sorted(names)
+    names = [line.split("/")[1].split()[0] for line in listed.stdout.splitlines() if line.startswith("  ") and "/" in line]
+    return list(dict.fromkeys(names))  # from the plainest to the best
 
 
 class EveryTarget(unittest.TestCase):
     def test_programs(self):
         self.assertIn("scalar", targets())
-        for target in targets():
+        for target in targets()[:-1]:  # the best is what all other tests run
             for program in FILTERS:
                 with self.subTest(target=target, program=program):
                     ran = run(program, target)
