@@ -66,11 +66,12 @@ void check(const Options& options) {
   transport::make_topology(options.topology, options.link, options.ranks);
 }
 
-/// The name that was asked for; else the environment's, as in every other call, else the library's choice.
-std::string schedule_of(const Options& options, const collective::Description& description) {
-  if (options.schedule != "auto") return options.schedule;
+/// The name that was asked for; else the environment's, as in every other call, else the library's choice on this link.
+std::string schedule_of(const Options& options, const collective::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
-  return forced != nullptr && *forced != '\0' ? forced : collective::chosen_schedule(std::span(&description, 1));
+  const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
+  return collective::chosen_schedule(is_forced ? forced : options.schedule, std::span(&scenario.description, 1),
+                                     order::Layout::contiguous(scenario.counts), options.link);
 }
 
 std::string_view text_of(PredictedBy by) {
@@ -99,12 +100,12 @@ Json predicted(const Options& options) {
                               .bin_count = method.bins,
                               .sweep = static_cast<collective::Sweep>(method.sweep)};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
-  const std::string schedule = schedule_of(options, scenario.description);
+  scenario.counts = spread(options.distribution, options.elements, options.ranks);
+  const std::string schedule = schedule_of(options, scenario);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
   const auto ranks_only = collective::context_of(scenario.description, 0, options.ranks, 1);
   scenario.segments = collective::segments_of(scenario.schedule, ranks_only, options.width,
                                               scenario.description.element_bytes, options.link);
-  scenario.counts = spread(options.distribution, options.elements, options.ranks);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const collective::Scenario& asked) {
@@ -156,7 +157,9 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--ranks", o->ranks, "How many ranks")->required();
   simulate.add_option("--elements", o->elements, "How many elements, over all ranks")->required();
   simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
-  simulate.add_option("--schedule", o->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
+  simulate
+      .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
+      ->capture_default_str();
   simulate.add_option("--collective", o->collective, collective_help);
   simulate
       .add_option(

@@ -74,7 +74,9 @@ void add_sum(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   options->request.add_to(sum);
   sum.add_option("--method", options->method, method_help)->capture_default_str();
-  sum.add_option("--schedule", options->schedule, "A name of `steadfold schedules`, or auto")->capture_default_str();
+  sum.add_option("--schedule", options->schedule,
+                 "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
+      ->capture_default_str();
   sum.callback([options, &action] {
     options->request.check();
     method_named(options->method);

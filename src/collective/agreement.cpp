@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collective/choice.hpp"
+#include "collective/segmentation.hpp"
 
 namespace steadfold::collective {
 namespace {
@@ -215,7 +216,8 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   agreed.digest = digest_of(descriptions);
   agreed.schedule_text = all[0].schedule;
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
-  if (agreed.schedule_text.empty()) agreed.schedule_text = chosen_schedule(descriptions);
+  agreed.schedule_text =
+      chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions);
   require_served(agreed);
   return agreed;

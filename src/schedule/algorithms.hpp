@@ -16,6 +16,12 @@ Steps ring(Context context);
 Steps transpose(Context context);
 Steps halving_doubling(Context context);
 Steps circulant(Context context);
+Count halving_doubling_messages(Context context);
+Count halving_doubling_rounds(Context context);
+double halving_doubling_vectors(Context context);
+Count circulant_messages(Context context);
+Count circulant_rounds(Context context);
+double circulant_vectors(Context context);
 
 /// Part of several: every block's `value(1, s)` goes from its owner straight to the root.
 Steps gather_at_root(Context context);

@@ -133,4 +133,21 @@ Steps circulant(Context c) {
   for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
 }
 
+Count circulant_messages(Context c) {
+  const auto ranks = static_cast<Count>(c.rank_count);
+  const bool is_one = c.segments == 1;  // then the messages are those of a tree
+  const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
+  const Count to_root = is_one ? 0 : ranks - 1;
+  return there + (c.rooted ? to_root : there);
+}
+
+Count circulant_rounds(Context c) {
+  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) * (c.rooted && c.segments == 1 ? 1 : 2);
+}
+
+double circulant_vectors(Context c) {
+  if (c.segments == 1) return static_cast<double>(circulant_rounds(c));
+  return 2 * (1 - 1 / static_cast<double>(c.rank_count));
+}
+
 }  // namespace steadfold::schedule::algorithm

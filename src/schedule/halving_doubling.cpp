@@ -139,11 +139,39 @@ Steps inside(Context c, Member member, bool has_pair) {
       co_yield *step;
 }
 
+bool second_of_pair_is_root(const Context& c) { return c.rooted && Units(c.rank_count).is_second_of_pair(c.root); }
+
 }  // namespace
 
 Steps halving_doubling(Context c) {
   const Units units(c.rank_count);
   return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c), units.in_pair(c.rank));
+}
+
+// With one segment those of a tree; and a message of each pair there, and back where a value is due.
+Count halving_doubling_messages(Context c) {
+  const Units halves(c.rank_count);
+  const auto pairs = static_cast<Count>(halves.pairs);
+  const Count units = Count{1} << halves.rounds;
+  const Count there = pairs + (c.segments == 1 ? units - 1 : static_cast<Count>(halves.rounds) * units);
+  if (!c.rooted) return 2 * there;
+  return there + (c.segments == 1 ? 0 : units - 1) + (second_of_pair_is_root(c) ? 1 : 0);
+}
+
+Count halving_doubling_rounds(Context c) {
+  const Units halves(c.rank_count);
+  const auto rounds = static_cast<Count>(halves.rounds);
+  const Count there = rounds + (halves.pairs > 0 ? 1 : 0);
+  if (!c.rooted) return 2 * there;
+  return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
+}
+
+// Halves, quarters and so on, there and back, and whole vectors between pairs.
+double halving_doubling_vectors(Context c) {
+  const auto rounds = static_cast<double>(halving_doubling_rounds(c));
+  if (c.segments == 1) return rounds;
+  const int halvings = Units(c.rank_count).rounds;
+  return rounds - 2 * halvings + 2 * (1 - 1 / static_cast<double>(Count{1} << halvings));
 }
 
 }  // namespace steadfold::schedule::algorithm

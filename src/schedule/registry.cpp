@@ -1,6 +1,5 @@
 // The rows, and what is read off them: finding one and refusing what it cannot serve.
-// Rank order: stated by each row. Cost: the formulas stand here, with no loop over ranks or steps; one that follows a
-// layout stands beside its steps.
+// Rank order: stated by each row. Cost: the formulas, with no loop over ranks or steps, stand here or beside the steps.
 // Source: stated by each row.
 #include "schedule/registry.hpp"
 
@@ -12,7 +11,6 @@
 namespace steadfold::schedule {
 namespace {
 
-using order::ceil_log2;
 using order::floor_log2;
 
 constexpr std::array<std::string_view, 4> any_method = {"tree", "exact", "binned", "plain"};
@@ -75,37 +73,6 @@ Count block_messages(Context c) {
   return block_partials(c) + (c.rooted ? c.segments - segments_of_a_block(c) : block_partials(c));
 }
 Count block_rounds(Context c) { return (ranks(c) - 1) * segments_of_a_block(c) * (c.rooted && is_one(c) ? 1 : 2); }
-
-// What halving and doubling has beside its rounds: a message of each pair there, and back where a value is due.
-Count pairs_messages(Context c) {
-  const Count pairs = ranks(c) - (Count{1} << floor_log2(ranks(c)));
-  const bool root_is_second = static_cast<Count>(c.root) < 2 * pairs && c.root % 2 == 1;
-  return pairs + (c.rooted ? (root_is_second ? 1 : 0) : pairs);
-}
-
-// With one segment the messages are those of a tree.
-Count halving_doubling_messages(Context c) {
-  const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
-  const Count units = Count{1} << rounds;
-  const Count there = is_one(c) ? units - 1 : rounds * units;
-  const Count to_root = is_one(c) ? 0 : units - 1;
-  return there + (c.rooted ? to_root : there) + pairs_messages(c);
-}
-Count halving_doubling_rounds(Context c) {
-  const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
-  const Count pairs = ranks(c) - (Count{1} << rounds);
-  const Count root_is_second = static_cast<Count>(c.root) < 2 * pairs && c.root % 2 == 1 ? 1 : 0;
-  const Count pair = pairs > 0 ? 1 : 0;
-  if (!c.rooted) return 2 * (rounds + pair);
-  return pair + rounds + (is_one(c) ? 0 : rounds) + root_is_second;
-}
-
-Count circulant_messages(Context c) {
-  const Count there = is_one(c) ? ranks(c) - 1 : ranks(c) * static_cast<Count>(ceil_log2(ranks(c)));
-  const Count to_root = is_one(c) ? 0 : ranks(c) - 1;
-  return there + (c.rooted ? to_root : there);
-}
-Count circulant_rounds(Context c) { return static_cast<Count>(ceil_log2(ranks(c))) * (c.rooted && is_one(c) ? 1 : 2); }
 
 constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
 constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};
@@ -333,6 +300,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .check_parameters = check_block,
      .examples = block_example,
      .segments = Segments::one_a_rank,
+     .partials = Partials::of_one_rank,
      .uneven = true},
     {.name = "ring",
      .sentence =
@@ -363,10 +331,11 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = {},
      .source = "S3",
      .steps = algorithm::halving_doubling,
-     .messages = halving_doubling_messages,
-     .rounds = halving_doubling_rounds,
+     .messages = algorithm::halving_doubling_messages,
+     .rounds = algorithm::halving_doubling_rounds,
      .partial_messages = block_partials,
      .segments = Segments::one_a_rank,
+     .vectors = algorithm::halving_doubling_vectors,
      .uneven = true},
     {.name = "circulant",
      .sentence = "every rank sends to the one s_k ahead in round k, s_k being halves of the rank count; then the "
@@ -379,10 +348,11 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = {},
      .source = "arXiv 2410.14234",
      .steps = algorithm::circulant,
-     .messages = circulant_messages,
-     .rounds = circulant_rounds,
+     .messages = algorithm::circulant_messages,
+     .rounds = algorithm::circulant_rounds,
      .partial_messages = block_partials,
      .segments = Segments::one_a_rank,
+     .vectors = algorithm::circulant_vectors,
      .uneven = true},
     {.name = "two_level",
      .sentence = "any reduce inside groups of size= ranks (inner=[name]), any schedule between their first ranks "

@@ -37,6 +37,9 @@ enum class Layouts : std::uint8_t { any, rank_order };
 /// says, which is the number of ranks where each has a block of its own.
 enum class Segments : std::uint8_t { one, pipelined, one_a_rank };
 
+/// Whether partials grow on their way to the result.
+enum class Partials : std::uint8_t { merged, of_one_rank };
+
 /// Columns of a segment that can be asked for by `block=`.
 inline constexpr Count most_block = Count{1} << 48;
 
@@ -64,7 +67,10 @@ struct Row {
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
   Count (*unit)(Context) = nullptr;  // of segments, where schedules are made of others
-  bool uneven = false;               // messages carry several segments, or not as many of each
+  Partials partials = Partials::merged;
+  // How many vectors' bytes pass a rank's ports, one behind the other; null: of a segment in every round.
+  double (*vectors)(Context) = nullptr;
+  bool uneven = false;  // messages carry several segments, or not as many of each
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   /// The steps can be made for one segment and for multiples of this, and the formulas hold there.

@@ -1,0 +1,130 @@
+// The library's choice of a schedule: what the model says beside a simulation, what is taken, MPICH's switch points.
+#include "collective/choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "collective/model.hpp"
+#include "collective/prediction.hpp"
+#include "collective/simulated_job.hpp"
+#include "order/distribution.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using collective::Description;
+using transport::LogGP;
+
+// A message keeps its ports for all of its time, as in the linear model.
+constexpr LogGP link{.latency = 0, .gap = 1e-6, .per_byte = 1e-9};
+
+Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::plain) {
+  return {.method = method, .columns = columns, .root = root, .layout = LayoutKind::row_a_rank};
+}
+
+std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link) {
+  const Description description = describe(call);
+  const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
+  return collective::chosen_schedule(asked, std::span(&description, 1), layout, on);
+}
+
+double simulated_seconds(const std::string& name, const Call& call, Rank p) {
+  collective::Scenario scenario{.description = describe(call),
+                                .schedule = schedule::parse(name),
+                                .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
+                                .seconds_per_operation = collective::assumed_merge_per_byte * sizeof(double)};
+  scenario.segments = collective::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1),
+                                              call.columns, sizeof(double), link);
+  return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
+}
+
+double modelled_seconds(const std::string& name, const Call& call, Rank p) {
+  const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
+  const Description description = describe(call);
+  schedule::Context context = context_of(description, 0, p, 1);
+  context.layout = &layout;
+  const auto kind = make_kind(description, operator_of(call), call.columns);
+  return collective::modelled_seconds(schedule::parse(name), context, *kind, call.columns, link).value();
+}
+
+/// Good enough to choose by: the model is at most half as much again, or two thirds, of what is simulated.
+TEST(Model, IsNearTheSimulation) {
+  for (const schedule::Row& row : schedule::registry()) {
+    if (!row.messages || !row.rounds) continue;
+    for (const Rank p : {2, 4, 7, 16, 33}) {
+      for (const Count columns : {1, 1000, 100'000}) {
+        for (const Rank root : {all_ranks, 0}) {
+          const Call call = vector_call(columns, root);
+          if (!offers(row.collectives, collective_of(describe(call)))) continue;
+          const std::string name(row.name);
+          const double model = modelled_seconds(name, call, p);
+          const double simulation = simulated_seconds(name, call, p);
+          EXPECT_LT(model, 1.5 * simulation) << name << " p " << p << " columns " << columns << " root " << root;
+          EXPECT_GT(model, simulation / 1.5) << name << " p " << p << " columns " << columns << " root " << root;
+        }
+      }
+    }
+  }
+}
+
+TEST(Choice, IsFewRoundsForShortVectorsAndFewBytesForLongOnes) {
+  for (const Rank p : {2, 3, 8, 13, 64}) {
+    EXPECT_EQ(chosen(vector_call(1), p), "recursive_doubling");
+    EXPECT_EQ(chosen(vector_call(1, 0), p), "binomial");
+    if (p == 2) continue;  // nothing moves fewer bytes than one exchange
+    const Call wide = vector_call(10'000'000);
+    EXPECT_LT(simulated_seconds(chosen(wide, p), wide, p), simulated_seconds("recursive_doubling", wide, p))
+        << chosen(wide, p);
+  }
+  EXPECT_EQ(chosen(vector_call(100'000), 8, "auto", {.latency = 1, .per_byte = 1e-9}), "recursive_doubling");
+}
+
+TEST(Choice, AlwaysServesTheCall) {
+  const auto apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
+  for (const bool commutes : {false, true}) {
+    for (const Method method : {Method::plain, Method::tree}) {
+      for (const Rank root : {all_ranks, 0, 5}) {
+        for (const Count columns : {1, 100, 1'000'000}) {
+          Call call = vector_call(columns, root, method);
+          call.operation = arithmetic::Operation::user;
+          call.type = call.result_type = arithmetic::Type::bytes;
+          call.user = {.apply = apply, .element_bytes = 24, .commutative = commutes};
+          const Description description = describe(call);
+          EXPECT_NO_THROW(collective::checked_schedule(chosen(call, 7), std::span(&description, 1)));
+        }
+      }
+    }
+  }
+}
+
+TEST(Choice, OfMpichFollowsSizesAndPowersOfTwo) {
+  EXPECT_EQ(chosen(vector_call(256), 8, "mpich"), "recursive_doubling");  // 2048 bytes
+  EXPECT_EQ(chosen(vector_call(257), 8, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257), 7, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257), 1000, "mpich"), "recursive_doubling");  // fewer elements than ranks
+  EXPECT_EQ(chosen(vector_call(256, 0), 8, "mpich"), "binomial");
+  EXPECT_EQ(chosen(vector_call(257, 0), 8, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257, 0), 7, "mpich"), "binomial");
+}
+
+/// By either policy a plan says which row it took, and the bits are the tree's.
+TEST(Choice, NeverChangesBits) {
+  const Deal deal = contiguous_deal(std::vector<Count>(6, 1));
+  const std::vector<double> elements(6 * 5000, 0.1);
+  std::vector<Memory> memory;
+  for (const auto& intervals : deal) memory.push_back(memory_of(elements, 5000, intervals));
+  const std::vector<double> expected(5000, (0.1 + 0.1 + (0.1 + 0.1)) + (0.1 + 0.1));
+  for (const std::string asked : {"auto", "mpich"}) {
+    Call call = vector_call(5000, all_ranks, Method::tree);
+    call.schedule = asked;
+    const std::vector<Call> calls = calls_for(call, deal);
+    const Concluded agreed = concluded(calls);
+    ASSERT_TRUE(agreed.agreement) << agreed.text;
+    EXPECT_NE(schedule::find(agreed.agreement->schedule_text), nullptr);
+    SimulatedRanks ranks(6, 3);
+    SimulatedJob job(ranks, *agreed.agreement, calls, 0);
+    expect_result(run(ranks, job, memory, 5000 * sizeof(double), 100), all_ranks, bytes_of(expected));
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test
