@@ -64,7 +64,8 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
   if (row.segments == schedule::Segments::one_a_rank) return of_units(row.unit_of(context), most, block);
   double wanted = 0;
   if (block > 0) {
-    wanted = static_cast<double>((columns - 1) / block + 1);
+    const Count blocks = (columns - 1) / block + 1;
+    wanted = static_cast<double>(blocks);
   } else {
     const Line line = line_of(row, context);
     wanted = std::round(best_pipeline(line.first, line.period, columns * column_bytes, link).blocks);

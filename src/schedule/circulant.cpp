@@ -77,6 +77,7 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
     const Rank source = blocks.ahead(-hop);
     const auto incoming = travelling(blocks, hops, round, 0);
     std::vector<Step> receives;
+    receives.reserve(incoming.size());
     for (const Travelling& each : incoming)
       receives.push_back(
           make::receive(source, landing(round, each.segment), {blocks.ahead(1 - hop - each.far), each.far}));
