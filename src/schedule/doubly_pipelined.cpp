@@ -41,6 +41,8 @@ struct Place {
   }
 
   bool is_root() const { return parent < 0; }
+  // A segment is back after as many iterations. Once its depth would do if merging took no time.
+  std::uint32_t lag() const { return 2 * depth; }
   bool exchanges() const { return is_root() && other.count > 0; }
 
  private:
@@ -51,8 +53,8 @@ struct Place {
   }
 };
 
-// What iteration `t` of a node at that depth takes in: segment t on its way up, and on its way down the one that was
-// sent up `depth` iterations before. It is handed on in the next iteration.
+// What iteration `t` of a node takes in: segment t on its way up, and on its way down the one that was sent up `lag`
+// iterations before. It is handed on in the next iteration.
 struct Iteration {
   std::uint32_t climbing;
   bool has_climbing;
@@ -60,12 +62,12 @@ struct Iteration {
   bool has_returning;
 };
 
-Iteration iteration(std::uint32_t t, std::uint32_t depth, std::uint32_t segments) {
-  return {t, t < segments, t - depth, t >= depth && t - depth < segments};
+Iteration iteration(std::uint32_t t, std::uint32_t lag, std::uint32_t segments) {
+  return {t, t < segments, t - lag, t >= lag && t - lag < segments};
 }
 
 Steps open_receives(Context c, Place at, std::uint32_t t) {
-  const Iteration now = iteration(t, at.depth, c.segments);
+  const Iteration now = iteration(t, at.lag(), c.segments);
   for (int i = 0; i < 2 && now.has_climbing; ++i) {
     const RankRange child = at.children[static_cast<std::size_t>(i)];
     if (child.count > 0) co_yield make::receive(last_of(child), landing(i, t), child);
@@ -108,12 +110,12 @@ Steps climb(Context c, Place at, std::uint32_t s) {
 
 Steps run(Context c, int arity) {
   const Place at(c, arity);
-  const std::uint32_t iterations = c.segments + at.depth + 1;
+  const std::uint32_t iterations = c.segments + at.lag() + 1;
   for (std::uint32_t t = 0; t < iterations + ahead; ++t) {
     for (Steps steps = open_receives(c, at, t); const Step* step = steps.next();) co_yield *step;
     if (t < ahead) continue;
-    const Iteration now = iteration(t - ahead, at.depth, c.segments);
-    const Iteration before = iteration(t - ahead - 1, at.depth, c.segments);
+    const Iteration now = iteration(t - ahead, at.lag(), c.segments);
+    const Iteration before = iteration(t - ahead - 1, at.lag(), c.segments);
     if (t > ahead && before.has_returning)
       for (Steps steps = descend(c, at, before.returning); const Step* step = steps.next();) co_yield *step;
     if (now.has_climbing)

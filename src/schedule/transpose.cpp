@@ -3,6 +3,8 @@
 // Rank order: kept, for any root.
 // Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so that none grows on the way.
 // Source: ours; the all-to-all of a transposed matrix.
+#include <algorithm>
+
 #include "schedule/algorithms.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
@@ -10,34 +12,50 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// Shift by shift, so that no two ranks send to one at a time. What comes from the rank d behind lands in slot d.
-Steps exchange(Context c, Blocks blocks) {
-  for (Rank shift = 1; shift < c.rank_count; ++shift) {
-    for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-      co_yield make::receive(blocks.ahead(-shift), landing(shift, s), {blocks.ahead(-shift), 1});
-  }
-  for (Rank shift = 1; shift < c.rank_count; ++shift) {
-    const Rank owner = blocks.ahead(shift);
-    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s) {
-      co_yield make::lift(partial(0, s), c.rank);
-      co_yield make::send(owner, partial(0, s), landing(shift, s));
-    }
-  }
+// For how many ranks receives are open: as many as a node has, so that within a node nobody waits for a credit.
+constexpr Rank most_open = 64;
+
+Slot landing_of(Context c, Rank shift, std::uint32_t s) {
+  return landing((shift - 1) % std::min(c.rank_count - 1, most_open), s);
 }
 
-// Sums take turns, so that no merge writes over its operands.
-Steps fold(Context c, std::uint32_t s) {
-  const auto of_rank = [&](Rank rank) {
-    return rank == c.rank ? partial(0, s) : landing((c.rank - rank + c.rank_count) % c.rank_count, s);
-  };
-  co_yield make::lift(partial(0, s), c.rank);
-  Slot sum = of_rank(0);
-  for (Rank rank = 1; rank < c.rank_count; ++rank) {
-    const Slot next = partial(1 + rank % 2, s);
-    co_yield make::merge(next, sum, of_rank(rank), {0, rank + 1});
-    sum = next;
+Steps open_receives(Context c, Blocks blocks, Rank shift) {
+  const Rank source = blocks.ahead(shift);
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && shift < c.rank_count; ++s)
+    co_yield make::receive(source, landing_of(c, shift, s), {source, 1});
+}
+
+// What comes from the ranks above is merged to this rank's own, what comes from those below by itself.
+Steps take_in(Context c, Rank shift, std::uint32_t s) {
+  const Slot above = partial(0, s);
+  const Slot below = partial(1, s);
+  const Slot landed = landing_of(c, shift, s);
+  const Rank source = (c.rank + shift) % c.rank_count;
+  if (source > c.rank) co_yield make::merge(above, above, landed, {c.rank, shift + 1});
+  if (source == 0) co_yield make::copy(below, landed, {0, 1});
+  if (source > 0 && source < c.rank) co_yield make::merge(below, below, landed, {0, source + 1});
+  if (shift + 1 == c.rank_count && c.rank > 0) co_yield make::merge(above, below, above, {0, c.rank_count});
+}
+
+// Shift by shift, so that no two ranks send to one at a time and each takes in the ranks above it, then those from 0
+// on.
+Steps exchange(Context c, Blocks blocks) {
+  for (Rank shift = 1; shift <= most_open; ++shift)
+    for (Steps steps = open_receives(c, blocks, shift); const Step* step = steps.next();) co_yield *step;
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s) co_yield make::lift(partial(0, s), c.rank);
+  for (Rank shift = 1; shift < c.rank_count; ++shift) {
+    const Rank owner = blocks.ahead(-shift);
+    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s) {
+      co_yield make::lift(partial(0, s), c.rank);
+      co_yield make::send(owner, partial(0, s), landing_of(c, shift, s));
+    }
+    for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
+      for (Steps steps = take_in(c, shift, s); const Step* step = steps.next();) co_yield *step;
+    for (Steps steps = open_receives(c, blocks, shift + most_open); const Step* step = steps.next();) co_yield *step;
   }
-  co_yield make::finish(value(c.rooted && c.rank != c.root ? 1 : 0, s), sum);
+  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
+    co_yield make::finish(value(place, s), partial(0, s));
 }
 
 Steps give_all(Context c, Blocks blocks) {
@@ -60,9 +78,6 @@ Steps give_all(Context c, Blocks blocks) {
 Steps transpose(Context c) {
   const Blocks blocks(c);
   for (Steps steps = exchange(c, blocks); const Step* step = steps.next();) co_yield *step;
-  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s) {
-    for (Steps steps = fold(c, s); const Step* step = steps.next();) co_yield *step;
-  }
   Steps gather = c.rooted ? gather_at_root(c) : give_all(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
