@@ -199,8 +199,10 @@ TEST_F(TreeBytes, RecordsOfHugeIntervals) {
     const Count nodes = reference::nodes_from_left(interval.begin, interval.end).size();
     Record record(32 + (nodes * 12 + 7) / 8 * 8 + 16);
     for (Bytes i = 32; i < 32 + nodes * 12; ++i) record[i] = static_cast<std::byte>(random());
-    const std::uint64_t counts[2] = {1, nodes};
-    std::memcpy(record.data() + 16, counts, sizeof counts);
+    const std::uint32_t interval_count[2] = {1, 0};
+    const std::uint64_t node_count = nodes;
+    std::memcpy(record.data() + 16, interval_count, sizeof interval_count);
+    std::memcpy(record.data() + 24, &node_count, sizeof node_count);
     std::memcpy(record.data() + record.size() - 16, &interval, sizeof interval);
     return Part{record, IntervalSet(interval)};
   };
