@@ -47,7 +47,7 @@ class HeldMember final : public BundleMember {
  public:
   using Result = result_t<T, Op>;
 
-  HeldMember(const Op& op, const T* first, const T* second, std::uint64_t rows, const MemberOptions& options)
+  HeldMember(const Op& op, const T* first, const void* second, std::uint64_t rows, const MemberOptions& options)
       : held_(std::make_shared<HeldOperator<T, Op>>(op)), first_(first), second_(second), rows_(rows) {
     options_ = {
         .method = options.method, .layout = options.layout, .require = options.require, .threads = options.threads};
@@ -62,7 +62,7 @@ class HeldMember final : public BundleMember {
   std::shared_ptr<HeldOperator<T, Op>> held_;
   Options options_;
   const T* first_;
-  const T* second_;
+  const void* second_;
   std::uint64_t rows_;
   Result result_ = no_result<Result>();
 };
@@ -188,6 +188,31 @@ class Bundle {
     return add(BuiltIn<SF_DOT>{}, std::ranges::data(x), same_size ? std::ranges::data(y) : nullptr,
                std::max(std::ranges::size(x), std::ranges::size(y)), options);
   }
+  /// The sum of w[i] * x[i], correctly rounded: the dot product by another name.
+  template <Vector R, Vector S>
+    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+  Result<detail::value_of_t<R, SF_DOT>> weighted_sum(const R& x, const S& w, const MemberOptions& options = {}) {
+    return dot(x, w, options);
+  }
+  /// The sum of absolute values, that of squares, and that of the elements whose mask is not 0, correctly rounded.
+  template <Vector R>
+    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_ABS_SUM>> abs_sum(const R& x, const MemberOptions& options = {}) {
+    return reduce(x, BuiltIn<SF_ABS_SUM>{}, options);
+  }
+  template <Vector R>
+    requires Rounded<detail::element_t<R>>
+  Result<detail::value_of_t<R, SF_SUM_SQUARES>> sum_squares(const R& x, const MemberOptions& options = {}) {
+    return reduce(x, BuiltIn<SF_SUM_SQUARES>{}, options);
+  }
+  template <Vector R, Mask M>
+    requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_MASKED_SUM>> masked_sum(const R& x, const M& mask,
+                                                          const MemberOptions& options = {}) {
+    const bool same_size = std::ranges::size(x) == std::ranges::size(mask);
+    return add(BuiltIn<SF_MASKED_SUM>{}, std::ranges::data(x), same_size ? std::ranges::data(mask) : nullptr,
+               std::max(std::ranges::size(x), std::ranges::size(mask)), options);
+  }
   /// The Euclidean norm, correctly rounded.
   template <Vector R>
     requires Rounded<detail::element_t<R>>
@@ -242,7 +267,7 @@ class Bundle {
 
  private:
   template <class T, class Op>
-  Result<detail::result_t<T, Op>> add(const Op& op, const T* first, const T* second, std::uint64_t rows,
+  Result<detail::result_t<T, Op>> add(const Op& op, const T* first, const void* second, std::uint64_t rows,
                                       const MemberOptions& options) {
     auto member = std::make_shared<detail::HeldMember<T, std::decay_t<Op>>>(op, first, second, rows, options);
     members_.push_back(member);

@@ -64,7 +64,7 @@ sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const 
 }
 
 template <class T, class Op>
-result_t<T, Op> reduce_over(std::span<const T> first, const T* second, const Op& op, MPI_Comm comm,
+result_t<T, Op> reduce_over(std::span<const T> first, const void* second, const Op& op, MPI_Comm comm,
                             const Options& options) {
   HeldOperator<T, std::decay_t<Op>> held(op);
   const sf_call call = call_of(held, first.size(), options);
@@ -108,6 +108,41 @@ detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, MPI_Comm comm, const O
   const bool same_size = std::ranges::size(x) == std::ranges::size(y);
   return detail::reduce_over(std::span<const T>(std::ranges::data(x), rows), same_size ? std::ranges::data(y) : nullptr,
                              BuiltIn<SF_DOT>{}, comm, options);
+}
+
+/// The sum of w[i] * x[i], correctly rounded: the dot product by another name.
+template <Vector R, Vector S>
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> weighted_sum(const R& x, const S& w, MPI_Comm comm, const Options& options = {}) {
+  return dot(x, w, comm, options);
+}
+
+/// The sum of the absolute values of all elements of all ranks, correctly rounded.
+template <Vector R>
+  requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+detail::value_of_t<R, SF_ABS_SUM> abs_sum(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), nullptr, BuiltIn<SF_ABS_SUM>{}, comm, options);
+}
+
+/// The sum of their squares, correctly rounded.
+template <Vector R>
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM_SQUARES> sum_squares(const R& x, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  return detail::reduce_over(std::span<const T>(x), nullptr, BuiltIn<SF_SUM_SQUARES>{}, comm, options);
+}
+
+/// The sum of all elements of all ranks whose mask is not 0, correctly rounded; the others are never looked at.
+template <Vector R, Mask M>
+  requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
+detail::value_of_t<R, SF_MASKED_SUM> masked_sum(const R& x, const M& mask, MPI_Comm comm, const Options& options = {}) {
+  using T = detail::element_t<R>;
+  // As for dot.
+  const std::size_t rows = std::max(std::ranges::size(x), std::ranges::size(mask));
+  const bool same_size = std::ranges::size(x) == std::ranges::size(mask);
+  return detail::reduce_over(std::span<const T>(std::ranges::data(x), rows),
+                             same_size ? std::ranges::data(mask) : nullptr, BuiltIn<SF_MASKED_SUM>{}, comm, options);
 }
 
 /// The Euclidean norm of the whole vector, correctly rounded.
@@ -238,6 +273,13 @@ class Plan : public detail::BoundPlan {
   Result run(std::span<const T> first, const T* second = nullptr) {
     auto result = detail::no_result<Result>();
     check(sf_plan_run(get(), first.data(), second, &result));
+    return result;
+  }
+  /// The same for BuiltIn<SF_MASKED_SUM>{}: a byte an element of this rank.
+  Result run(std::span<const T> first, std::span<const std::uint8_t> mask) {
+    auto result = detail::no_result<Result>();
+    const bool same_size = first.size() == mask.size();
+    check(sf_plan_run(get(), first.data(), same_size ? mask.data() : nullptr, &result));
     return result;
   }
   /// A vector out of vectors: `result` may be `first`.

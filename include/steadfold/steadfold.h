@@ -35,8 +35,8 @@ typedef enum sf_type {
   SF_BYTES,       /* with element_bytes and SF_USER */
   SF_BF16,        /* bfloat16, the upper half of a float; only read: the result is SF_F32 or SF_F64 */
   SF_F16,         /* IEEE binary16, likewise */
-  SF_COMPLEX_F32, /* two floats, the real part first: sum, product, mean, dot (of x[i] y[i], nothing conjugated), and
-                     norm2, whose result is real */
+  SF_COMPLEX_F32, /* two floats, the real part first: sum, masked sum, product, mean, dot (of x[i] y[i], nothing
+                     conjugated), and norm2 and the sum of squares, whose results are real */
   SF_COMPLEX_F64,
   SF_LONG_DOUBLE, /* whatever that is here: its bits are those of one architecture. Sum, product, min, max, not exact */
   SF_FLOAT128     /* __float128, where the compiler that built the library has it; likewise */
@@ -53,7 +53,10 @@ typedef enum sf_operation {
   SF_NORM2,        /* the root of the sum of squares */
   SF_MEAN,         /* the sum divided by the number of rows, rounded once; of no rows: SF_EMPTY */
   SF_MIN_LOCATION, /* the least value and the lowest index that has it; results are sf_located_... of 16 bytes */
-  SF_MAX_LOCATION
+  SF_MAX_LOCATION,
+  SF_ABS_SUM,     /* the sum of absolute values */
+  SF_SUM_SQUARES, /* the sum of squares: of norm2, before the root */
+  SF_MASKED_SUM   /* the sum of the rows that a mask selects; what the others hold never counts. Of none: +0.0 */
 } sf_operation;
 
 /* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
@@ -65,13 +68,13 @@ typedef struct sf_located_f64 {
 
 /* What fixes the bits. */
 typedef enum sf_method {
-  SF_AUTOMATIC, /* plain where no order can change a bit (min, max, integers); exact for dot, norm2, and for the sum of
-                   distributed floating-point rows; else tree */
+  SF_AUTOMATIC, /* plain where no order can change a bit (min, max, integers); exact for dot, norm2, mean, sums of
+                   squares, masked sums, and for sums of distributed floating-point rows; else tree */
   SF_TREE,      /* the binary tree over element indices: any operator */
-  SF_EXACT,     /* the correctly rounded value: sum, dot, norm2 */
+  SF_EXACT,     /* the correctly rounded value: all sums, mean, dot, norm2 */
   SF_PLAIN,     /* nothing: whatever order the schedule brings, as in MPI */
   SF_BINNED     /* the sum of terms that were rounded to a multiple of one unit, that of the lowest of `bins` bins below
-                   the largest term: sum, mean, dot, norm2 */
+                   the largest term: all sums, mean, dot, norm2 */
 } sf_method;
 
 /* How SF_BINNED finds the largest term. The bits are the same. */
@@ -149,8 +152,9 @@ typedef struct sf_call {
 /* A sum of no doubles: every field has its default. */
 sf_call sf_call_default(void);
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT (else NULL);
- * both are only read. `result` receives `columns` results. root and schedule are ignored. */
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT, or the mask of
+ * SF_MASKED_SUM, a byte a row, where any but 0 selects it (else NULL); both are only read. `result` receives `columns`
+ * results. root and schedule are ignored. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */

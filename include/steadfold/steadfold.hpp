@@ -51,13 +51,13 @@ struct Method {
   }
 };
 constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
-constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: sum, dot, norm2
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
 /// How many bins below the largest term, and how that is found: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
 struct Binned {
   std::uint32_t k = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
 };
-/// the sum of terms that were rounded to the lowest of k bins: sum, mean, dot, norm2
+/// the sum of terms that were rounded to the lowest of k bins: all sums, mean, dot, norm2
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
 
@@ -139,7 +139,7 @@ struct Float16 {
 template <class T>
 concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
 
-/// Sum, product, mean, dot (nothing is conjugated) and norm2.
+/// Sum, masked sum, product, mean, dot (nothing is conjugated), sum of squares and norm2.
 template <class T>
 concept Complex = std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<float>>;
 
@@ -162,6 +162,10 @@ concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T>
 /// A contiguous range: vector, array, span.
 template <class R>
 concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+/// Which elements count: a byte each, any but 0 does.
+template <class R>
+concept Mask = Vector<R> && sizeof(std::ranges::range_value_t<R>) == 1;
 
 template <sf_operation id>
 struct BuiltIn {
@@ -237,8 +241,9 @@ template <Narrow T, class Op>
 struct ValueOf<T, Op> {
   using type = float;
 };
-template <Complex T>
-struct ValueOf<T, BuiltIn<SF_NORM2>> {
+template <Complex T, sf_operation id>
+  requires(id == SF_NORM2 || id == SF_SUM_SQUARES)
+struct ValueOf<T, BuiltIn<id>> {
   using type = typename T::value_type;
 };
 template <class T, Element Result, sf_operation id>
@@ -378,7 +383,7 @@ template <class R, sf_operation id>
 using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
 
 template <class T, class Op>
-result_t<T, Op> reduce_local(std::span<const T> first, const T* second, const Op& op, const LocalOptions& options) {
+result_t<T, Op> reduce_local(std::span<const T> first, const void* second, const Op& op, const LocalOptions& options) {
   sf_call call = sf_call_default();
   HeldOperator<T, std::decay_t<Op>> held(op);
   held.describe(call);
@@ -395,6 +400,11 @@ inline void check_same_size(std::size_t first, std::size_t second) {
   if (first != second)
     throw Error(SF_INVALID_ARGUMENT, "the factors of a dot product differ in size (" + std::to_string(first) + " and " +
                                          std::to_string(second) + " elements), give two vectors of the same size");
+}
+inline void check_mask_size(std::size_t elements, std::size_t mask) {
+  if (elements != mask)
+    throw Error(SF_INVALID_ARGUMENT, "a mask of another size than what it selects from (" + std::to_string(mask) +
+                                         " and " + std::to_string(elements) + " elements), give a byte an element");
 }
 
 }  // namespace detail
@@ -435,6 +445,59 @@ template <Vector R, Vector S>
   requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
 detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, Method method = {}) {
   return dot(x, y, LocalOptions{.method = method});
+}
+
+/// The sum of w[i] * x[i], by default correctly rounded: the dot product by another name.
+template <Vector R, Vector S>
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> weighted_sum(const R& x, const S& w, const LocalOptions& options) {
+  return dot(x, w, options);
+}
+template <Vector R, Vector S>
+  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+detail::value_of_t<R, SF_DOT> weighted_sum(const R& x, const S& w, Method method = {}) {
+  return dot(x, w, method);
+}
+
+/// The sum of absolute values, by default correctly rounded.
+template <Vector R>
+  requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+detail::value_of_t<R, SF_ABS_SUM> abs_sum(const R& x, const LocalOptions& options) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), nullptr, BuiltIn<SF_ABS_SUM>{}, options);
+}
+template <Vector R>
+  requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+detail::value_of_t<R, SF_ABS_SUM> abs_sum(const R& x, Method method = {}) {
+  return abs_sum(x, LocalOptions{.method = method});
+}
+
+/// The sum of squares, by default correctly rounded.
+template <Vector R>
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM_SQUARES> sum_squares(const R& x, const LocalOptions& options) {
+  using T = detail::element_t<R>;
+  return detail::reduce_local(std::span<const T>(x), nullptr, BuiltIn<SF_SUM_SQUARES>{}, options);
+}
+template <Vector R>
+  requires Rounded<detail::element_t<R>>
+detail::value_of_t<R, SF_SUM_SQUARES> sum_squares(const R& x, Method method = {}) {
+  return sum_squares(x, LocalOptions{.method = method});
+}
+
+/// The sum of the elements whose mask is not 0, by default correctly rounded; the others are never looked at. None of
+/// them: +0.0. Throws when the sizes differ.
+template <Vector R, Mask M>
+  requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
+detail::value_of_t<R, SF_MASKED_SUM> masked_sum(const R& x, const M& mask, const LocalOptions& options) {
+  using T = detail::element_t<R>;
+  detail::check_mask_size(std::ranges::size(x), std::ranges::size(mask));
+  return detail::reduce_local(std::span<const T>(x), std::ranges::data(mask), BuiltIn<SF_MASKED_SUM>{}, options);
+}
+template <Vector R, Mask M>
+  requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
+detail::value_of_t<R, SF_MASKED_SUM> masked_sum(const R& x, const M& mask, Method method = {}) {
+  return masked_sum(x, mask, LocalOptions{.method = method});
 }
 
 /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.

@@ -45,7 +45,7 @@ sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_p
 /* Where one call of a bundle has its rows, and where its result goes. */
 typedef struct sf_data {
   const void* first;
-  const void* second; /* the other factors of SF_DOT, else NULL */
+  const void* second; /* the other factors of SF_DOT, the mask of SF_MASKED_SUM, else NULL */
   void* result;       /* may be NULL on ranks that get none */
 } sf_data;
 

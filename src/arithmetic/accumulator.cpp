@@ -30,10 +30,11 @@ struct Factor {
 };
 
 template <class Element>
-inline Factor<Element> load(const std::byte* from) noexcept {
+inline Factor<Element> load(const std::byte* from, typename Format<Element>::Bits kept_bits) noexcept {
   using F = Format<Element>;
   typename F::Bits bits;
   std::memcpy(&bits, from, sizeof bits);
+  bits &= kept_bits;
   const auto biased = (bits >> (F::precision - 1)) & F::exponent_mask;
   const typename F::Bits normal = biased != 0;
   const auto mantissa = (bits & (F::implicit_bit - 1)) | (normal << (F::precision - 1));
@@ -360,11 +361,11 @@ void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent)
 template <class Element, int factors>
 void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows) noexcept {
   for (Bytes at = 0; other_ == 0 && at < rows * sizeof(Element); at += sizeof(Element)) {
-    const Factor<Element> x = load<Element>(first + at);
+    const Factor<Element> x = load<Element>(first + at, kept_bits_);
     if constexpr (factors == 1) {
       other_ = x.bits ^ F::sign_bit;
     } else {
-      const Factor<Element> y = load<Element>(second + at);
+      const Factor<Element> y = load<Element>(second + at, kept_bits_);
       const bool is_zero = x.mantissa == 0 || y.mantissa == 0;
       other_ = !is_zero || ((x.bits ^ y.bits) & F::sign_bit) == 0;
     }
@@ -376,18 +377,19 @@ template <class Element, int factors>
 void Accumulator<Element, factors>::add_some(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
   using Mantissa = std::conditional_t<(factors * F::precision > 64), Uint128, std::uint64_t>;
+  const Bits kept_bits = kept_bits_;
   unsigned low = low_;
   unsigned high = 0;
   std::uint64_t other = 0;
   for (Count row = 0; row < rows; ++row, first += stride) {
-    const Factor<Element> x = load<Element>(first);
+    const Factor<Element> x = load<Element>(first, kept_bits);
     Mantissa mantissa = x.mantissa;
     unsigned shift = x.shift;
     Bits sign = x.bits;
     bool finite = x.finite;
     Bits y_bits = 0;
     if constexpr (factors == 2) {
-      const Factor<Element> y = load<Element>(second);
+      const Factor<Element> y = load<Element>(second, kept_bits);
       second += stride;
       y_bits = y.bits;
       mantissa *= y.mantissa;

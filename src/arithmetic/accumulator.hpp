@@ -93,7 +93,11 @@ Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_ex
 template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
 
-/// Terms are elements (factors = 1) or products of two (factors = 2). At most 2^63 of them. Does not allocate.
+/// What becomes of a term's sign.
+enum class Signs : bool { kept, dropped };
+
+/// Terms are elements (factors = 1), of which signs may be dropped, or products of two (factors = 2). At most 2^63 of
+/// them. Does not allocate.
 template <class Element, int factors>
 class Accumulator {
   using F = Format<Element>;
@@ -104,8 +108,10 @@ class Accumulator {
   static constexpr int digit_count = digits_needed<Element, factors>;
 
   /// With the kernels of `target`; `scalar` adds one by one, which is the reference.
-  explicit Accumulator(kernels::Target target = kernels::chosen()) noexcept
-      : windows_(terms, target), cut_(kernels::cut_into_digits(target)) {}
+  explicit Accumulator(kernels::Target target = kernels::chosen(), Signs signs = Signs::kept) noexcept
+      : kept_bits_(signs == Signs::kept ? ~Bits{0} : ~F::sign_bit),
+        windows_(signs == Signs::kept ? terms : absolute_terms, target),
+        cut_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
 
   /// Cost: the digits touched since the last one.
   void clear() noexcept;
@@ -155,6 +161,9 @@ class Accumulator {
       sizeof(Element) == 8 ? (factors == 1 ? kernels::Terms::doubles : kernels::Terms::products_of_doubles)
                            : (factors == 1 ? kernels::Terms::floats : kernels::Terms::products_of_floats);
 
+  static constexpr kernels::Terms absolute_terms =
+      sizeof(Element) == 8 ? kernels::Terms::absolute_doubles : kernels::Terms::absolute_floats;
+
   void add_contiguous(const std::byte* first, const std::byte* second, Count rows) noexcept;
   void add_one_by_one(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
   void add_block(const std::byte* first, const std::byte* second, Count rows) noexcept;
@@ -172,6 +181,7 @@ class Accumulator {
   Count rows_ = 0;
   std::uint64_t other_ = 0;  // not 0: some term was not -0.0
   std::uint8_t special_ = no_flags;
+  Bits kept_bits_;  // of an element
   WindowFinder windows_;
   kernels::CutIntoDigits cut_;
 };

@@ -410,7 +410,7 @@ std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type r
                                             .bin_count = bin_count,
                                             .sweep = sweep,
                                             .columns = columns,
-                                            .grid = Grid(operation == Operation::norm2 ? 2 : 1)});
+                                            .grid = Grid(squares(operation) ? 2 : 1)});
 }
 
 }  // namespace steadfold::arithmetic

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <complex>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -100,10 +102,21 @@ constexpr Widening widenings[] = {{Type::bf16, Type::f32, widen<Bfloat16, float>
                                   {Type::u32, Type::u64, widen<std::uint32_t, std::uint64_t>},
                                   {Type::cf32, Type::cf64, widen<std::complex<float>, std::complex<double>>}};
 
-Convert widening(Type from, Type to) noexcept {
-  const auto* const found = std::find_if(std::begin(widenings), std::end(widenings),
-                                         [&](const Widening& each) { return each.from == from && each.to == to; });
-  return found == std::end(widenings) ? nullptr : found->convert;
+template <class From, class To>
+void absolute(const std::byte* elements, Count count, std::byte* converted) {
+  for (Count i = 0; i < count; ++i)
+    converted = store(std::abs(widened<To>(load<From>(elements + i * sizeof(From)))), converted);
+}
+constexpr Widening absolutes[] = {
+    {Type::f64, Type::f64, absolute<double, double>},    {Type::f32, Type::f32, absolute<float, float>},
+    {Type::f32, Type::f64, absolute<float, double>},     {Type::bf16, Type::f32, absolute<Bfloat16, float>},
+    {Type::bf16, Type::f64, absolute<Bfloat16, double>}, {Type::f16, Type::f32, absolute<Float16, float>},
+    {Type::f16, Type::f64, absolute<Float16, double>}};
+
+Convert widening(Type from, Type to, std::span<const Widening> table = widenings) noexcept {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Widening& each) { return each.from == from && each.to == to; });
+  return found == table.end() ? nullptr : found->convert;
 }
 
 /// Rows on their way into a builder, a tile at a time: the tile before stays until the builder has seen the next.
@@ -228,24 +241,32 @@ Conversion of_complex(Operation operation, Type part, Type result) {
             .rows = 2,
             .first = left_factors<T>,
             .second = right_factors<T>};
-  if (operation == Operation::norm2) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
+  if (squares(operation)) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
   return {.type = part, .result = part_of(result), .parts = 2};
 }
 
 }  // namespace
 
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept {
+  if (operation == Operation::abs_sum) {
+    const bool is_narrow = type == Type::bf16 || type == Type::f16;
+    const Type to = !rounds_once ? result : is_narrow ? Type::f32 : type;
+    const Convert convert = widening(type, to, absolutes);
+    if (convert == nullptr) return std::nullopt;
+    return Conversion{.type = to, .result = result, .first = convert};
+  }
   if (rounds_once && (type == Type::bf16 || type == Type::f16)) {
     const Convert convert = widening(type, Type::f32);
     return Conversion{.type = Type::f32, .result = result, .first = convert, .second = convert};
   }
   const bool are_complex = is_complex(type) && is_complex(result);
-  if (rounds_once && (are_complex || (is_complex(type) && operation == Operation::norm2)))
+  if (rounds_once && (are_complex || (is_complex(type) && squares(operation))))
     return type == Type::cf32 ? of_complex<float>(operation, Type::f32, result)
                               : of_complex<double>(operation, Type::f64, result);
   if (rounds_once) return std::nullopt;
   const Convert convert = type == result ? nullptr : widening(type, result);
-  if (are_complex && operation == Operation::sum && (convert != nullptr || type == result))
+  const bool is_sum = operation == Operation::sum || operation == Operation::masked_sum;
+  if (are_complex && is_sum && (convert != nullptr || type == result))
     return Conversion{.type = part_of(result), .result = part_of(result), .parts = 2, .first = convert};
   if (convert == nullptr || is_location(operation)) return std::nullopt;
   return Conversion{.type = result, .result = result, .first = convert, .second = convert};

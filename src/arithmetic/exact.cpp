@@ -112,7 +112,9 @@ class ExactBuilder final : public Builder {
   using Column = Accumulator<Element, sums_products(operation) ? 2 : 1>;
 
  public:
-  explicit ExactBuilder(Count columns) : columns_(columns) {}
+  explicit ExactBuilder(Count columns)
+      : columns_(columns,
+                 Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)) {}
 
   void clear() override {
     for (Column& column : columns_) column.clear();
@@ -254,10 +256,12 @@ class ExactKind final : public PartialKind {
     switch (operation_) {
       case ExactOperation::sum:
       case ExactOperation::mean: return std::make_unique<ExactBuilder<Element, ExactOperation::sum>>(columns_);
+      case ExactOperation::abs_sum: return std::make_unique<ExactBuilder<Element, ExactOperation::abs_sum>>(columns_);
       case ExactOperation::dot: return std::make_unique<ExactBuilder<Element, ExactOperation::dot>>(columns_);
+      case ExactOperation::sum_squares:
       case ExactOperation::norm2: break;
     }
-    return std::make_unique<ExactBuilder<Element, ExactOperation::norm2>>(columns_);
+    return std::make_unique<ExactBuilder<Element, ExactOperation::sum_squares>>(columns_);
   }
 
   Bytes value_size() const noexcept { return result_ == ExactType::f32 ? sizeof(float) : sizeof(double); }

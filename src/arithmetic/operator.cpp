@@ -145,8 +145,9 @@ std::string_view name_of(Type type) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 10> names = {"sum", "product", "min",  "max",          "user",
-                                                             "dot", "norm2",   "mean", "min location", "max location"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "sum",  "product",      "min",          "max",     "user",           "dot",       "norm2",
+      "mean", "min location", "max location", "abs sum", "sum of squares", "masked sum"};
   return names[static_cast<std::size_t>(operation)];
 }
 

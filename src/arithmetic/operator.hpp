@@ -16,7 +16,21 @@ namespace steadfold::arithmetic {
 /// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. What a
 /// long double is the platform says; f128 is binary128, where the compiler has it.
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
-enum class Operation : std::uint32_t { sum, product, min, max, user, dot, norm2, mean, min_location, max_location };
+enum class Operation : std::uint32_t {
+  sum,
+  product,
+  min,
+  max,
+  user,
+  dot,
+  norm2,
+  mean,
+  min_location,
+  max_location,
+  abs_sum,
+  sum_squares,
+  masked_sum
+};
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
 enum class Sweep : std::uint32_t { single_sweep, double_sweep };
@@ -24,6 +38,16 @@ enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 /// Whether the result is a value and the index of its row.
 constexpr bool is_location(Operation operation) noexcept {
   return operation == Operation::min_location || operation == Operation::max_location;
+}
+
+/// Whether what is reduced are squares, and so of one sign.
+constexpr bool squares(Operation operation) noexcept {
+  return operation == Operation::norm2 || operation == Operation::sum_squares;
+}
+
+/// Whether there is a second operand: the other factors, or the mask.
+constexpr bool has_second(Operation operation) noexcept {
+  return operation == Operation::dot || operation == Operation::masked_sum;
 }
 
 constexpr bool is_complex(Type type) noexcept { return type == Type::cf32 || type == Type::cf64; }

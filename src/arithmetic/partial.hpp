@@ -23,7 +23,8 @@ using order::Index;
 inline constexpr Count unknown_count = ~Count{0};
 
 /// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
-/// `row_stride` bytes apart. `second` is the other factor of a product sum, or null. Never written.
+/// `row_stride` bytes apart. `second` is the other factor of a product sum, or a mask of a byte
+/// a row, or null. Never written.
 struct Block {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;

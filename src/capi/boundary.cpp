@@ -9,7 +9,7 @@ namespace steadfold::capi {
 namespace {
 
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
-static_assert(SF_MAX_LOCATION == static_cast<int>(arithmetic::Operation::max_location));
+static_assert(SF_MASKED_SUM == static_cast<int>(arithmetic::Operation::masked_sum));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
 static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
 static_assert(SF_BINNED == static_cast<int>(collective::Method::binned));
@@ -40,7 +40,7 @@ std::optional<Failure> fault(const sf_call* call) {
   const struct {
     const char* what;
     unsigned value, last;
-  } words[] = {{"operation", number(call->operation), SF_MAX_LOCATION},
+  } words[] = {{"operation", number(call->operation), SF_MASKED_SUM},
                {"method", number(call->method), SF_BINNED},
                {"type", number(call->type), SF_FLOAT128},
                {"result type", number(call->result_type), SF_FLOAT128},

@@ -10,6 +10,7 @@
 #include "arithmetic/converted.hpp"
 #include "arithmetic/exact.hpp"
 #include "arithmetic/location.hpp"
+#include "arithmetic/masked.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
 #include "collective/crew.hpp"
@@ -44,7 +45,10 @@ Operation base(Operation operation) {
   switch (operation) {
     case Operation::dot:
     case Operation::norm2:
-    case Operation::mean: return Operation::sum;
+    case Operation::mean:
+    case Operation::abs_sum:
+    case Operation::sum_squares:
+    case Operation::masked_sum: return Operation::sum;
     case Operation::min_location: return Operation::min;
     case Operation::max_location: return Operation::max;
     default: return operation;
@@ -53,7 +57,7 @@ Operation base(Operation operation) {
 
 /// Offered by `exact` and `binned` alone: more bits than the elements have must be kept until the end.
 bool is_rounded_once(Operation operation) {
-  return operation == Operation::dot || operation == Operation::norm2 || operation == Operation::mean;
+  return operation == Operation::dot || operation == Operation::mean || arithmetic::squares(operation);
 }
 
 /// Whether the method keeps all bits until the end.
@@ -74,7 +78,8 @@ Method resolved_method(const Call& call) {
   const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
   if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
   const bool is_distributed = call.layout != LayoutKind::row_a_rank;
-  if (call.operation == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
+  if (call.operation == Operation::masked_sum) return Method::exact;
+  if (base(call.operation) == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
   return Method::tree;
 }
 
@@ -187,7 +192,7 @@ std::string difference(const Description& mine, const Description& other) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::max_location))
+  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::masked_sum))
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0) refuse("0 columns (a row has at least one element), give the length of a row");
@@ -235,6 +240,8 @@ void require_data(const Call& call, const std::byte* first, const std::byte* sec
   if (call.operation == Operation::dot && (first == nullptr || second == nullptr))
     refuse(std::string("the ") + (second == nullptr ? "second" : "first") +
            " factor of a dot product is null (it is missing or of another size), give two vectors of the same size");
+  if (call.operation == Operation::masked_sum && second == nullptr)
+    refuse("the mask of a masked sum is null (it is missing or of another size), give a byte for every row");
   if (first == nullptr)
     refuse("null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
 }
@@ -259,7 +266,7 @@ const arithmetic::Operator& operator_of(const Call& call) noexcept {
 
 namespace {
 
-/// Of elements that are combined as they are.
+/// Of elements that are combined as they are, all of them.
 std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
                                                       Count columns) {
   const auto operation = static_cast<Operation>(description.operation);
@@ -272,8 +279,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
                                            std::string(name_of(method)) + " is not offered (" + why);
   };
   if (method == Method::exact || method == Method::binned) {
-    if (operation != Operation::sum && !is_rounded_once(operation))
-      unsupported("only sum, mean, dot and norm2 are), leave the method to the library");
+    if (base(operation) != Operation::sum)
+      unsupported("only sums, mean, dot and norm2 are), leave the method to the library");
     if (!is_floating(type) || !is_floating(result)) unsupported("it rounds floating-point sums), use plain or tree");
   }
   if (method == Method::binned)
@@ -282,13 +289,17 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   if (method == Method::exact) {
     using arithmetic::ExactOperation;
     using arithmetic::ExactType;
-    const auto exact_operation = operation == Operation::sum    ? ExactOperation::sum
-                                 : operation == Operation::mean ? ExactOperation::mean
-                                 : operation == Operation::dot  ? ExactOperation::dot
-                                                                : ExactOperation::norm2;
+    const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
+                                 : operation == Operation::dot         ? ExactOperation::dot
+                                 : operation == Operation::norm2       ? ExactOperation::norm2
+                                 : operation == Operation::abs_sum     ? ExactOperation::abs_sum
+                                 : operation == Operation::sum_squares ? ExactOperation::sum_squares
+                                                                       : ExactOperation::sum;
     return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
                                   result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
   }
+  if (operation == Operation::masked_sum && method == Method::tree)
+    unsupported("rows that are left out have no place in it), use exact or binned");
   if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact or binned");
   if (result != type)
     unsupported("not every element is a number of " + std::string(arithmetic::name_of(result)) +
@@ -303,20 +314,35 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
 }
 
-}  // namespace
-
-std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
-                                                   Count columns) {
+/// Of elements that are converted first, where they must be.
+std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
+                                                        Count columns) {
   const auto type = static_cast<Type>(description.type);
-  const auto conversion = arithmetic::conversion(static_cast<Operation>(description.operation), type,
-                                                 static_cast<Type>(description.result_type),
-                                                 rounds_once(static_cast<Method>(description.method)));
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto method = static_cast<Method>(description.method);
+  if (operation == Operation::abs_sum && method == Method::exact && is_floating(type))  // has kernels of its own
+    return make_kind_of(description, op, columns);
+  const auto conversion =
+      arithmetic::conversion(operation, type, static_cast<Type>(description.result_type), rounds_once(method));
+  if (!conversion && operation == Operation::abs_sum)
+    throw Failure(Status::unsupported, "abs sum of " + std::string(arithmetic::name_of(type)) +
+                                           " is not offered (absolute values of reals of 64 bits at most are), take "
+                                           "double, float, bf16 or f16");
   if (!conversion) return make_kind_of(description, op, columns);
   Description converted = description;
   converted.type = static_cast<std::uint64_t>(conversion->type);
   converted.result_type = static_cast<std::uint64_t>(conversion->result);
   return arithmetic::make_converted(make_kind_of(converted, op, columns * conversion->parts), *conversion, type,
                                     columns);
+}
+
+}  // namespace
+
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns) {
+  auto kind = make_converted(description, op, columns);
+  if (static_cast<Operation>(description.operation) != Operation::masked_sum) return kind;
+  return arithmetic::make_masked(std::move(kind), columns * description.element_bytes);
 }
 
 Rank root_of(const Description& description) noexcept {

@@ -8,11 +8,11 @@ namespace {
 
 using order::Interval;
 
-/// Calls `visit(rows, offset)` for the rows that are there, in the order of memory, interval by interval; those before
-/// position `first` or from `last` on are left out.
+/// Calls `visit(rows, row)` for the rows that are there, in the order of memory, interval by interval, with how many
+/// rows stand before them in memory; those before position `first` or from `last` on are left out.
 template <class Visit>
 void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
-  Bytes begin = placed.first_byte;
+  Count begin = 0;
   Count position = 0;
   for (const Interval interval : placed.intervals) {
     Interval taken{std::max(interval.begin, placed.part.begin), std::min(interval.end, placed.part.end)};
@@ -21,34 +21,36 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
       const Count from = std::min(here, first - std::min(first, position));
       const Count to = std::min(here, last - std::min(last, position));
       taken = {taken.begin + from, taken.begin + to};
-      if (!taken.empty()) visit(taken, begin + (taken.begin - interval.begin) * placed.row_bytes);
+      if (!taken.empty()) visit(taken, begin + (taken.begin - interval.begin));
       position += here;
     }
-    begin += interval.size() * placed.row_bytes;
+    begin += interval.size();
   }
 }
 
 constexpr Count to_the_end = ~Count{0};
 
-arithmetic::Block block_of(const Placed& placed, Interval rows, Bytes offset) {
+arithmetic::Block block_of(const Placed& placed, Interval rows, Count row) {
+  const Bytes offset = placed.first_byte + row * placed.row_bytes;
+  const std::byte* const second = placed.data.second;
   return {.first = placed.data.first + offset,
-          .second = placed.data.second == nullptr ? nullptr : placed.data.second + offset,
+          .second = second == nullptr ? nullptr : second + (placed.is_masked ? row : offset),
           .rows = rows.size(),
           .row_stride = placed.row_bytes};
 }
 
 void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
   visit_rows(placed, first, last,
-             [&](Interval rows, Bytes offset) { builder.push(rows.begin, block_of(placed, rows, offset)); });
+             [&](Interval rows, Count row) { builder.push(rows.begin, block_of(placed, rows, row)); });
 }
 
 void survey_rows(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
-  visit_rows(placed, first, last, [&](Interval rows, Bytes offset) { builder.survey(block_of(placed, rows, offset)); });
+  visit_rows(placed, first, last, [&](Interval rows, Count row) { builder.survey(block_of(placed, rows, row)); });
 }
 
 Count count_of(const Placed& placed) {
   Count count = 0;
-  visit_rows(placed, 0, to_the_end, [&](Interval rows, Bytes) { count += rows.size(); });
+  visit_rows(placed, 0, to_the_end, [&](Interval rows, Count) { count += rows.size(); });
   return count;
 }
 
@@ -56,7 +58,7 @@ Count count_of(const Placed& placed) {
 Count cut_near(const Placed& placed, Count about, Count share) {
   const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
   Count cut = about;
-  visit_rows(placed, about, about + 1, [&](Interval row, Bytes) { cut -= std::min(about, row.begin % grain); });
+  visit_rows(placed, about, about + 1, [&](Interval row, Count) { cut -= std::min(about, row.begin % grain); });
   return cut;
 }
 
@@ -122,7 +124,7 @@ unsigned Lifter::divide(const Placed& rows, const Crew& crew, unsigned threads) 
   const auto bound = [&](Count first, Count last) {
     Bytes bytes = bytes_of_none_;
     visit_rows(rows, first, last,
-               [&](Interval interval, Bytes) { bytes += bytes_of_a_node_ * (order::most_nodes(interval) + 1); });
+               [&](Interval interval, Count) { bytes += bytes_of_a_node_ * (order::most_nodes(interval) + 1); });
     return bytes;
   };
   const Count share = row_count / threads;

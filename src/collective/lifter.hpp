@@ -17,7 +17,7 @@ using order::Count;
 /// Where one call's rows are and where its result goes.
 struct Data {
   const std::byte* first = nullptr;
-  const std::byte* second = nullptr;  // the other factors of a dot product
+  const std::byte* second = nullptr;  // the other factors of a dot product, or a mask
   std::byte* result = nullptr;
 };
 
@@ -31,6 +31,7 @@ struct Placed {
   Bytes row_bytes = 0;
   Bytes first_byte = 0;
   order::Interval part = all_rows;
+  bool is_masked = false;  // `data.second` is a byte a row
 };
 
 /// Of one kind, which must outlive it.

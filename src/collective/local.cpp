@@ -33,8 +33,10 @@ class Bench {
       room_ = kind_->working_capacity(order::IntervalSet(rows_));
       if (partial_.size() < room_) partial_.resize(room_);
     }
-    const Placed placed{
-        .intervals = call.intervals, .data = data, .row_bytes = description_.columns * description_.element_bytes};
+    const Placed placed{.intervals = call.intervals,
+                        .data = data,
+                        .row_bytes = description_.columns * description_.element_bytes,
+                        .is_masked = call.operation == arithmetic::Operation::masked_sum};
     Crew crew;
     crew.resize(call.threads);
     if (!surveyed_.empty()) {

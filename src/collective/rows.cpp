@@ -24,9 +24,8 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
 
 void Rows::take(const Data& data) noexcept {
   const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
-  const bool wants_second = operation == arithmetic::Operation::dot;
-  const bool is_missing =
-      agreed_->layout->local_count(rank_) > 0 && (data.first == nullptr || (wants_second && data.second == nullptr));
+  const bool is_missing = agreed_->layout->local_count(rank_) > 0 &&
+                          (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
   const bool has_nowhere = data.result == nullptr && gets_result(agreed_->description, rank_);
   data_ = data;
   status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
@@ -82,7 +81,9 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
           .data = data_,
           .row_bytes = row_bytes_,
           .first_byte = segments_[segment].first_byte,
-          .part = part};
+          .part = part,
+          .is_masked =
+              static_cast<arithmetic::Operation>(agreed_->description.operation) == arithmetic::Operation::masked_sum};
 }
 
 Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {

@@ -50,18 +50,23 @@ constexpr bool is_product(Terms terms) {
   return terms == Terms::products_of_floats || terms == Terms::products_of_doubles;
 }
 
+constexpr bool is_absolute(Terms terms) { return terms == Terms::absolute_doubles || terms == Terms::absolute_floats; }
+
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
 HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
 /// Terms, where they stand, a vector of doubles at a time.
 template <Terms terms>
 struct Source {
-  using Element = std::conditional_t<terms == Terms::doubles || terms == Terms::products_of_doubles, double, float>;
+  static constexpr bool of_doubles =
+      terms == Terms::doubles || terms == Terms::products_of_doubles || terms == Terms::absolute_doubles;
+  using Element = std::conditional_t<of_doubles, double, float>;
   const Element* first;
   const Element* second;
 
   HWY_INLINE V operator[](Count i) const {
     if constexpr (is_product(terms)) return hn::Mul(load(first + i), load(second + i));
+    if constexpr (is_absolute(terms)) return hn::Abs(load(first + i));
     return load(first + i);
   }
   /// What the product lost, exactly; see rests_are_exact.
@@ -255,6 +260,10 @@ AddToWindow add_to_window(Terms terms, int levels) noexcept {
     case Terms::products_of_doubles:
       if constexpr (has_fma) return levels == 4 ? &Window<Terms::products_of_doubles, 4>::sum : nullptr;
       break;
+    case Terms::absolute_doubles:
+      return levels == 2 ? &Window<Terms::absolute_doubles, 2>::sum : &Window<Terms::absolute_doubles, 4>::sum;
+    case Terms::absolute_floats:
+      return levels == 2 ? &Window<Terms::absolute_floats, 2>::sum : &Window<Terms::absolute_floats, 4>::sum;
   }
   return nullptr;
 }
@@ -265,6 +274,8 @@ HighestExponent highest_exponent(Terms terms) noexcept {
     case Terms::floats: return &highest<Terms::floats>;
     case Terms::products_of_floats: return &highest<Terms::products_of_floats>;
     case Terms::products_of_doubles: return &highest<Terms::products_of_doubles>;
+    case Terms::absolute_doubles: return &highest<Terms::doubles>;
+    case Terms::absolute_floats: return &highest<Terms::floats>;
   }
   return nullptr;
 }

@@ -40,7 +40,9 @@ enum class Terms : std::uint32_t {
   doubles,
   floats,
   products_of_floats,
-  products_of_doubles  // by 4 levels and a fused multiply-add: elsewhere there is no kernel
+  products_of_doubles,  // by 4 levels and a fused multiply-add: elsewhere there is no kernel
+  absolute_doubles,
+  absolute_floats
 };
 
 /// Adds terms from the first on, block by block, to the sums of the levels, and returns how many: fewer than `count`,

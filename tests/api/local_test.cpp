@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cfenv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -100,6 +101,34 @@ TEST_F(LocalTest, KeepsItsWordOnHostileValues) {
   }
 }
 
+template <class T>
+std::vector<T> absolute(std::vector<T> x) {
+  for (T& each : x) each = std::abs(each);
+  return x;
+}
+
+template <class T>
+void expect_other_sums(const std::vector<T>& x, Random& random, const std::string& what) {
+  const std::span<const T> all(x);
+  const std::vector<T> positive = absolute(x);
+  EXPECT_TRUE(is(abs_sum(x), reference::exact_sum(std::span<const T>(positive)))) << what;
+  EXPECT_TRUE(is(abs_sum(x, binned()), sum(positive, binned()))) << what;
+  EXPECT_TRUE(is(abs_sum(x, {.method = tree(), .threads = 3}), sum(positive, tree()))) << what;
+  EXPECT_TRUE(is(sum_squares(x), reference::exact_dot(all, all))) << what;
+  EXPECT_TRUE(is(sum_squares(x, {.threads = 4}), dot(x, x))) << what;
+  std::vector<T> weights(x.size());
+  for (T& each : weights) each = static_cast<T>(random() % 1000) / 999;
+  EXPECT_TRUE(is(weighted_sum(x, weights), reference::exact_dot(all, std::span<const T>(weights)))) << what;
+}
+
+TEST_F(LocalTest, OtherSums) {
+  for (const std::size_t n : sizes) {
+    expect_other_sums(wide_numbers<float>(n, random), random, std::to_string(n) + " floats");
+    if (n < 5000) expect_other_sums(wide_numbers<double>(n, random), random, std::to_string(n) + " doubles");
+  }
+  for (const Hostile& input : hostile_inputs()) expect_other_sums(input.x, random, input.name);
+}
+
 TEST_F(LocalTest, MultipliesOverTheWholeRange) {
   for (const std::size_t n : sizes) {
     if (n > 5000) continue;
@@ -163,6 +192,50 @@ void expect_error(sf_status status, const std::string& word, const Call& call) {
   }
 }
 
+/// What is left out holds NaNs and infinities; permuting rows with their mask changes nothing.
+template <class T>
+void expect_masked_sums(std::vector<T> x, Random& random) {
+  std::vector<std::uint8_t> mask(x.size());
+  std::vector<T> selected;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mask[i] = static_cast<std::uint8_t>(random() % 3);
+    if (mask[i] != 0) {
+      selected.push_back(x[i]);
+    } else if constexpr (std::floating_point<T>) {
+      x[i] = random() % 2 == 0 ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::infinity();
+    }
+  }
+  const T wanted = sum(selected);
+  EXPECT_TRUE(is(masked_sum(x, mask), wanted));
+  EXPECT_TRUE(is(masked_sum(x, mask, {.threads = 4}), wanted));
+  EXPECT_TRUE(is(masked_sum(x, std::as_bytes(std::span(mask))), wanted));
+  if constexpr (std::floating_point<T>) {
+    EXPECT_TRUE(is(masked_sum(x, mask, exact()), reference::exact_sum(std::span<const T>(selected))));
+    EXPECT_TRUE(is(masked_sum(x, mask, binned()), sum(selected, binned())));
+  }
+  for (std::size_t i = x.size(); i > 1; --i) {
+    const std::size_t other = random() % i;
+    std::swap(x[i - 1], x[other]);
+    std::swap(mask[i - 1], mask[other]);
+  }
+  EXPECT_TRUE(is(masked_sum(x, mask), wanted));
+}
+
+TEST_F(LocalTest, MaskedSums) {
+  for (const std::size_t n : sizes) {
+    SCOPED_TRACE(n);
+    expect_masked_sums(wide_numbers<double>(n, random), random);
+    expect_masked_sums(wide_numbers<float>(n, random), random);
+    expect_masked_sums(elements<std::int32_t>(n, random), random);
+  }
+  const std::vector<double> x = {std::nan(""), -0.0, 1};
+  EXPECT_TRUE(is(masked_sum(x, std::array{false, false, false}), 0.0));
+  EXPECT_TRUE(is(masked_sum(x, std::array{false, true, false}), -0.0));
+  EXPECT_TRUE(is(masked_sum(x, std::array{true, true, true}), reference::canonical(std::nan(""))));
+  expect_error(SF_INVALID_ARGUMENT, "mask", [&] { masked_sum(x, std::array{true, true}); });
+  expect_error(SF_UNSUPPORTED, "tree", [&] { masked_sum(x, std::array{true, true, true}, tree()); });
+}
+
 TEST_F(LocalTest, NothingToReduce) {
   const std::vector<double> none;
   expect_error(SF_EMPTY, "nothing", [&] { reduce(none, minimum); });
@@ -173,6 +246,9 @@ TEST_F(LocalTest, NothingToReduce) {
   EXPECT_TRUE(is(sum(none, tree()), 0.0));
   EXPECT_TRUE(is(dot(none, none), 0.0));
   EXPECT_TRUE(is(norm2(none), 0.0));
+  EXPECT_TRUE(is(abs_sum(none), 0.0));
+  EXPECT_TRUE(is(sum_squares(none), 0.0));
+  EXPECT_TRUE(is(masked_sum(none, std::vector<std::uint8_t>()), 0.0));
 }
 
 TEST_F(LocalTest, FactorsOfDifferentSize) {

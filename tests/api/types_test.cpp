@@ -121,7 +121,13 @@ TYPED_TEST(NarrowTest, EverythingElse) {
     const std::vector<float> b = values_of<float>(y);
     EXPECT_TRUE(is(dot(x, y), reference::exact_dot(std::span<const float>(a), std::span<const float>(b)))) << n;
     EXPECT_TRUE(is(norm2(x), reference::exact_norm2(std::span<const float>(a)))) << n;
+    EXPECT_TRUE(is(sum_squares(x), dot(a, a))) << n;
     EXPECT_TRUE(is(mean(x), mean(a))) << n;
+    for (const Method method : {exact(), binned(), tree()})
+      EXPECT_TRUE(is(abs_sum(x, method), abs_sum(a, method))) << n;
+    std::vector<std::uint8_t> mask(n);
+    for (auto& byte : mask) byte = static_cast<std::uint8_t>(this->random() % 2);
+    EXPECT_TRUE(is(masked_sum(x, mask), masked_sum(a, mask))) << n;
     EXPECT_TRUE(is(steadfold::min(x), tree_of(a, lesser))) << n;
     EXPECT_TRUE(is(steadfold::max(x), tree_of(a, greater))) << n;
     EXPECT_TRUE(is(reduce(x, times), tree_of(a, multiply))) << n;
@@ -256,6 +262,7 @@ void expect_complex(Random& random) {
     std::vector<T> both = real;
     both.insert(both.end(), imaginary.begin(), imaginary.end());
     EXPECT_TRUE(is(norm2(x), reference::exact_norm2(std::span<const T>(both)))) << n;
+    EXPECT_TRUE(is(sum_squares(x), dot(both, both))) << n;
   }
   EXPECT_TRUE(is(reduce(Numbers<T>(), times), std::complex<T>(1, 0)));
 }

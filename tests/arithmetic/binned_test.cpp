@@ -24,7 +24,8 @@ namespace {
 
 using Record = std::vector<std::byte>;
 
-constexpr Operation operations[] = {Operation::sum, Operation::mean, Operation::dot, Operation::norm2};
+constexpr Operation operations[] = {Operation::sum, Operation::mean, Operation::dot, Operation::sum_squares,
+                                    Operation::norm2};
 
 template <class Element>
 constexpr Type type_of = std::is_same_v<Element, float> ? Type::f32 : Type::f64;
@@ -215,18 +216,18 @@ class Reference {
   }
   template <class Element>
   Reference(Operation operation, const std::vector<Element>& first, const std::vector<Element>& second)
-      : operation_(operation), base_(operation == Operation::norm2 ? -2148 : -1074) {
+      : operation_(operation), base_(squares(operation) ? -2148 : -1074) {
     for (std::size_t i = 0; i < first.size(); ++i) {
       const double x = first[i];
       int exponent = 0;
       const double fraction = std::frexp(x, &exponent);
-      if (operation == Operation::norm2)
+      if (squares(operation))
         add(fraction * fraction, 2 * exponent);
       else
         add(operation == Operation::dot ? x * static_cast<double>(second[i]) : x, 0);
-      if (operation == Operation::norm2) largest_ = std::max(largest_, 2 * (x == 0 ? -1074 : exponent));
+      if (squares(operation)) largest_ = std::max(largest_, 2 * (x == 0 ? -1074 : exponent));
     }
-    if (operation != Operation::norm2)
+    if (!squares(operation))
       for (const auto& [fraction, exponent] : terms_) largest_ = std::max(largest_, fraction == 0 ? -1074 : exponent);
   }
 

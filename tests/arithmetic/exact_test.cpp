@@ -25,7 +25,8 @@ namespace {
 using Record = std::vector<std::byte>;
 using Words = std::vector<std::int64_t>;
 
-constexpr ExactOperation operations[] = {ExactOperation::sum, ExactOperation::dot, ExactOperation::norm2};
+constexpr ExactOperation operations[] = {ExactOperation::sum, ExactOperation::abs_sum, ExactOperation::dot,
+                                         ExactOperation::sum_squares, ExactOperation::norm2};
 constexpr ExactType types[] = {ExactType::f32, ExactType::f64};
 constexpr std::uint64_t test_digest = 0xFEDCBA9876543210;
 
@@ -541,7 +542,10 @@ Record reference_values(ExactOperation operation, const Data<Element>& data) {
     for (Count row = 0; row < data.rows(); ++row) {
       const Element x = data.first[row * data.columns + column];
       const Element y = data.second[row * data.columns + column];
-      operation == ExactOperation::sum ? sum.add(x) : sum.add_product(x, operation == ExactOperation::dot ? y : x);
+      if (sums_products(operation))
+        sum.add_product(x, operation == ExactOperation::dot ? y : x);
+      else
+        sum.add(operation == ExactOperation::abs_sum ? std::abs(x) : x);
     }
     const auto result = operation == ExactOperation::norm2 ? sum.rounded_root<Result>() : sum.rounded<Result>();
     const auto* bytes = reinterpret_cast<const std::byte*>(&result);

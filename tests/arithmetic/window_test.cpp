@@ -128,6 +128,31 @@ TEST_P(Windows, HoldProductsOfFloats) {
     expect_reference<float, 2>(all_data()[i], all_data()[(5 * i + 2) % all_data().size()], 25);
 }
 
+/// The reference drops signs beforehand.
+template <class Element>
+void expect_absolute(Target target, const Data& data, std::uint64_t seed) {
+  Random random(seed);
+  for (const Count count : {1, 31, 32, 33, 1000, 1024, 1025, 5000}) {
+    const auto x = made<Element>(data, random, count + 8);
+    const Count offset = random() % 8;
+    auto positive = x;
+    for (Element& each : positive) each = std::abs(each);
+    const Sum<Element, 1> expected(Target::scalar, &positive[offset], nullptr, count, count);
+    Sum<Element, 1> found(target, nullptr, nullptr, 0, 0);
+    found.all = Accumulator<Element, 1>(target, arithmetic::Signs::dropped);
+    found.add(&x[offset], nullptr, count);
+    ASSERT_EQ(found.digits(), expected.digits())
+        << data.name << ", " << count << " from " << offset << ", seed " << seed;
+  }
+}
+
+TEST_P(Windows, HoldAbsoluteValues) {
+  for (const Data& data : all_data()) {
+    expect_absolute<double>(GetParam(), data, 29);
+    expect_absolute<float>(GetParam(), data, 30);
+  }
+}
+
 TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
   const double small = std::ldexp(1 + 0x1p-52, -530);
   const std::vector<std::pair<double, double>> hostile = {{small, small},

@@ -243,7 +243,8 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
   call.method = Method::exact;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::max; }, wrong,
-      "max of f64 by method exact is not offered (only sum, mean, dot and norm2 are), leave the method to the library");
+      "max of f64 by method exact is not offered (only sums, mean, dot and norm2 are), leave the method to the "
+      "library");
   expect_unusable(
       call, [](Call& c) { c.type = c.result_type = Type::i64; }, wrong,
       "sum of i64 by method exact is not offered (it rounds floating-point sums), use plain or tree");
@@ -384,6 +385,11 @@ TEST(Descriptions, ResolveTheAutomaticMethod) {
   EXPECT_EQ(method(Operation::product, Type::f64, LayoutKind::anywhere), Method::tree);
   EXPECT_EQ(method(Operation::dot, Type::f64, LayoutKind::row_a_rank), Method::exact);
   EXPECT_EQ(method(Operation::norm2, Type::f32, LayoutKind::anywhere), Method::exact);
+  EXPECT_EQ(method(Operation::sum_squares, Type::f64, LayoutKind::row_a_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::f64, LayoutKind::row_a_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::i32, LayoutKind::row_a_rank), Method::plain);
+  EXPECT_EQ(method(Operation::abs_sum, Type::f32, LayoutKind::anywhere), Method::exact);
+  EXPECT_EQ(method(Operation::abs_sum, Type::f64, LayoutKind::row_a_rank), Method::tree);
   EXPECT_EQ(method(Operation::user, Type::bytes, LayoutKind::anywhere), Method::tree);
   EXPECT_EQ(method(Operation::max, Type::f64, LayoutKind::row_a_rank), Method::plain);
   for (const Operation operation : {Operation::sum, Operation::product, Operation::min})
@@ -398,6 +404,8 @@ TEST(Descriptions, HaveDigestsOfTheirOwn) {
     change(calls.back());
   };
   add([](Call& c) { c.operation = Operation::min; });
+  for (const Operation operation : {Operation::abs_sum, Operation::sum_squares, Operation::masked_sum})
+    add([operation](Call& c) { c.operation = operation; });
   add([](Call& c) { c.method = Method::exact; });
   add([](Call& c) { c.type = Type::f32; });
   add([](Call& c) { c.result_type = Type::f32; });

@@ -36,6 +36,7 @@ struct Part {
   Deal deal;
   std::vector<double> elements;
   std::vector<double> others;  // of a dot product
+  std::vector<bool> mask;      // of a masked sum
   std::vector<Memory> memory;
   std::vector<Memory> second;
   Memory alone;
@@ -51,14 +52,20 @@ struct Part {
     call.layout = LayoutKind::intervals;
     elements = summands(random, rows * call.columns);
     others = summands(random, rows * call.columns);
+    for (Count i = 0; i < rows; ++i) mask.push_back(random() % 2 == 0);
     const bool is_location = arithmetic::is_location(call.operation);
     result_bytes = call.columns * (is_location ? 16 : sizeof(double));
     for (const auto& intervals : deal) {
       memory.push_back(memory_of(elements, call.columns, intervals));
-      second.push_back(call.operation == Operation::dot ? memory_of(others, call.columns, intervals) : Memory());
+      second.push_back(second_of(intervals));
     }
   }
 
+  Memory second_of(const std::vector<Interval>& intervals) const {
+    if (call.operation == Operation::dot) return memory_of(others, call.columns, intervals);
+    if (call.operation != Operation::masked_sum) return {};
+    return memory_of(std::vector<std::uint8_t>(mask.begin(), mask.end()), 1, intervals);
+  }
   std::vector<Call> calls(Rank root, std::string_view schedule) const {
     Call asked = call;
     asked.root = root;
@@ -86,6 +93,11 @@ std::vector<Part> parts_for(Rank p, std::mt19937_64& random) {
   parts.emplace_back(
       Call{.method = Method::binned, .columns = 2, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep}, 33, p,
       random);
+  parts.emplace_back(Call{.operation = Operation::masked_sum, .columns = 2}, 37, p, random);
+  parts.emplace_back(
+      Call{.operation = Operation::masked_sum, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep}, 21,
+      p, random);
+  parts.emplace_back(Call{.operation = Operation::abs_sum}, 12, p, random);
   parts.emplace_back(Call{.operation = Operation::norm2, .method = Method::binned}, 20, p, random);
   parts.emplace_back(
       Call{.operation = Operation::dot, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep}, 9, p,
@@ -99,7 +111,7 @@ Memory alone(const Part& part, Rank p, std::uint64_t seed) {
   SimulatedRanks ranks(p, seed);
   SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
   const Outcome outcome = run(ranks, job, part.memory, part.result_bytes, 1,
-                              part.call.operation == Operation::dot ? part.second : std::vector<Memory>());
+                              arithmetic::has_second(part.call.operation) ? part.second : std::vector<Memory>());
   EXPECT_FALSE(outcome.stuck);
   EXPECT_EQ(outcome.statuses[0], Status::ok);
   const auto bytes = outcome.results[0].bytes();
@@ -197,6 +209,7 @@ TEST(Bundles, OfExactCallsGoByTheNativeSchedule) {
     parts.emplace_back(Call{.method = Method::exact, .columns = 2}, 40, p, random);
     parts.emplace_back(Call{.operation = Operation::dot}, 30, p, random);
     parts.emplace_back(Call{.operation = Operation::norm2}, 9, p, random);
+    parts.emplace_back(Call{.operation = Operation::masked_sum, .columns = 3}, 14, p, random);
     for (Part& part : parts) part.alone = alone(part, p, 4);
     const Sides sides(parts, p, all_ranks, "native");
     SimulatedRanks ranks(p, 5);
@@ -274,7 +287,7 @@ TEST(Bundles, ThatDifferAreMismatches) {
     return outcome.text;
   };
   EXPECT_EQ(text_of_changed([](auto& calls) { calls[2].pop_back(); }),
-            "the ranks made different calls (rank 0 and rank 2: bundles of 11 against 10 calls), make the same call on "
+            "the ranks made different calls (rank 0 and rank 2: bundles of 14 against 13 calls), make the same call on "
             "every rank");
   EXPECT_EQ(text_of_changed([](auto& calls) { calls[1][3].operation = Operation::min; }),
             "the ranks made different calls (rank 0 and rank 1: call 3: operator max against min), make the same call "

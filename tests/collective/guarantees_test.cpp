@@ -40,6 +40,9 @@ std::map<std::string, std::vector<Call>> columns() {
       .operation = Operation::norm2, .method = Method::binned, .sweep = arithmetic::Sweep::double_sweep};
   const Call dot{.operation = Operation::dot};
   const Call mean{.operation = Operation::mean};
+  const Call squares{.operation = Operation::sum_squares};
+  const Call masked{.operation = Operation::masked_sum};
+  const Call absolute{.operation = Operation::abs_sum, .method = Method::tree};
   const Call least{.operation = Operation::min};
   const Call integers{.operation = Operation::sum, .type = Type::i64, .result_type = Type::i64};
   const Call where{.operation = Operation::max_location};
@@ -52,10 +55,11 @@ std::map<std::string, std::vector<Call>> columns() {
   const LayoutKind anywhere = LayoutKind::anywhere;
   const LayoutKind vectors = LayoutKind::row_a_rank;
   return {
-      {"tree, layout given", {with(tree, listed), with(user, listed)}},
+      {"tree, layout given", {with(tree, listed), with(user, listed), with(absolute, listed)}},
       {"tree, rank order", {with(tree, ordered), with(tree, anywhere), with(user, anywhere)}},
       {"exact",
-       {with(exact, listed), with(exact, ordered), with(exact, anywhere), with(dot, anywhere), with(mean, listed)}},
+       {with(exact, listed), with(exact, ordered), with(exact, anywhere), with(dot, anywhere), with(mean, listed),
+        with(squares, anywhere), with(masked, ordered)}},
       {"binned", {with(binned, listed), with(binned, anywhere), with(binned_norm, ordered)}},
       {"order-free", {with(least, listed), with(least, anywhere), with(integers, ordered)}},
       {"location, layout given", {with(where, listed)}},

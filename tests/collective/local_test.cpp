@@ -89,6 +89,16 @@ TEST(Local, FailuresSayWhatIsWrong) {
   EXPECT_EQ(failure_of({.rows = 0}, nullptr, &result).status, Status::ok);
   EXPECT_EQ(failure_of({.rows = 4}, rows, nullptr).status, Status::invalid_argument);
   EXPECT_EQ(failure_of({.operation = Operation::dot, .rows = 4}, rows, &result).status, Status::invalid_argument);
+  EXPECT_EQ(failure_of({.operation = Operation::masked_sum, .rows = 4}, rows, &result).text,
+            "the mask of a masked sum is null (it is missing or of another size), give a byte for every row");
+  EXPECT_EQ(failure_of({.operation = Operation::masked_sum, .method = Method::tree, .rows = 0}, rows, &result).status,
+            Status::unsupported);
+  for (const Type type : {Type::i32, Type::cf32, Type::long_double})
+    EXPECT_EQ(failure_of({.operation = Operation::abs_sum, .type = type, .result_type = type, .rows = 1}, rows, &result)
+                  .status,
+              Status::unsupported);
+  EXPECT_EQ(failure_of({.operation = Operation::sum_squares, .method = Method::tree, .rows = 4}, rows, &result).status,
+            Status::unsupported);
   EXPECT_EQ(failure_of({.operation = Operation::min, .rows = 0}, rows, &result).status, Status::empty);
   EXPECT_EQ(failure_of({.method = Method::exact, .type = Type::i64, .result_type = Type::i64, .rows = 4}, rows, &result)
                 .status,

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "collective/choice.hpp"
+#include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
 #include "order/recursion.hpp"
@@ -288,6 +290,51 @@ TEST(ExactOperators, DotAndNorm) {
         SCOPED_TRACE(testing::Message() << name << ", p " << p << ", seed " << seed);
         expect_result(run(ranks, job, first, 8, 1, dot ? second : std::vector<Memory>{}), all_ranks,
                       bytes_of(std::vector<double>{expected}));
+      }
+    }
+  }
+}
+
+/// The mask is a byte a row, however many columns there are and however they are cut into segments; what is left out is
+/// NaN. Against the same sums of rows that are zeros instead.
+TEST(MaskedOperators, LeaveRowsOutThatStillCount) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    std::mt19937_64 random(seed);
+    const Rank p = 1 + static_cast<Rank>(seed % 8);
+    const Count n = random() % 80;
+    const Count columns = 1 + seed % 3;
+    std::vector<std::uint8_t> mask(n);
+    for (auto& byte : mask) byte = seed % 6 == 0 ? 0 : static_cast<std::uint8_t>(random() % 3);
+    std::vector<double> rows = summands(random, n * columns);
+    std::vector<double> selected = rows;
+    for (Count i = 0; i < n * columns; ++i)
+      if (mask[i / columns] == 0) rows[i] = std::numeric_limits<double>::quiet_NaN(), selected[i] = 0;
+    std::vector<double> exactly;
+    for (Count column = 0; column < columns; ++column)
+      exactly.push_back(exact_sum(column_of(selected, columns, column)));
+    const Deal deal = random_deal(random, p, n, false);
+    std::vector<Memory> first;
+    std::vector<Memory> second;
+    for (const auto& intervals : deal)
+      first.push_back(memory_of(rows, columns, intervals)), second.push_back(memory_of(mask, 1, intervals));
+    for (const auto* name :
+         {"flat", "linear", "binomial", "recursive_doubling", "native", "pipelined_linear:block=1"}) {
+      for (const unsigned threads : {1U, 3U}) {
+        Call call{.operation = Operation::masked_sum,
+                  .columns = columns,
+                  .schedule = name,
+                  .layout = LayoutKind::intervals,
+                  .threads = threads};
+        std::vector<Call> calls = calls_for(call, deal);
+        SCOPED_TRACE(testing::Message() << name << ", p " << p << ", threads " << threads << ", seed " << seed);
+        const std::uint32_t segments =
+            std::string_view(name).starts_with("pipelined") ? static_cast<std::uint32_t>(columns) : 1;
+        SimulatedRanks ranks(p, seed);
+        const auto agreed = concluded(calls);
+        ASSERT_TRUE(agreed.agreement) << agreed.text;
+        SimulatedJob job(ranks, *agreed.agreement, calls, segments);
+        expect_result(run(ranks, job, first, 8 * columns, segments, second), all_ranks, bytes_of(exactly));
+        if (testing::Test::HasFailure()) return;
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "arithmetic/binned.hpp"
 #include "arithmetic/exact.hpp"
+#include "arithmetic/masked.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
 
@@ -25,7 +26,7 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
   const Operator& sum = built_in(Operation::sum, Type::f64);
   const Operator& product = built_in(Operation::product, Type::i32);
   const Operator& maximum = built_in(Operation::max, Type::f32);
-  switch (choice % 14) {
+  switch (choice % 15) {
     case 0: return make_tree(sum, columns);
     case 1: return make_tree(product, columns);
     case 2: return make_tree(user, columns);
@@ -39,6 +40,7 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 10: return make_exact(ExactOperation::norm2, ExactType::f64, ExactType::f64, columns);
     case 11: return make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, columns);
     case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, Sweep::single_sweep, columns);
+    case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8 * columns);
     default: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
   }
 }

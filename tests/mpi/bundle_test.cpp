@@ -57,12 +57,19 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       const std::vector<double> my_y = pick(y, mine);
       const std::vector<float> my_z = pick(z, mine);
       const std::vector<Hash> my_hashes = pick(hashes, mine);
+      std::vector<std::uint8_t> mask(n);
+      for (auto& byte : mask) byte = static_cast<std::uint8_t>(random() % 2);
+      const std::vector<std::uint8_t> my_mask = pick(mask, mine);
       std::vector<std::int64_t> vector(5, world.rank + 1);
 
       Bundle bundle;
       const auto sum = bundle.sum(my_x);
       const auto product = bundle.dot(my_x, my_y);
       const auto norm = bundle.norm2(my_y);
+      const auto absolute = bundle.abs_sum(my_y);
+      const auto squares = bundle.sum_squares(my_z);
+      const auto weighted = bundle.weighted_sum(my_x, my_y);
+      const auto masked = bundle.masked_sum(my_x, my_mask);
       const auto by_tree = bundle.sum(my_y, {.method = tree(), .layout = layout});
       const auto greatest = bundle.max(my_z);
       const auto where = bundle.min_location(my_z, {.layout = layout, .require = sf::ranks | sf::layout});
@@ -81,6 +88,10 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       EXPECT_TRUE(is(sum.value(), reference::exact_sum(std::span<const double>(x))));
       EXPECT_TRUE(is(product.value(), reference::exact_dot(std::span<const double>(x), std::span<const double>(y))));
       EXPECT_TRUE(is(norm.value(), reference::exact_norm2(std::span<const double>(y))));
+      EXPECT_TRUE(is(absolute.value(), steadfold::abs_sum(y)));
+      EXPECT_TRUE(is(squares.value(), steadfold::sum_squares(z)));
+      EXPECT_TRUE(is(weighted.value(), product.value()));
+      EXPECT_TRUE(is(masked.value(), steadfold::masked_sum(x, mask)));
       EXPECT_TRUE(is(by_tree.value(), tree_of(y, add)));
       EXPECT_TRUE(is(greatest.value(), tree_of(z, greater)));
       EXPECT_TRUE(is(where.value().value, least(z).value));

@@ -113,6 +113,15 @@ TEST_F(PlanTest, ServesDotProductsNormsAndVectors) {
     EXPECT_TRUE(is(dot_plan.run(my_x, my_y.data()), reference::exact_dot(all_x, std::span<const double>(y))));
     EXPECT_TRUE(is(norm_plan.run(my_x), reference::exact_norm2(all_x))) << schedule;
   }
+  std::vector<std::uint8_t> mask(n);
+  for (auto& byte : mask) byte = static_cast<std::uint8_t>(random() % 2);
+  const std::vector<std::uint8_t> my_mask = pick(mask, intervals);
+  Plan<double> masked_plan(BuiltIn<SF_MASKED_SUM>{}, my_x.size(), world.comm);
+  EXPECT_TRUE(is(masked_plan.run(my_x, my_mask), masked_sum(x, mask)));
+  EXPECT_TRUE(is(masked_sum(my_x, my_mask, world.comm), masked_sum(x, mask)));
+  EXPECT_TRUE(is(abs_sum(my_x, world.comm), abs_sum(x)));
+  EXPECT_TRUE(is(sum_squares(my_x, world.comm), sum_squares(x)));
+  EXPECT_TRUE(is(weighted_sum(my_x, my_y, world.comm), dot(x, y)));
   auto vectors = Plan<Text>::of_vectors(join, 3, world.comm);
   const std::vector<Text> own(3, Text::of(static_cast<char>('a' + world.rank)));
   std::vector<Text> letters;

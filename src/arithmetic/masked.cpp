@@ -1,0 +1,197 @@
+#include "arithmetic/masked.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "kernels/select.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+// The record: that of the kind, then the number of all rows. A failed one is a header alone.
+constexpr Bytes count_bytes = sizeof(Count);
+
+bool is_whole(std::span<const std::byte> partial) noexcept {
+  return header_of(partial).status == Status::ok && partial.size() >= sizeof(Header) + count_bytes;
+}
+/// What the kind wrote; of no record a record that no kind wrote.
+std::span<const std::byte> inner(std::span<const std::byte> partial) noexcept {
+  return is_whole(partial) ? partial.first(partial.size() - count_bytes) : partial;
+}
+Count rows_of(std::span<const std::byte> partial) noexcept {
+  Count rows = 0;
+  if (is_whole(partial)) std::memcpy(&rows, partial.data() + partial.size() - count_bytes, sizeof rows);
+  return rows;
+}
+
+/// The kind's part of `out`, which always has room for a header.
+std::span<std::byte> without_count(std::span<std::byte> out) noexcept {
+  return out.first(std::max(out.size() - std::min(out.size(), count_bytes), std::min(out.size(), sizeof(Header))));
+}
+/// Ends the record that the kind has written into `size` bytes of `out`.
+Bytes with_count(std::span<std::byte> out, Bytes size, Count rows) noexcept {
+  const Header header = header_of(out.first(size));
+  if (header.status != Status::ok) return size;
+  if (size + count_bytes > out.size()) return write_failure(out, header, Status::transport_failed);
+  std::memcpy(out.data() + size, &rows, sizeof rows);
+  return size + count_bytes;
+}
+
+/// Copies the rows that are selected to `to`, which has room for all, one after the other; returns how many. No branch
+/// depends on the mask.
+template <Bytes bytes>
+Count select(const std::byte* row, Bytes stride, const std::byte* mask, Count count, std::byte* to) noexcept {
+  Count selected = 0;
+  for (Count i = 0; i < count; ++i, row += stride) {
+    std::memcpy(to + selected * bytes, row, bytes);
+    selected += mask[i] != std::byte{0} ? 1 : 0;
+  }
+  return selected;
+}
+
+Count select(const std::byte* row, Bytes bytes, Bytes stride, const std::byte* mask, Count count,
+             std::byte* to) noexcept {
+  switch (bytes) {
+    case 2: return select<2>(row, stride, mask, count, to);
+    case 4: return select<4>(row, stride, mask, count, to);
+    case 8: return select<8>(row, stride, mask, count, to);
+    case 16: return select<16>(row, stride, mask, count, to);
+    default: break;
+  }
+  Count selected = 0;
+  for (Count i = 0; i < count; ++i, row += stride) {
+    if (mask[i] != std::byte{0}) std::memcpy(to + bytes * selected++, row, bytes);
+  }
+  return selected;
+}
+
+/// Selected rows are gathered until there is a tile of them, however few are selected.
+class MaskedBuilder final : public Builder {
+ public:
+  MaskedBuilder(std::unique_ptr<Builder> inner, Bytes row_bytes)
+      : inner_(std::move(inner)),
+        row_bytes_(row_bytes),
+        tile_(std::max<Count>(tile_bytes / row_bytes, 1)),
+        select_(kernels::select(kernels::chosen(), row_bytes)) {}
+
+  void clear() override {
+    inner_->clear();
+    rows_ = 0;
+    status_ = Status::ok;
+  }
+
+  void push(Index begin, const Block& block) override {
+    if (!readable(block)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    rows_ += block.rows;
+    for_each_tile(block, [&](const Block& tile) { inner_->push(begin, tile); });
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    if (status_ != Status::ok) return out.size() < sizeof(Header) ? 0 : write_failure(out, {}, status_);
+    return with_count(out, inner_->write(without_count(out)), rows_);
+  }
+
+  void survey(const Block& block) override {
+    if (readable(block)) for_each_tile(block, [&](const Block& tile) { inner_->survey(tile); });
+  }
+  void write_survey(std::span<std::byte> out) override { inner_->write_survey(out); }
+  void expect(std::span<const std::byte> surveyed) override { inner_->expect(surveyed); }
+
+ private:
+  static constexpr Bytes tile_bytes = 8192;
+
+  static bool readable(const Block& block) noexcept {
+    return block.rows == 0 || (block.first != nullptr && block.second != nullptr);
+  }
+
+  template <class Take>
+  void for_each_tile(const Block& block, const Take& take) {
+    Count gathered = 0;
+    for (Count done = 0, some = 0; done < block.rows; done += some) {
+      some = std::min(tile_, block.rows - done);
+      std::vector<std::byte>& tile = tiles_[turn_];
+      tile.resize(2 * tile_ * row_bytes_);
+      const std::byte* const rows = block.first + done * block.row_stride;
+      const std::byte* const mask = block.second + done;
+      std::byte* const to = tile.data() + gathered * row_bytes_;
+      gathered += select_ != nullptr && block.row_stride == row_bytes_
+                      ? select_(rows, mask, some, to)
+                      : select(rows, row_bytes_, block.row_stride, mask, some, to);
+      if (gathered < tile_ && done + some < block.rows) continue;
+      take(Block{.first = tile.data(), .rows = gathered, .row_stride = row_bytes_});
+      gathered = 0;
+      turn_ = 1 - turn_;
+    }
+  }
+
+  std::unique_ptr<Builder> inner_;
+  Bytes row_bytes_;
+  Count tile_;                                   // rows
+  std::array<std::vector<std::byte>, 2> tiles_;  // one stays until the builder has seen the next; room for two tiles
+  std::size_t turn_ = 0;
+  kernels::Select select_;  // of rows that touch; null: one by one
+  Count rows_ = 0;
+  Status status_ = Status::ok;
+};
+
+class MaskedKind final : public PartialKind {
+ public:
+  MaskedKind(std::unique_ptr<PartialKind> kind, Bytes row_bytes) : kind_(std::move(kind)), row_bytes_(row_bytes) {}
+
+  bool exactly_associative() const noexcept override { return kind_->exactly_associative(); }
+  Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows) + count_bytes; }
+  Bytes working_capacity(const order::IntervalSet& rows) const override {
+    return kind_->working_capacity(rows) + count_bytes;
+  }
+  Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows) + count_bytes; }
+  Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
+  Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
+  std::unique_ptr<Builder> builder() const override {
+    return std::make_unique<MaskedBuilder>(kind_->builder(), row_bytes_);
+  }
+
+  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
+              std::span<std::byte> out) const override {
+    const Count rows = rows_of(left) + rows_of(right);
+    return with_count(out, kind_->merge(inner(left), inner(right), without_count(out)), rows);
+  }
+
+  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                std::byte* spare) const override {
+    const Count rows = rows_of(partial);
+    const Status status = kind_->finish(inner(partial), unknown_count, values, spare);
+    if (status != Status::ok || element_count == unknown_count || rows == element_count) return status;
+    return rows < element_count ? Status::gap : Status::overlap;
+  }
+
+  Count word_count() const noexcept override {
+    const Count words = kind_->word_count();
+    return words == 0 ? 0 : words + 1;
+  }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override {
+    kind_->to_words(inner(partial), words.first(words.size() - 1));
+    words.back() = static_cast<std::int64_t>(rows_of(partial));
+  }
+  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                   std::span<std::byte> out) const override {
+    const Bytes size = kind_->from_words(sums.first(sums.size() - 1), rank_count, digest, without_count(out));
+    return with_count(out, size, static_cast<Count>(sums.back()));
+  }
+
+ private:
+  std::unique_ptr<PartialKind> kind_;
+  Bytes row_bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes row_bytes) {
+  return std::make_unique<MaskedKind>(std::move(kind), row_bytes);
+}
+
+}  // namespace steadfold::arithmetic
