@@ -28,13 +28,15 @@ namespace {
 using order::Count;
 using order::Index;
 
-/// [S0] eq. 2.3 on a full node, unrolled by the compiler.
+/// [S0] eq. 2.3 on a full node, unrolled by the compiler; the left half is read first.
 template <class Op, int level, class T>
 inline T node(const T* x) noexcept {
-  if constexpr (level == 0)
+  if constexpr (level == 0) {
     return *x;
-  else
-    return Op::of(node<Op, level - 1>(x), node<Op, level - 1>(x + (1 << (level - 1))));
+  } else {
+    const T left = node<Op, level - 1>(x);
+    return Op::of(left, node<Op, level - 1>(x + (1 << (level - 1))));
+  }
 }
 
 template <class Op, class T>
