@@ -229,8 +229,9 @@ class BinnedBuilder final : public Builder {
     const bool in_a_row = block.row_stride == sizeof(Element);
     const Count most = in_a_row ? large_tile : Copy::capacity / 4;
     for (Count done = 0, rows = 0; done < block.rows; done += rows) {
-      rows = std::min(most, block.rows - done);
       const std::byte* first = block.first + done * block.row_stride;
+      rows = std::min(most, block.rows - done);
+      if (done == 0 && rows == large_tile && before_line(first) > 0) rows = before_line(first);
       const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
       if (in_a_row) {
         take(0, Tile{.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_});
@@ -241,6 +242,12 @@ class BinnedBuilder final : public Builder {
         if (second != nullptr) second += sizeof(Element);
       }
     }
+  }
+
+  /// Elements before the next cache line: vectors that lie across two lines cost twice the loads.
+  static Count before_line(const std::byte* first) noexcept {
+    const auto beyond = reinterpret_cast<std::uintptr_t>(first) % 64;
+    return beyond % sizeof(Element) == 0 ? (64 - beyond) % 64 / sizeof(Element) : 0;
   }
 
   bool is_copy(const Tile& tile) noexcept { return tile.first == copy_.values(0).data(); }
