@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -38,7 +38,7 @@ class Select : public EveryTarget {
       Bytes found(count * size + 64, std::byte{0xC3});
       const Count selected = select(elements.data() + shift, mask.data() + shift, count, found.data());
       ASSERT_EQ(selected * size, expected.size()) << count;
-      ASSERT_EQ(std::memcmp(found.data(), expected.data(), expected.size()), 0) << count;
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), found.begin())) << count;
       for (std::size_t i = count * size; i < found.size(); ++i) ASSERT_EQ(found[i], std::byte{0xC3}) << count;
     }
   }
