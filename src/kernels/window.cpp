@@ -129,6 +129,8 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
 template <Terms terms, int levels>
 struct Window {
   static constexpr bool has_rests = terms == Terms::products_of_doubles;
+  /// A product gives the lower levels two rests, its own and that of its error: half as many fill them.
+  static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
   HWY_INLINE static V start(int top, int level) {
     const std::uint64_t exponent = static_cast<std::uint64_t>(top - window_step * level + 1023);
@@ -169,8 +171,8 @@ struct Window {
     const Source<terms> all{static_cast<const Element*>(first), static_cast<const Element*>(second)};
 
     Count done = 0;
-    Count next = count < 2 * window_block ? 0 : all.before_alignment();
-    if (next == 0) next = std::min(count, window_block);
+    Count next = count < 2 * block ? 0 : all.before_alignment();
+    if (next == 0) next = std::min(count, block);
     for (Count blocks = 0; done < count && blocks < most_blocks; ++blocks) {
       V a0 = m0, a1 = m1, a2 = m2, a3 = m3, b0 = m0, b1 = m1, b2 = m2, b3 = m3;
       VI strayed = hn::Zero(di);
@@ -198,7 +200,7 @@ struct Window {
       if constexpr (levels > 2) t2 = hn::Add(t2, added(m2, a2, b2));
       if constexpr (levels > 3) t3 = hn::Add(t3, added(m3, a3, b3));
       done = end;
-      next = std::min(count - done, window_block);
+      next = std::min(count - done, block);
     }
     sums[0] += total(t0);
     sums[1] += total(t1);

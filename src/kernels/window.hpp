@@ -19,10 +19,12 @@ namespace steadfold::kernels {
 using order::Count;
 
 inline constexpr int most_window_levels = 4;
-inline constexpr Count window_block = 1024;  // terms that fit or do not fit together
 
-/// Between the tops of two levels. A term's rest at a level is at most half a unit, 2^(top - 53); the 2^8 that one lane
-/// adds in a block come to 2^(top - 45): below half of a binade that is 44 lower.
+/// Terms that fit or do not fit together; of products of doubles half as many.
+inline constexpr Count window_block = 1024;
+
+/// Between the tops of two levels. What is lost at a level is at most half a unit, 2^(top - 53); the 2^8 losses that
+/// one of at least two lanes adds in a block come to 2^(top - 45) at most: half of a binade that is 44 lower.
 inline constexpr int window_step = 44;
 
 /// Sums at level i are in units of 2^window_unit(top, i).

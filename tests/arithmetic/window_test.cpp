@@ -174,6 +174,27 @@ TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
   }
 }
 
+/// Products by 2^-35 beside one by 1: each leaves half a unit and its rounding error, nearly another half, to the third
+/// level, all with one sign, which is the most that levels below the second can be given.
+TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
+  Random random(29);
+  double a = 0, b = 0;
+  const auto loses_the_most = [&] {
+    const double product = a * b;
+    const double error = std::fma(a, b, -product);
+    return product < 0x1p-34 && std::fmod(product, 0x1p-85) == 0x1p-87 && error > 0.95 * 0x1p-88;
+  };
+  do {
+    a = std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52, -35);
+    b = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
+  } while (!loses_the_most());
+  std::vector<double> x(5000, a), y(5000, b);
+  for (std::size_t i = 0; i < x.size(); i += kernels::window_block) x[i] = y[i] = 1;
+  const Sum<double, 2> expected(Target::scalar, x.data(), y.data(), x.size(), x.size());
+  const Sum<double, 2> found(GetParam(), x.data(), y.data(), x.size(), x.size());
+  EXPECT_EQ(found.digits(), expected.digits());
+}
+
 #ifdef STEADFOLD_HAVE_MPFR
 TEST_P(Windows, RoundAsMpfrDoes) {
   for (const Data& data : all_data()) {
