@@ -363,7 +363,7 @@ schedule::Context context_of(const Description& description, Rank rank, Rank ran
   return {.rank = rank,
           .rank_count = rank_count,
           .root = std::max(root, 0),
-          .rooted = root != all_ranks,
+          .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
           .segments = segments};
 }
 

@@ -20,7 +20,7 @@ Bytes typical_partial(const schedule::Row& row, const schedule::Context& context
 
 /// Which part of what passes the ports are partials.
 double share_of_partials(const schedule::Row& row, const schedule::Context& context) {
-  if (row.uneven) return context.rooted && context.segments == 1 ? 1.0 : 0.5;
+  if (row.uneven) return context.rooted() && context.segments == 1 ? 1.0 : 0.5;
   return static_cast<double>(row.partial_messages(context)) / static_cast<double>(row.messages(context));
 }
 

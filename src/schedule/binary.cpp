@@ -16,7 +16,7 @@ constexpr std::uint32_t ahead = 4;  // segments for which receives are open
 constexpr int from_left = 0;
 constexpr int from_right = 1;
 
-Rank top_rank(const Context& c) { return c.rooted ? c.root : top_of({0, c.rank_count}); }
+Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank_count}); }
 
 // The right child last: to it partials are sent last, and it has the longer way down.
 Steps climb(Context c, InOrderPlace at) {
@@ -34,7 +34,7 @@ Steps climb(Context c, InOrderPlace at) {
     if (at.parent >= 0) co_yield make::send(at.parent, sum, landing(at.is_below ? from_left : from_right, s));
     if (at.parent >= 0) continue;
     co_yield make::finish(value(0, s), sum);
-    if (c.rooted) continue;
+    if (c.rooted()) continue;
     if (has_right) co_yield make::send(top_of(at.right), value(0, s), landing_value(0, s));
     if (has_left) co_yield make::send(top_of(at.left), value(0, s), landing_value(0, s));
   }
@@ -73,7 +73,7 @@ Count reduce_rounds(Rank below, Rank above, Count more) {
 Steps binary(Context c) {
   const InOrderPlace at = in_order_place(c.rank, c.rank_count, top_rank(c));
   for (Steps steps = climb(c, at); const Step* step = steps.next();) co_yield *step;
-  if (c.rooted || at.parent < 0) co_return;
+  if (c.rooted() || at.parent < 0) co_return;
   for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;
 }
 
@@ -84,7 +84,7 @@ Count binary_rounds(Context c) {
   const Rank above = c.rank_count - 1 - top;
   const Count more = c.segments - 1;
   const Count up = reduce_rounds(top, above, more);
-  if (c.rooted || c.rank_count == 1) return up;
+  if (c.rooted() || c.rank_count == 1) return up;
   const Count down = reduce_rounds(top, above, 0);
   const Count through_child = above < 3 ? 0 : 2 * climb_rounds(above) + 1 + 4 * more;
   return std::max(up + down, through_child);

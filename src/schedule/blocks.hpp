@@ -11,7 +11,7 @@ namespace steadfold::schedule {
 class Blocks {
  public:
   explicit Blocks(const Context& c)
-      : rank_(c.rank), rank_count_(c.rank_count), root_(c.rooted ? c.root : 0), segments_(c.segments) {}
+      : rank_(c.rank), rank_count_(c.rank_count), root_(c.rooted() ? c.root : 0), segments_(c.segments) {}
 
   /// The rank that far ahead, cyclically.
   Rank ahead(Rank distance) const {

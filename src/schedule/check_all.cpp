@@ -65,7 +65,7 @@ void check_case(const Row& row, const Context& context, Sweep& sweep) {
 void check_collectives(const Row& row, Context context, Sweep& sweep) {
   if (offers(row.collectives, Collective::allreduce)) check_case(row, context, sweep);
   if (!offers(row.collectives, Collective::reduce)) return;
-  context.rooted = true;
+  context.collective = Collective::reduce;
   for (const Rank root : roots_of(context.rank_count, context.segments)) {
     context.root = root;
     check_case(row, context, sweep);

@@ -376,19 +376,19 @@ class Proof : private Machine {
         ++values;
         judge_value(rank, slots[place].segment, own);
       }
-      const bool is_due = !context_.rooted || rank == context_.root;
+      const bool is_due = !context_.rooted() || rank == context_.root;
       const std::uint32_t due = is_due ? context_.segments : 0;
       if (values != due) fail(rank, "has " + std::to_string(values) + " values, not " + std::to_string(due));
     }
   }
 
   void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
-    const Rank root = context_.rooted ? context_.root : 0;
+    const Rank root = context_.rooted() ? context_.root : 0;
     if (row_.keeps_order(root) && own.rows.first != 0) {
       fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
                      std::to_string(own.rows.first) + " round, not in rank order");
     }
-    if (context_.rooted || row_.same_on_all_ranks == SameOnAllRanks::no) return;
+    if (context_.rooted() || row_.same_on_all_ranks == SameOnAllRanks::no) return;
     if (rank == 0) trees_[segment] = own.tree;
     if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
   }
@@ -436,7 +436,7 @@ class Proof : private Machine {
 };
 
 std::string text_of(const Context& context) {
-  std::string text = context.rooted ? " reduce" : " allreduce";
+  std::string text = context.rooted() ? " reduce" : " allreduce";
   text += " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
           " segments=" + std::to_string(context.segments);
   if (!context.layout) return text;

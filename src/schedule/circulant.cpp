@@ -95,11 +95,11 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
 // The way back: what came over a hop has its values sent there. Of a rooted call only a rank whose distance from the
 // root is from the hop to the end of the longest run sends, once, what it has on its way to the root.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
-  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   const auto on_the_way = [&](Rank distance, const Travelling& each) {
-    return !c.rooted || (distance >= each.near && distance < each.near + each.far);
+    return !c.rooted() || (distance >= each.near && distance < each.near + each.far);
   };
-  const Rank from_root = c.rooted ? (c.rank - c.root + c.rank_count) % c.rank_count : 0;
+  const Rank from_root = c.rooted() ? (c.rank - c.root + c.rank_count) % c.rank_count : 0;
   for (int round = 0; round < hops.rounds(); ++round) {
     const Rank hop = hops.length(round);
     const Rank peer = blocks.ahead(hop);
@@ -112,7 +112,7 @@ Steps gather(Context c, Blocks blocks, const Hops& hops) {
     std::vector<Step> copies;
     for (const Travelling& each : travelling(blocks, hops, round, hop)) {
       const Rank peers_distance = from_root + hop;
-      if (!on_the_way(peers_distance % c.rank_count, each) || (c.rooted && peers_distance >= c.rank_count)) continue;
+      if (!on_the_way(peers_distance % c.rank_count, each) || (c.rooted() && peers_distance >= c.rank_count)) continue;
       receives.push_back(make::receive(peer, landing_value(round, each.segment)));
       copies.push_back(make::copy(value(place, each.segment), landing_value(round, each.segment)));
     }
@@ -128,7 +128,7 @@ Steps circulant(Context c) {
   const Blocks blocks(c);
   const Hops hops(c.rank_count);
   for (Steps steps = scatter(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted && c.rank != c.root ? 1 : 0;
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
   for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
@@ -139,11 +139,12 @@ Count circulant_messages(Context c) {
   const bool is_one = c.segments == 1;  // then the messages are those of a tree
   const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
   const Count to_root = is_one ? 0 : ranks - 1;
-  return there + (c.rooted ? to_root : there);
+  return there + (c.rooted() ? to_root : there);
 }
 
 Count circulant_rounds(Context c) {
-  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) * (c.rooted && c.segments == 1 ? 1 : 2);
+  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) *
+         (c.rooted() && c.segments == 1 ? 1 : 2);
 }
 
 double circulant_vectors(Context c) {

@@ -56,7 +56,7 @@ Steps at_root(Context c) {
       ++posted;
     }
     co_yield make::finish(value(0, s), sum);
-    if (c.rooted) continue;
+    if (c.rooted()) continue;
     for (Rank rank = 1; rank < c.rank_count; ++rank) co_yield make::send(rank, value(0, s), landing_value(0, s));
   }
 }
@@ -67,7 +67,7 @@ Steps at_leaf(Context c, Rank root) {
     co_yield make::lift(partial(0, s), c.rank);
     co_yield make::send(root, partial(0, s), landing(sender % open_receives(c.rank_count), s));
   }
-  if (c.rooted) co_return;
+  if (c.rooted()) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(root, landing_value(0, s));
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
@@ -75,7 +75,7 @@ Steps at_leaf(Context c, Rank root) {
 }  // namespace
 
 Steps flat(Context c) {
-  const Rank root = c.rooted ? c.root : 0;
+  const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : at_leaf(c, root);
 }
 

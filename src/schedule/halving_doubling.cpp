@@ -23,7 +23,7 @@ class Member {
   explicit Member(const Context& c)
       : units_(c.rank_count),
         unit_(units_.unit_of(c.rank)),
-        root_unit_(units_.unit_of(c.rooted ? c.root : 0)),
+        root_unit_(units_.unit_of(c.rooted() ? c.root : 0)),
         segments_(c.segments) {}
 
   int rounds() const { return units_.rounds; }
@@ -89,7 +89,7 @@ Steps outside(Context c) {
   const Segments all{0, c.segments};
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Steps steps = send_partials(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
-  if (c.rooted && c.rank != c.root) co_return;
+  if (c.rooted() && c.rank != c.root) co_return;
   for (Steps steps = receive_values(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
 }
 
@@ -120,13 +120,13 @@ Steps halve(Context c, Member member, bool has_pair) {
 
 Steps inside(Context c, Member member, bool has_pair) {
   for (Steps steps = halve(c, member, has_pair); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   const Segments own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : Segments{0, c.segments};
   for (std::uint32_t s = own.begin; s < own.end; ++s) co_yield make::finish(value(place, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
     const Rank partner = member.partner(round);
-    const bool takes = !c.rooted || (member.gathers(round) && !member.sends_to_root(round));
-    if (!c.rooted || member.sends_to_root(round))
+    const bool takes = !c.rooted() || (member.gathers(round) && !member.sends_to_root(round));
+    if (!c.rooted() || member.sends_to_root(round))
       for (Steps steps = send_values(partner, round, member.mine(round), place); const Step* step = steps.next();)
         co_yield *step;
     if (takes)
@@ -134,12 +134,12 @@ Steps inside(Context c, Member member, bool has_pair) {
            const Step* step = steps.next();)
         co_yield *step;
   }
-  if (has_pair && (!c.rooted || c.root == c.rank + 1))
+  if (has_pair && (!c.rooted() || c.root == c.rank + 1))
     for (Steps steps = send_values(c.rank + 1, pair_slot(c), {0, c.segments}, place); const Step* step = steps.next();)
       co_yield *step;
 }
 
-bool second_of_pair_is_root(const Context& c) { return c.rooted && Units(c.rank_count).is_second_of_pair(c.root); }
+bool second_of_pair_is_root(const Context& c) { return c.rooted() && Units(c.rank_count).is_second_of_pair(c.root); }
 
 }  // namespace
 
@@ -154,7 +154,7 @@ Count halving_doubling_messages(Context c) {
   const auto pairs = static_cast<Count>(halves.pairs);
   const Count units = Count{1} << halves.rounds;
   const Count there = pairs + (c.segments == 1 ? units - 1 : static_cast<Count>(halves.rounds) * units);
-  if (!c.rooted) return 2 * there;
+  if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : units - 1) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 
@@ -162,7 +162,7 @@ Count halving_doubling_rounds(Context c) {
   const Units halves(c.rank_count);
   const auto rounds = static_cast<Count>(halves.rounds);
   const Count there = rounds + (halves.pairs > 0 ? 1 : 0);
-  if (!c.rooted) return 2 * there;
+  if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 

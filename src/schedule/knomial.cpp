@@ -23,7 +23,7 @@ class Place {
   Place(const Context& c, Rank base)
       : rank_(c.rank),
         rank_count_(c.rank_count),
-        root_(c.rooted ? c.root : 0),
+        root_(c.rooted() ? c.root : 0),
         base_(base),
         position_((c.rank - root_ + c.rank_count) % c.rank_count) {
     const Index end = position_ == 0 ? static_cast<Index>(rank_count_) : lowest_power();
@@ -95,10 +95,10 @@ Steps run(Context c, Place at) {
         continue;
       }
       co_yield make::finish(value(0, s), sum);
-      if (!c.rooted && last > 0) co_yield make::send(at.child(last - 1), value(0, s), landing_value(0, s));
+      if (!c.rooted() && last > 0) co_yield make::send(at.child(last - 1), value(0, s), landing_value(0, s));
     }
   }
-  if (c.rooted) co_return;
+  if (c.rooted()) co_return;
 
   for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s)
     co_yield make::receive(at.parent(), landing_value(0, s));
@@ -123,7 +123,7 @@ Count root_children(const Context& c, Count base) {
 Count rounds(const Context& c, Count base) {
   if (c.rank_count == 1) return 0;
   const Count children = root_children(c, base);
-  return c.rooted ? children * c.segments : (2 * children - 1) * c.segments + 1;
+  return c.rooted() ? children * c.segments : (2 * children - 1) * c.segments + 1;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Steps at_root(Context c) {
       sum = partial(2, s);
     }
     co_yield make::finish(value(0, s), sum);
-    if (!c.rooted && c.rank_count > 1) co_yield make::send(1, value(0, s), landing_value(0, s));
+    if (!c.rooted() && c.rank_count > 1) co_yield make::send(1, value(0, s), landing_value(0, s));
   }
 }
 
@@ -65,7 +65,7 @@ Steps in_chain(Context c, Rank root) {
     }
     co_yield make::send(towards, partial(is_end ? 0 : 1, s), landing(target, s));
   }
-  if (c.rooted) co_return;
+  if (c.rooted()) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(towards, landing_value(0, s));
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     if (!is_end) co_yield make::send(away, landing_value(0, s), landing_value(0, s));
@@ -76,7 +76,7 @@ Steps in_chain(Context c, Rank root) {
 }  // namespace
 
 Steps linear(Context c) {
-  const Rank root = c.rooted ? c.root : 0;
+  const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : in_chain(c, root);
 }
 

@@ -12,7 +12,7 @@ Steps native(Context c) {
     co_yield make::lift(partial(0, s), c.rank);
     co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
   }
-  if (c.rooted && c.rank != c.root) co_return;
+  if (c.rooted() && c.rank != c.root) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::finish(value(0, s), partial(1, s));
 }
 

@@ -18,7 +18,7 @@ struct Reduce {
 
   explicit Reduce(Context c) : row(find("binomial")), context(c) {
     const Spec::Parameter* asked = c.spec ? c.spec->parameter("reduce") : nullptr;
-    context.rooted = true;
+    context.collective = Collective::reduce;
     context.root = 0;
     context.spec = asked ? &asked->nested.front() : nullptr;
     if (asked) row = context.spec->row;

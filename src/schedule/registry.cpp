@@ -22,12 +22,12 @@ constexpr Collective both = Collective::reduce | Collective::allreduce;
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
 
 // One message an edge of a tree over the ranks, and one back where all ranks get the value.
-Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted ? 1 : 2); }
+Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted() ? 1 : 2); }
 
 Count tree_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 
 // The root takes in all partials, then sends the values of the last segment; those before went out meanwhile.
-Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted ? 0u : 1u)); }
+Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted() ? 0u : 1u)); }
 
 // Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
 // Allreduce: between the ends partials and values share a rank's ports, so that each segment more takes two rounds, but
@@ -35,7 +35,7 @@ Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted ?
 Count linear_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   const Count more = c.segments - 1;
-  if (!c.rooted) return 2 * (ranks(c) - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
+  if (!c.rooted()) return 2 * (ranks(c) - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
   const auto below = static_cast<Count>(c.root);
   const Count above = ranks(c) - 1 - below;
   const Count shorter = std::min(below, above);
@@ -70,9 +70,9 @@ Count segments_of_a_block(Context c) { return std::max(c.segments / ranks(c), Co
 // Every partial of a segment but its owner's goes one hop, and every value; to the root only those of other ranks.
 Count block_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 Count block_messages(Context c) {
-  return block_partials(c) + (c.rooted ? c.segments - segments_of_a_block(c) : block_partials(c));
+  return block_partials(c) + (c.rooted() ? c.segments - segments_of_a_block(c) : block_partials(c));
 }
-Count block_rounds(Context c) { return (ranks(c) - 1) * segments_of_a_block(c) * (c.rooted && is_one(c) ? 1 : 2); }
+Count block_rounds(Context c) { return (ranks(c) - 1) * segments_of_a_block(c) * (c.rooted() && is_one(c) ? 1 : 2); }
 
 constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
 constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};

@@ -13,9 +13,6 @@
 
 namespace steadfold::schedule {
 
-/// What a call asks for. The values are flags, so that a row can list several.
-enum class Collective : std::uint8_t { reduce = 1, allreduce = 2 };
-
 constexpr Collective operator|(Collective a, Collective b) noexcept {
   return static_cast<Collective>(static_cast<int>(a) | static_cast<int>(b));
 }

@@ -70,10 +70,10 @@ Steps gather_at_root(Context c) {
 Steps ring(Context c) {
   const Blocks blocks(c);
   for (Steps steps = scatter(c, blocks); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
-  Steps gather = c.rooted ? gather_at_root(c) : gather_round(c, blocks);
+  Steps gather = c.rooted() ? gather_at_root(c) : gather_round(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
 

@@ -88,6 +88,9 @@ struct Step {
   Covers covers;  // which rows a partial slot holds after lift, receive, merge, copy or add_words
 };
 
+/// What a call asks for. The values are flags, so that a row can list several.
+enum class Collective : std::uint8_t { reduce = 1, allreduce = 2 };
+
 struct Spec;
 
 /// What an algorithm may look at: a pure function of this gives every rank's steps. Same on all ranks but for `rank`.
@@ -95,11 +98,13 @@ struct Spec;
 struct Context {
   Rank rank = 0;
   Rank rank_count = 1;
-  Rank root = 0;        // of rooted collectives
-  bool rooted = false;  // reduce to `root`; otherwise every rank gets the value
+  Rank root = 0;  // of reduce
+  Collective collective = Collective::allreduce;
   std::uint32_t segments = 1;
   const order::Layout* layout = nullptr;  // null: a row a rank
   const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
+
+  constexpr bool rooted() const noexcept { return collective == Collective::reduce; }
 };
 
 /// An algorithm's steps for one rank, made one at a time. The final result stands in `value(0, segment)`.

@@ -53,7 +53,7 @@ Steps exchange(Context c, Blocks blocks) {
       for (Steps steps = take_in(c, shift, s); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = open_receives(c, blocks, shift + most_open); const Step* step = steps.next();) co_yield *step;
   }
-  const int place = c.rooted && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
 }
@@ -78,7 +78,7 @@ Steps give_all(Context c, Blocks blocks) {
 Steps transpose(Context c) {
   const Blocks blocks(c);
   for (Steps steps = exchange(c, blocks); const Step* step = steps.next();) co_yield *step;
-  Steps gather = c.rooted ? gather_at_root(c) : give_all(c, blocks);
+  Steps gather = c.rooted() ? gather_at_root(c) : give_all(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
 

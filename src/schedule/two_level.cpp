@@ -38,7 +38,7 @@ class Levels {
   RankRange own() const { return ranks(group()); }
   bool is_leader() const { return context_.rank == own().first; }
   // The leader that has the result to give on.
-  Rank source() const { return context_.rooted ? context_.root / size_ * size_ : own().first; }
+  Rank source() const { return context_.rooted() ? context_.root / size_ * size_ : own().first; }
 
   // The ranks of a cyclic run of groups; only the last has fewer than the others.
   RankRange ranks(RankRange groups_run) const {
@@ -52,11 +52,11 @@ class Levels {
     nested.context.rank -= group.first;
     nested.context.rank_count = group.count;
     nested.context.root = 0;
-    nested.context.rooted = true;
+    nested.context.collective = Collective::reduce;
     return nested;
   }
   Nested outer() const {
-    Nested nested = named("outer", context_.rooted ? "binomial" : "recursive_doubling");
+    Nested nested = named("outer", context_.rooted() ? "binomial" : "recursive_doubling");
     nested.context.rank = group();
     nested.context.rank_count = groups();
     nested.context.root = context_.root / size_;
@@ -145,12 +145,12 @@ Steps two_level(Context c) {
   const Rank source = levels.source();
   if (levels.is_leader()) {
     const Nested outer = levels.outer();
-    const bool is_result = !c.rooted || c.rank == c.root;
+    const bool is_result = !c.rooted() || c.rank == c.root;
     for (Steps steps = outer.row->steps(outer.context); const Step* step = steps.next();)
       co_yield outer_step(*step, levels, is_result);
   }
-  if (c.rooted && source == c.root) co_return;
-  Steps back = c.rooted ? to_root(c, source) : broadcast(c.rank, levels.own(), c.segments);
+  if (c.rooted() && source == c.root) co_return;
+  Steps back = c.rooted() ? to_root(c, source) : broadcast(c.rank, levels.own(), c.segments);
   while (const Step* step = back.next()) co_yield *step;
 }
 
@@ -160,7 +160,7 @@ Count two_level_messages(Context c) {
   const auto others = static_cast<Count>(levels.groups() - 1);
   const Count inside = others * levels.inner(levels.ranks(0)).messages() + levels.inner(last).messages();
   const Count back =
-      c.rooted ? (levels.source() == c.root ? 0 : 1) : static_cast<Count>(c.rank_count - levels.groups());
+      c.rooted() ? (levels.source() == c.root ? 0 : 1) : static_cast<Count>(c.rank_count - levels.groups());
   return inside + levels.outer().messages() + back * c.segments;
 }
 

@@ -194,7 +194,10 @@ TEST(Bundles, GiveTheBitsOfTheCallsByThemselves) {
           }
         }
         const schedule::Context context{
-            .rank_count = p, .root = std::max(root, 0), .rooted = root != all_ranks, .segments = 1};
+            .rank_count = p,
+            .root = std::max(root, 0),
+            .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
+            .segments = 1};
         const Count first_sweep = schedule::find("recursive_doubling")->messages({.rank_count = p});
         EXPECT_EQ(job.messages(), first_sweep + row.messages(context)) << "a bundle is one message, after one more";
       }

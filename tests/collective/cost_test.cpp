@@ -75,11 +75,12 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
               of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, {.rank_count = p})
                        : asked_segments;
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
-          const schedule::Context context{.rank_count = p,
-                                          .root = std::max(root, 0),
-                                          .rooted = root != all_ranks,
-                                          .segments = segments,
-                                          .layout = &layout};
+          const schedule::Context context{
+              .rank_count = p,
+              .root = std::max(root, 0),
+              .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
+              .segments = segments,
+              .layout = &layout};
           for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             SCOPED_TRACE(testing::Message() << row.name << ", p " << p << ", root " << root << ", segments " << segments
                                             << ", seed " << seed);

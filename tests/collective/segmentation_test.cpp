@@ -116,10 +116,11 @@ TEST(Segments, OfPlansGiveTheSameBits) {
             SimulatedJob job(ranks, agreed.agreement.value(), calls, 0);
             expect_result(run(ranks, job, memory, columns * sizeof(double), 100), root, bytes_of(expected));
             if (row.messages == nullptr || row.layouts != schedule::Layouts::any) continue;
-            schedule::Context context{.rank_count = p,
-                                      .root = std::max(root, 0),
-                                      .rooted = root != all_ranks,
-                                      .spec = &agreed.agreement->schedule};
+            schedule::Context context{
+                .rank_count = p,
+                .root = std::max(root, 0),
+                .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
+                .spec = &agreed.agreement->schedule};
             context.segments = segments_of(*context.spec, context, columns, sizeof(double));
             EXPECT_EQ(job.messages(), row.messages(context));
             if (testing::Test::HasFailure()) return;

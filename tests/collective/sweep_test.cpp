@@ -145,11 +145,12 @@ bool in_rank_order(const Deal& deal) {
 /// No segment is without a column.
 void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
   if (asked.row->messages == nullptr) return;
-  schedule::Context context{.rank_count = job.rank_count(),
-                            .root = std::max(asked.root, 0),
-                            .rooted = asked.root != all_ranks,
-                            .layout = agreed.members[0].layout.get(),
-                            .spec = &agreed.schedule};
+  schedule::Context context{
+      .rank_count = job.rank_count(),
+      .root = std::max(asked.root, 0),
+      .collective = asked.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
+      .layout = agreed.members[0].layout.get(),
+      .spec = &agreed.schedule};
   context.segments =
       asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)), context);
   const bool twice = asked.sweep == arithmetic::Sweep::double_sweep;

@@ -32,10 +32,10 @@ TEST(Checker, ProvesSchedulesMadeOfOthers) {
     for (Context context{.spec = &spec}; context.rank_count <= 40; ++context.rank_count) {
       const Count unit = spec.row->unit_of(context);
       context.segments = static_cast<std::uint32_t>(context.rank_count % 2 == 0 ? 1 : unit);
-      context.rooted = false;
+      context.collective = Collective::allreduce;
       EXPECT_EQ(check(*spec.row, context).value_or(""), "");
       context.root = context.rank_count * 2 / 3;
-      context.rooted = true;
+      context.collective = Collective::reduce;
       if (refusal(spec, Collective::reduce, context.root, "tree", Operator::commutative)) continue;
       EXPECT_EQ(check(*spec.row, context).value_or(""), "");
     }
@@ -51,7 +51,7 @@ TEST(Checker, ProvesFormulasForMoreSegments) {
           EXPECT_EQ(check(row, context).value_or(""), "");
         }
         if (!offers(row.collectives, Collective::reduce)) continue;
-        context.rooted = true;
+        context.collective = Collective::reduce;
         for (context.root = 0; context.root < rank_count; ++context.root) {
           EXPECT_EQ(check(row, context).value_or(""), "");
         }
@@ -128,7 +128,7 @@ Row row_of(Steps (*steps)(Context)) {
   return row;
 }
 
-constexpr Context reduce_of_four{.rank_count = 4, .rooted = true};
+constexpr Context reduce_of_four{.rank_count = 4, .collective = Collective::reduce};
 
 template <Fault fault>
 std::string report() {
@@ -212,7 +212,7 @@ Steps uneven_segments(Context c) {
 
 TEST(Checker, ReportsSegmentsThatCarryDifferentThings) {
   Row row = row_of(uneven_segments);
-  const Context context{.rank_count = 2, .rooted = true, .segments = 2};
+  const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
   EXPECT_EQ(check(row, context).value_or(""), "");
   row.messages = [](Context) { return Count{4}; };
   row.partial_messages = [](Context) { return Count{2}; };
@@ -227,15 +227,16 @@ TEST(Checker, CountsRoundsOfSeveralPorts) {
   row.ports = [](Context) { return 3u; };
   row.rounds = [](Context c) { return (static_cast<Count>(c.rank_count) - 1 + 2) / 3; };
   for (Rank rank_count = 1; rank_count <= 20; ++rank_count) {
-    EXPECT_EQ(check(row, {.rank_count = rank_count, .rooted = true}).value_or(""), "");
+    EXPECT_EQ(check(row, {.rank_count = rank_count, .collective = Collective::reduce}).value_or(""), "");
   }
   row.ports = [](Context) { return 2u; };
-  EXPECT_REPORTS(check(row, {.rank_count = 7, .rooted = true}).value_or(""), "rounds: 3, by the formula 2");
+  EXPECT_REPORTS(check(row, {.rank_count = 7, .collective = Collective::reduce}).value_or(""),
+                 "rounds: 3, by the formula 2");
 }
 
 TEST(Checker, ReportsAValueWhereNoneIsDue) {
   const Row row = row_of([](Context c) {
-    c.rooted = false;  // brings all ranks the value although only the root asked
+    c.collective = Collective::allreduce;  // brings all ranks the value although only the root asked
     return find("flat")->steps(c);
   });
   EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has 1 values, not 0");
@@ -244,8 +245,9 @@ TEST(Checker, ReportsAValueWhereNoneIsDue) {
 TEST(Checker, ReportsARowThatClaimsRankOrderWrongly) {
   Row row = *find("binomial");
   row.keeps_rank_order = KeepsRankOrder::always;
-  EXPECT_EQ(check(row, {.rank_count = 4, .root = 0, .rooted = true}).value_or(""), "");
-  EXPECT_REPORTS(check(row, {.rank_count = 4, .root = 1, .rooted = true}).value_or(""), "not in rank order");
+  EXPECT_EQ(check(row, {.rank_count = 4, .root = 0, .collective = Collective::reduce}).value_or(""), "");
+  EXPECT_REPORTS(check(row, {.rank_count = 4, .root = 1, .collective = Collective::reduce}).value_or(""),
+                 "not in rank order");
 }
 
 // Two ranks swap their partials; `reuses` has each write the slot that it sent before it takes the other's message.
@@ -290,7 +292,8 @@ Steps early_receive(Context c) {
 }
 
 TEST(Checker, TellsAnUnservableOrderOfReceivesFromADeadlock) {
-  EXPECT_REPORTS(check(row_of(early_receive), {.rank_count = 3, .rooted = true}).value_or(""), "rounds are undefined");
+  EXPECT_REPORTS(check(row_of(early_receive), {.rank_count = 3, .collective = Collective::reduce}).value_or(""),
+                 "rounds are undefined");
 }
 
 // Three ranks send each other everything; rank 2 merges from the right where `differs`.
@@ -348,7 +351,7 @@ Steps packed(Context c) {
 template <Packing how>
 std::string packing_report() {
   return check(row_of(packed<how>),
-               {.rank_count = how == Packing::several_peers ? 3 : 2, .rooted = true, .segments = 2})
+               {.rank_count = how == Packing::several_peers ? 3 : 2, .collective = Collective::reduce, .segments = 2})
       .value_or("nothing");
 }
 

@@ -273,7 +273,8 @@ TEST(Interpreter, RunsRootedSchedulesOnStrings) {
     for (Rank rank_count = 1; rank_count <= 9; ++rank_count) {
       for (Rank root = 0; root < rank_count; ++root) {
         SCOPED_TRACE(testing::Message() << name << " ranks " << rank_count << " root " << root << " seed " << ++seed);
-        StringJob job(name, {.rank_count = rank_count, .root = root, .rooted = true, .segments = 2}, seed);
+        StringJob job(name, {.rank_count = rank_count, .root = root, .collective = Collective::reduce, .segments = 2},
+                      seed);
         job.run();
         const Rank first = name == "binomial" ? root : 0;
         for (Rank rank = 0; rank < rank_count; ++rank) {

@@ -69,8 +69,11 @@ void expect_messages(const std::vector<Count>& counts, Rank root) {
   const Layout layout = Layout::contiguous(counts);
   for (const Count buffer : {1, 2, 3, 4, 64}) {
     const Spec spec = parse("owner:buffer=" + std::to_string(buffer));
-    const Context context{
-        .rank_count = layout.rank_count(), .root = root, .rooted = true, .layout = &layout, .spec = &spec};
+    const Context context{.rank_count = layout.rank_count(),
+                          .root = root,
+                          .collective = Collective::reduce,
+                          .layout = &layout,
+                          .spec = &spec};
     const Count wanted = by_the_text(counts, root, buffer);
     ASSERT_EQ(sends_of(*spec.row, context), wanted) << "buffer " << buffer << ", counts " << text_of(counts);
     ASSERT_EQ(spec.row->messages(context), wanted) << "buffer " << buffer << ", counts " << text_of(counts);
@@ -100,7 +103,7 @@ TEST(Owner, SendsThePublishedNumberOfMessages) {
   const auto messages = [](Distribution rule, const char* schedule) {
     const Layout layout = Layout::contiguous(order::counts(rule, 504850, 256));
     const Spec spec = parse(schedule);
-    const Context context{.rank_count = 256, .rooted = true, .layout = &layout, .spec = &spec};
+    const Context context{.rank_count = 256, .collective = Collective::reduce, .layout = &layout, .spec = &spec};
     EXPECT_EQ(check(*spec.row, context).value_or(""), "");
     return spec.row->messages(context);
   };
@@ -120,7 +123,7 @@ TEST(Owner, IsProvedOnAnyLayoutInRankOrder) {
     const Spec spec = parse("owner:buffer=" + std::to_string(1 + random() % 64));
     const Context context{.rank_count = layout.rank_count(),
                           .root = static_cast<Rank>(random() % counts.size()),
-                          .rooted = true,
+                          .collective = Collective::reduce,
                           .segments = 1 + static_cast<std::uint32_t>(random() % 3),
                           .layout = &layout,
                           .spec = &spec};
@@ -147,7 +150,7 @@ std::string report() {
   static const Layout layout = Layout::contiguous(std::vector<Count>{5, 4, 6});
   Row row = *find("owner");
   row.steps = changed<change>;
-  return check(row, {.rank_count = 3, .rooted = true, .layout = &layout}).value_or("nothing");
+  return check(row, {.rank_count = 3, .collective = Collective::reduce, .layout = &layout}).value_or("nothing");
 }
 
 #define EXPECT_REPORTS(report, part) EXPECT_NE((report).find(part), std::string::npos) << (report)
@@ -217,7 +220,7 @@ TEST(Owner, WithAnotherBufferThanTheFormulaIsFoundOut) {
     c.spec = &buffered;
     return find("owner")->steps(c);
   };
-  EXPECT_EQ(check(row, {.rank_count = 2, .rooted = true, .layout = &layout}).value_or(""),
+  EXPECT_EQ(check(row, {.rank_count = 2, .collective = Collective::reduce, .layout = &layout}).value_or(""),
             "owner reduce ranks=2 root=0 segments=1 starts=0,3,6: messages: 1, by the formula 2");  // [S0] figure 3.3
 }
 

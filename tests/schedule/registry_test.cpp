@@ -26,7 +26,7 @@ Cost cost(std::string_view name, Context context) {
 }
 
 Context reduce(Rank rank_count, Rank root = 0, std::uint32_t segments = 1) {
-  return {.rank_count = rank_count, .root = root, .rooted = true, .segments = segments};
+  return {.rank_count = rank_count, .root = root, .collective = Collective::reduce, .segments = segments};
 }
 Context allreduce(Rank rank_count, std::uint32_t segments = 1) {
   return {.rank_count = rank_count, .segments = segments};
