@@ -42,6 +42,7 @@ Count reduce_broadcast_rounds(Context context);
 Count reduce_broadcast_unit(Context context);
 void check_reduce_broadcast(const Spec& spec);
 
+Count binomial_messages(Context context);
 Count binomial_rounds(Context context);
 Count binary_rounds(Context context);
 Count knomial_rounds(Context context);

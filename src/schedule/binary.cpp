@@ -8,6 +8,7 @@
 #include "schedule/algorithms.hpp"
 #include "schedule/in_order.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -68,18 +69,21 @@ Count reduce_rounds(Rank below, Rank above, Count more) {
   return std::max(climb_rounds(below) + 2, climb_rounds(above) + 1) + 2 * more;
 }
 
-}  // namespace
-
-Steps binary(Context c) {
+Steps climb_and_descend(Context c) {
   const InOrderPlace at = in_order_place(c.rank, c.rank_count, top_rank(c));
   for (Steps steps = climb(c, at); const Step* step = steps.next();) co_yield *step;
   if (c.rooted() || at.parent < 0) co_return;
   for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;
 }
 
+}  // namespace
+
+Steps binary(Context c) { return scatters(c) ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
+
 // Allreduce: down takes as long as up. Where the top's children have two children each, these take in all partials
 // before the first value, so that many segments take 4 rounds each.
 Count binary_rounds(Context c) {
+  if (scatters(c)) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);
   const Rank above = c.rank_count - 1 - top;
   const Count more = c.segments - 1;

@@ -6,23 +6,27 @@
 
 namespace steadfold::schedule {
 
-/// Which segments belong to which rank in the end: as many to each as can be, the first to the root, which is rank 0
-/// where all ranks get the value. A rank may have none.
+/// Which segments belong to which rank in the end: those that the context says, or as many to each as can be, the first
+/// to the root, which is rank 0 where all ranks get the value. A rank may have none.
 class Blocks {
  public:
   explicit Blocks(const Context& c)
-      : rank_(c.rank), rank_count_(c.rank_count), root_(c.rooted() ? c.root : 0), segments_(c.segments) {}
+      : rank_(c.rank),
+        rank_count_(c.rank_count),
+        root_(c.rooted() ? c.root : 0),
+        segments_(c.segments),
+        given_(c.blocks) {}
 
   /// The rank that far ahead, cyclically.
   Rank ahead(Rank distance) const {
     const Rank rank = (rank_ + distance) % rank_count_;
     return rank < 0 ? rank + rank_count_ : rank;
   }
-  std::uint32_t begin(Rank owner) const { return first(block_of(owner)); }
-  std::uint32_t end(Rank owner) const { return first(block_of(owner) + 1); }
-  bool has_none(Rank owner) const { return begin(owner) == end(owner); }
+  std::uint32_t begin(Rank owner) const { return given_.empty() ? first(block_of(owner)) : given(owner); }
+  std::uint32_t end(Rank owner) const { return given_.empty() ? first(block_of(owner) + 1) : given(owner + 1); }
 
  private:
+  std::uint32_t given(Rank owner) const { return given_[static_cast<std::size_t>(owner)]; }
   Rank block_of(Rank owner) const { return (owner - root_ + rank_count_) % rank_count_; }
   std::uint32_t first(Rank block) const {
     const auto ranks = static_cast<Count>(rank_count_);
@@ -33,6 +37,7 @@ class Blocks {
   Rank rank_count_;
   Rank root_;
   std::uint32_t segments_;
+  std::span<const std::uint32_t> given_;
 };
 
 }  // namespace steadfold::schedule

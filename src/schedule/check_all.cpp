@@ -62,8 +62,37 @@ void check_case(const Row& row, const Context& context, Sweep& sweep) {
   }
 }
 
+// Where each rank's segments begin, and the end: one each, two each, none to two, all to the last rank.
+std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
+  std::vector<std::vector<std::uint32_t>> all;
+  const auto add = [&](const auto& segments_of_rank) {
+    all.push_back({0});
+    for (Rank rank = 0; rank < rank_count; ++rank)
+      all.back().push_back(all.back().back() + static_cast<std::uint32_t>(segments_of_rank(rank)));
+  };
+  add([](Rank) { return 1; });
+  add([&](Rank rank) { return (5 * rank + rank_count) % 3; });
+  if (all.back().back() == 0) all.pop_back();
+  if (is_large(rank_count)) return all;
+  add([](Rank) { return 2; });
+  add([&](Rank rank) { return rank + 1 == rank_count ? 2 : 0; });
+  return all;
+}
+
+void check_blocks(const Row& row, Context context, Sweep& sweep) {
+  context.collective = Collective::reduce_scatter;
+  for (const std::vector<std::uint32_t>& blocks : blocks_of(context.rank_count)) {
+    context.blocks = blocks;
+    context.segments = blocks.back();
+    check_case(row, context, sweep);
+  }
+}
+
 void check_collectives(const Row& row, Context context, Sweep& sweep) {
-  if (offers(row.collectives, Collective::allreduce)) check_case(row, context, sweep);
+  for (const Collective each : {Collective::allreduce, Collective::scan, Collective::exscan}) {
+    context.collective = each;
+    if (offers(row.collectives, each)) check_case(row, context, sweep);
+  }
   if (!offers(row.collectives, Collective::reduce)) return;
   context.collective = Collective::reduce;
   for (const Rank root : roots_of(context.rank_count, context.segments)) {
@@ -87,6 +116,8 @@ Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);
       for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
+        if (offers(row.collectives, Collective::reduce_scatter))
+          check_blocks(row, {.rank_count = rank_count, .spec = &spec}, sweep);
         for (const auto& layout : layouts_of(row, rank_count)) {
           for (const std::uint32_t segments : segments_of(row, {.rank_count = rank_count, .spec = &spec})) {
             check_collectives(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "schedule/blocks.hpp"
 #include "schedule/form.hpp"
 #include "schedule/interpreter.hpp"
 #include "schedule/matching.hpp"
@@ -226,10 +227,14 @@ class Proof : private Machine {
       if (const Cell* right = read(step, places.right)) write(step, merged(step, *left, *right));
       return;
     }
-    if (step.kind == StepKind::finish && left->rows.count != row_count()) {
+    if (step.kind == StepKind::finish && !same_rows(left->rows, finished_rows(step)))
       fail(rank_, step, "finishes " + words(left->rows) + " only");
-    }
     write(step, *left);
+  }
+
+  Run finished_rows(const Step& step) const {
+    const bool says_nothing = step.covers.ranks.count == 0 && !step.covers.is_part();
+    return says_nothing ? Run{0, row_count()} : rows_of(step.covers);
   }
 
   void lift(const Step& step) {
@@ -364,6 +369,22 @@ class Proof : private Machine {
     return true;
   }
 
+  // The segments whose values a rank should have.
+  bool is_due(Rank rank, std::uint32_t segment) const {
+    switch (context_.collective) {
+      case Collective::reduce: return rank == context_.root;
+      case Collective::reduce_scatter:
+        return segment >= Blocks(context_).begin(rank) && segment < Blocks(context_).end(rank);
+      case Collective::exscan: return rank > 0;
+      default: return true;
+    }
+  }
+  // And the rows that they stand for.
+  Run due_rows(Rank rank) const {
+    if (!context_.is_scan()) return {0, row_count()};
+    return rows_of(Covers(0, rank + (context_.collective == Collective::scan ? 1 : 0)));
+  }
+
   void judge_values() {
     trees_.assign(context_.segments, 0);
     for (Rank rank = 0; rank < rank_count(); ++rank) {
@@ -374,21 +395,24 @@ class Proof : private Machine {
         if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
         if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
         ++values;
+        if (!is_due(rank, slots[place].segment)) fail(rank, "has " + text_of(slots[place]) + ", which is not its own");
         judge_value(rank, slots[place].segment, own);
       }
-      const bool is_due = !context_.rooted() || rank == context_.root;
-      const std::uint32_t due = is_due ? context_.segments : 0;
+      std::uint32_t due = 0;
+      for (std::uint32_t s = 0; s < context_.segments; ++s) due += is_due(rank, s) ? 1 : 0;
       if (values != due) fail(rank, "has " + std::to_string(values) + " values, not " + std::to_string(due));
     }
   }
 
   void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
     const Rank root = context_.rooted() ? context_.root : 0;
+    if (!same_rows(own.rows, due_rows(rank)))
+      fail(rank, "has the value of " + words(own.rows) + ", not of " + words(due_rows(rank)));
     if (row_.keeps_order(root) && own.rows.first != 0) {
       fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
                      std::to_string(own.rows.first) + " round, not in rank order");
     }
-    if (context_.rooted() || row_.same_on_all_ranks == SameOnAllRanks::no) return;
+    if (context_.collective != Collective::allreduce || row_.same_on_all_ranks == SameOnAllRanks::no) return;
     if (rank == 0) trees_[segment] = own.tree;
     if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
   }
@@ -398,16 +422,26 @@ class Proof : private Machine {
       if (found == formula) return;
       fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
     };
-    if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
+    const bool is_uneven = row_.uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
     Count partials = 0;
     for (const Carried& carried : carried_) partials += carried.partials;
-    if (row_.uneven && row_.partial_messages) judge("partials", partials, row_.partial_messages(context_));
+    if (is_uneven && row_.partial_messages) judge("partials", partials, row_.partial_messages(context_));
+    if (!has_even_blocks()) return;
+    if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
     for (const Carried& carried : carried_) {
-      if (!row_.messages || !row_.partial_messages || row_.uneven) break;
+      if (!row_.messages || !row_.partial_messages || is_uneven) break;
       judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
       judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
     }
     if (row_.rounds) judge("rounds", rounds_, row_.rounds(context_));
+  }
+
+  // Only then formulas know of messages and rounds.
+  bool has_even_blocks() const {
+    const Count each = context_.segments / at(rank_count());
+    for (std::size_t rank = 0; rank + 1 < context_.blocks.size(); ++rank)
+      if (context_.blocks[rank + 1] - context_.blocks[rank] != each) return false;
+    return true;
   }
 
   const Row& row_;
@@ -436,9 +470,12 @@ class Proof : private Machine {
 };
 
 std::string text_of(const Context& context) {
-  std::string text = context.rooted() ? " reduce" : " allreduce";
+  std::string text = " " + std::string(name_of(context.collective));
   text += " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
           " segments=" + std::to_string(context.segments);
+  if (!context.blocks.empty()) text += " blocks=";
+  for (const std::uint32_t first : context.blocks.first(std::min<std::size_t>(context.blocks.size(), 17)))
+    text += std::to_string(first) + ",";
   if (!context.layout) return text;
   text += " starts=";
   for (Rank rank = 0; rank < std::min(context.rank_count, 16); ++rank)

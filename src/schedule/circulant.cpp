@@ -3,7 +3,7 @@
 // their distance apart; its values come back along them, or go to the root.
 // Rank order: cyclic. Distances with the same greatest hops follow each other, so that what a rank holds of a block is
 // one cyclic run of ranks: with ascending hops a record has two intervals at most, with descending ones up to p/2.
-// Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p.
+// Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p; reduce_scatter half of it.
 // Source: Träff, arXiv 2410.14234, whose hops descend.
 #include <vector>
 
@@ -131,6 +131,7 @@ Steps circulant(Context c) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
+  if (c.collective == Collective::reduce_scatter) co_return;
   for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
 }
 
@@ -138,18 +139,20 @@ Count circulant_messages(Context c) {
   const auto ranks = static_cast<Count>(c.rank_count);
   const bool is_one = c.segments == 1;  // then the messages are those of a tree
   const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
+  if (c.collective == Collective::reduce_scatter) return there;
   const Count to_root = is_one ? 0 : ranks - 1;
   return there + (c.rooted() ? to_root : there);
 }
 
 Count circulant_rounds(Context c) {
-  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) *
-         (c.rooted() && c.segments == 1 ? 1 : 2);
+  const bool one_way = c.collective == Collective::reduce_scatter || (c.rooted() && c.segments == 1);
+  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) * (one_way ? 1 : 2);
 }
 
 double circulant_vectors(Context c) {
   if (c.segments == 1) return static_cast<double>(circulant_rounds(c));
-  return 2 * (1 - 1 / static_cast<double>(c.rank_count));
+  const int ways = c.collective == Collective::reduce_scatter ? 1 : 2;
+  return ways * (1 - 1 / static_cast<double>(c.rank_count));
 }
 
 }  // namespace steadfold::schedule::algorithm

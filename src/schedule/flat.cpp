@@ -1,11 +1,11 @@
-// Flat: every rank sends to the root, which merges in rank order; for allreduce rank 0 sends the value to every rank.
-// Rank order: kept, for any root.
-// Cost: (p-1)(alpha + n beta + n gamma), all of it at the root; allreduce adds (p-1)(alpha + n beta).
-// Source: textbook.
+// Flat: every rank sends to the root, which merges in rank order; for allreduce rank 0 sends the value to every rank,
+// for a scan that of the ranks so far. Rank order: kept, for any root. Cost: (p-1)(alpha + n beta + n gamma), all of it
+// at the root; allreduce adds (p-1)(alpha + n beta). Source: textbook.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -72,9 +72,43 @@ Steps at_leaf(Context c, Rank root) {
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
+// Values for other ranks are number 1 and on, in turn; of each rank's receive the slot is free again once merged.
+Steps scan_at_zero(Context c) {
+  const bool is_exclusive = c.collective == Collective::exscan;
+  const Rank last_sender = is_exclusive ? c.rank_count - 2 : c.rank_count - 1;
+  const auto receive = [&](Rank source) {
+    return make::receive(source, landing((source - 1) % most_open), {source, 1});
+  };
+  for (Rank source = 1; source <= std::min(last_sender, most_open); ++source) co_yield receive(source);
+  co_yield make::lift(partial(0), 0);
+  if (!is_exclusive) co_yield make::finish(value(0), partial(0), {0, 1});
+  for (Rank rank = 1; rank < c.rank_count; ++rank) {
+    const Slot before = partial((rank - 1) % 2);
+    const Slot with = partial(rank % 2);
+    const Slot found = value(1 + (rank - 1) % most_open);
+    if (is_exclusive) co_yield make::finish(found, before, {0, rank});
+    if (rank <= last_sender) {
+      co_yield make::merge(with, before, landing((rank - 1) % most_open), {0, rank + 1});
+      if (rank + most_open <= last_sender) co_yield receive(rank + most_open);
+    }
+    if (!is_exclusive) co_yield make::finish(found, with, {0, rank + 1});
+    co_yield make::send(rank, found, landing_value());
+  }
+}
+
+Steps scan_at_leaf(Context c) {
+  const bool is_needed = c.collective == Collective::scan || c.rank + 1 < c.rank_count;
+  if (is_needed) co_yield make::lift(partial(), c.rank);
+  if (is_needed) co_yield make::send(0, partial(), landing((c.rank - 1) % most_open));
+  co_yield make::receive(0, landing_value());
+  co_yield make::copy(value(), landing_value());
+}
+
 }  // namespace
 
 Steps flat(Context c) {
+  if (c.is_scan()) return together(c.rank == 0 ? scan_at_zero(c) : scan_at_leaf(c), c.segments);
+  if (scatters(c)) return reduce_then_scatter(c, flat);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : at_leaf(c, root);
 }

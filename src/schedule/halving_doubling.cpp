@@ -1,30 +1,39 @@
 // Halving and doubling: partners 2^k apart, the nearest first, exchange halves of what they have left, so that each
 // ends with one block of segments; then the values go back along the same pairs, or by halves of the job to the root.
 // Off powers of two adjacent ranks pair up first. Rank order: kept; partners merge the same operands in the same order.
-// Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages off powers of two. MPICH takes the
-// farthest partner first, whose records have an interval for every rank in them.
-// Source: [S3] section III.B.
+// Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages off powers of two; reduce_scatter
+// half of it. MPICH takes the farthest partner first, whose records have an interval for every rank in them. Source:
+// [S3] section III.B.
+#include <numeric>
+#include <vector>
+
 #include "schedule/algorithms.hpp"
+#include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/units.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
-struct Segments {
-  std::uint32_t begin;
-  std::uint32_t end;
-};
+using Segments = std::vector<std::uint32_t>;
+
+Segments run(std::uint32_t begin, std::uint32_t end) {
+  Segments all(end - begin);
+  std::iota(all.begin(), all.end(), begin);
+  return all;
+}
 
 // A rank that takes part in the rounds, and which segments are whose: at level k the low k bits of a unit, counted from
-// the root's, name a part; the root has the first.
+// the root's, name a part; the root has the first. Of reduce_scatter a part is the blocks of the units with these bits.
 class Member {
  public:
   explicit Member(const Context& c)
       : units_(c.rank_count),
         unit_(units_.unit_of(c.rank)),
         root_unit_(units_.unit_of(c.rooted() ? c.root : 0)),
-        segments_(c.segments) {}
+        segments_(c.segments),
+        blocks_(c),
+        scatters_(c.collective == Collective::reduce_scatter) {}
 
   int rounds() const { return units_.rounds; }
   Rank partner(int round) const { return units_.first_rank(partner_unit(round)); }
@@ -43,58 +52,70 @@ class Member {
  private:
   Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
   Segments part(Rank unit, int level) const {
+    if (scatters_) return blocks_of(unit & ((Rank{1} << level) - 1), Rank{1} << level);
     const auto from_root = static_cast<Count>(unit ^ root_unit_);
     Count number = 0;
     for (int bit = 0; bit < level; ++bit) number = 2 * number + (from_root >> bit & 1);
     const auto first = [&](Count i) {
       return static_cast<std::uint32_t>((i * segments_ + (Count{1} << level) - 1) >> level);
     };
-    return {first(number), first(number + 1)};
+    return run(first(number), first(number + 1));
+  }
+  Segments blocks_of(Rank first, Rank step) const {
+    Segments all;
+    for (Rank unit = first; unit < Rank{1} << units_.rounds; unit += step) {
+      const RankRange ranks = units_.block(unit, 0);
+      for (std::uint32_t s = blocks_.begin(ranks.first); s < blocks_.end(ranks.first + ranks.count - 1); ++s)
+        all.push_back(s);
+    }
+    return all;
   }
 
   Units units_;
   Rank unit_;
   Rank root_unit_;
   Count segments_;
+  Blocks blocks_;
+  bool scatters_;
 };
 
 // The landing slot for a pair's messages; round k uses k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
-Step in_message(Step step, std::uint32_t s, Segments of) { return s + 1 < of.end ? make::with_next(step) : step; }
+Step in_message(Step step, std::uint32_t s, const Segments& of) {
+  return s == of.back() ? step : make::with_next(step);
+}
 
 Steps send_partials(Rank to, int slot, Segments of) {
-  for (std::uint32_t s = of.begin; s < of.end; ++s)
-    co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);
+  for (const std::uint32_t s : of) co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);
 }
 
 Steps send_values(Rank to, int slot, Segments of, int place = 0) {
-  for (std::uint32_t s = of.begin; s < of.end; ++s)
-    co_yield in_message(make::send(to, value(place, s), landing_value(slot, s)), s, of);
+  for (const std::uint32_t s : of) co_yield in_message(make::send(to, value(place, s), landing_value(slot, s)), s, of);
 }
 
 Steps receive_partials(Rank from, int slot, Segments of, RankRange covers) {
-  for (std::uint32_t s = of.begin; s < of.end; ++s)
-    co_yield in_message(make::receive(from, landing(slot, s), covers), s, of);
+  for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing(slot, s), covers), s, of);
 }
 
 Steps receive_values(Rank from, int slot, Segments of, int place = 0) {
-  for (std::uint32_t s = of.begin; s < of.end; ++s)
-    co_yield in_message(make::receive(from, landing_value(slot, s)), s, of);
-  for (std::uint32_t s = of.begin; s < of.end; ++s) co_yield make::copy(value(place, s), landing_value(slot, s));
+  for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing_value(slot, s)), s, of);
+  for (const std::uint32_t s : of) co_yield make::copy(value(place, s), landing_value(slot, s));
 }
 
 // The second rank of a pair.
 Steps outside(Context c) {
-  const Segments all{0, c.segments};
+  const Segments all = run(0, c.segments);
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Steps steps = send_partials(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
   if (c.rooted() && c.rank != c.root) co_return;
-  for (Steps steps = receive_values(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
+  const Blocks blocks(c);
+  const Segments due = c.collective == Collective::reduce_scatter ? run(blocks.begin(c.rank), blocks.end(c.rank)) : all;
+  for (Steps steps = receive_values(c.rank - 1, pair_slot(c), due); const Step* step = steps.next();) co_yield *step;
 }
 
 Steps halve(Context c, Member member, bool has_pair) {
-  const Segments all{0, c.segments};
+  const Segments all = run(0, c.segments);
   if (has_pair)
     for (Steps steps = receive_partials(c.rank + 1, pair_slot(c), all, {c.rank + 1, 1});
          const Step* step = steps.next();)
@@ -110,7 +131,7 @@ Steps halve(Context c, Member member, bool has_pair) {
       co_yield *step;
     for (Steps steps = send_partials(partner, round, member.partners(round)); const Step* step = steps.next();)
       co_yield *step;
-    for (std::uint32_t s = mine.begin; s < mine.end; ++s) {
+    for (const std::uint32_t s : mine) {
       const Slot left = member.is_left(round) ? partial(0, s) : landing(round, s);
       const Slot right = member.is_left(round) ? landing(round, s) : partial(0, s);
       co_yield make::merge(partial(0, s), left, right, member.all(round));
@@ -118,11 +139,25 @@ Steps halve(Context c, Member member, bool has_pair) {
   }
 }
 
+// Of a pair the first rank finishes both blocks.
+Steps finish_own(Context c, bool has_pair) {
+  const Blocks blocks(c);
+  const Segments pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : Segments();
+  for (const std::uint32_t s : pairs) co_yield make::finish(value(1, s), partial(0, s));
+  for (Steps steps = send_values(c.rank + 1, pair_slot(c), pairs, 1); const Step* step = steps.next();) co_yield *step;
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
+    co_yield make::finish(value(0, s), partial(0, s));
+}
+
 Steps inside(Context c, Member member, bool has_pair) {
   for (Steps steps = halve(c, member, has_pair); const Step* step = steps.next();) co_yield *step;
+  if (c.collective == Collective::reduce_scatter) {
+    for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
+    co_return;
+  }
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
-  const Segments own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : Segments{0, c.segments};
-  for (std::uint32_t s = own.begin; s < own.end; ++s) co_yield make::finish(value(place, s), partial(0, s));
+  const Segments own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
+  for (const std::uint32_t s : own) co_yield make::finish(value(place, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
     const Rank partner = member.partner(round);
     const bool takes = !c.rooted() || (member.gathers(round) && !member.sends_to_root(round));
@@ -135,7 +170,8 @@ Steps inside(Context c, Member member, bool has_pair) {
         co_yield *step;
   }
   if (has_pair && (!c.rooted() || c.root == c.rank + 1))
-    for (Steps steps = send_values(c.rank + 1, pair_slot(c), {0, c.segments}, place); const Step* step = steps.next();)
+    for (Steps steps = send_values(c.rank + 1, pair_slot(c), run(0, c.segments), place);
+         const Step* step = steps.next();)
       co_yield *step;
 }
 
@@ -154,6 +190,7 @@ Count halving_doubling_messages(Context c) {
   const auto pairs = static_cast<Count>(halves.pairs);
   const Count units = Count{1} << halves.rounds;
   const Count there = pairs + (c.segments == 1 ? units - 1 : static_cast<Count>(halves.rounds) * units);
+  if (c.collective == Collective::reduce_scatter) return there + pairs;
   if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : units - 1) + (second_of_pair_is_root(c) ? 1 : 0);
 }
@@ -162,6 +199,7 @@ Count halving_doubling_rounds(Context c) {
   const Units halves(c.rank_count);
   const auto rounds = static_cast<Count>(halves.rounds);
   const Count there = rounds + (halves.pairs > 0 ? 1 : 0);
+  if (c.collective == Collective::reduce_scatter) return there + (halves.pairs > 0 ? 1 : 0);
   if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
@@ -171,7 +209,8 @@ double halving_doubling_vectors(Context c) {
   const auto rounds = static_cast<double>(halving_doubling_rounds(c));
   if (c.segments == 1) return rounds;
   const int halvings = Units(c.rank_count).rounds;
-  return rounds - 2 * halvings + 2 * (1 - 1 / static_cast<double>(Count{1} << halvings));
+  const int ways = c.collective == Collective::reduce_scatter ? 1 : 2;
+  return rounds - ways * halvings + ways * (1 - 1 / static_cast<double>(Count{1} << halvings));
 }
 
 }  // namespace steadfold::schedule::algorithm

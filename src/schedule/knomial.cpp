@@ -1,13 +1,15 @@
 // K-nomial: partials climb a k-nomial tree over the ranks counted from the root; for allreduce values descend it. With
-// k = 2 it is the binomial tree.
-// Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise.
-// Cost: (k-1) ceil(log_k p)(alpha + n beta + n gamma); allreduce adds as many alpha + n beta.
+// k = 2 it is the binomial tree, by which a scan goes up and down too: up come the sums of subtrees, down the sums of
+// all ranks before one. Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise. Cost: (k-1)
+// ceil(log_k p)(alpha + n beta + n gamma); allreduce adds as many alpha + n beta. A scan: 2 log2(p) alpha at most.
 // Source: [S3] section III.A (MPICH's reduce); the tree of [S4]'s "BST"; MPICH's k-nomial trees.
 #include <algorithm>
+#include <bit>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -109,6 +111,45 @@ Steps run(Context c, Place at) {
   for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
+// A rank with z zeros at the end of its number stands above 2^z ranks from itself on. Partial k is the sum of the first
+// 2^k of these, partial `before` + k that of all ranks before child k; what reaches the last rank nobody needs.
+Steps scan(Context c) {
+  constexpr int before = 32;
+  const auto index = static_cast<Count>(c.rank);
+  const auto ranks = static_cast<Count>(c.rank_count);
+  const int level = c.rank == 0 ? order::ceil_log2(ranks) : order::max_level(index);
+  const int children = std::min(level, order::ceil_log2(ranks - index));
+  const auto child = [&](int k) { return c.rank + (Rank{1} << k); };
+  const auto sends = [&](int k) { return child(k) + (Rank{1} << k) < c.rank_count; };  // child k, to this rank
+  const bool is_exclusive = c.collective == Collective::exscan;
+  const Slot ahead = landing(before);
+
+  for (int k = 0; k < children && sends(k); ++k) co_yield make::receive(child(k), landing(k), {child(k), Rank{1} << k});
+  if (c.rank > 0) co_yield make::receive(c.rank - (Rank{1} << level), ahead, {0, c.rank});
+  if (children > 0 || !is_exclusive || c.rank + (Rank{1} << level) < c.rank_count)
+    co_yield make::lift(partial(0), c.rank);
+  for (int k = 0; k < children; ++k) {
+    if (c.rank == 0) co_yield make::send(child(k), partial(k), landing(before));
+    if (sends(k)) co_yield make::merge(partial(k + 1), partial(k), landing(k), {c.rank, Rank{2} << k});
+  }
+  if (c.rank == 0) {
+    if (!is_exclusive) co_yield make::finish(value(), partial(0), {0, 1});
+    co_return;
+  }
+  if (c.rank + (Rank{1} << level) < c.rank_count)
+    co_yield make::send(c.rank - (Rank{1} << level), partial(level), landing(level));
+  for (int k = children - 1; k >= 0; --k) {
+    co_yield make::merge(partial(before + k), ahead, partial(k), {0, child(k)});
+    co_yield make::send(child(k), partial(before + k), landing(before));
+  }
+  if (is_exclusive) {
+    co_yield make::finish(value(), ahead, {0, c.rank});
+  } else {
+    if (children == 0) co_yield make::merge(partial(before), ahead, partial(0), {0, c.rank + 1});
+    co_yield make::finish(value(), partial(before), {0, c.rank + 1});
+  }
+}
+
 // The root's children: k-1 on every level but the last.
 Count root_children(const Context& c, Count base) {
   const auto ranks = static_cast<Count>(c.rank_count);
@@ -130,10 +171,40 @@ Count rounds(const Context& c, Count base) {
 
 void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children); }
 
-Steps binomial(Context c) { return run(c, Place(c, 2)); }
-Steps knomial(Context c) { return run(c, Place(c, base_of(c))); }
+Steps binomial(Context c) {
+  if (c.is_scan()) return together(scan(c), c.segments);
+  if (scatters(c)) return reduce_then_scatter(c, binomial);
+  return run(c, Place(c, 2));
+}
+Steps knomial(Context c) {
+  if (scatters(c)) return reduce_then_scatter(c, knomial);
+  return run(c, Place(c, base_of(c)));
+}
 
-Count binomial_rounds(Context c) { return rounds(c, 2); }
-Count knomial_rounds(Context c) { return rounds(c, static_cast<Count>(base_of(c))); }
+// The last rank of all, or of the largest whole subtree below rank 0: up to that subtree's rank, and down from there.
+Count scan_rounds(Context c) {
+  if (c.rank_count == 1) return 0;
+  const auto ranks = static_cast<Count>(c.rank_count);
+  const int top = order::floor_log2(ranks - 1);
+  const int last = top + 1 + order::ceil_log2(ranks - (Count{1} << top));
+  return static_cast<Count>(std::max(last, 2 * top - 1));
+}
+
+Count binomial_rounds(Context c) {
+  if (c.is_scan()) return scan_rounds(c);
+  if (scatters(c)) return binomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  return rounds(c, 2);
+}
+Count knomial_rounds(Context c) {
+  if (scatters(c)) return knomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  return rounds(c, static_cast<Count>(base_of(c)));
+}
+
+// Of a scan: down to every rank, and up from those above which there are others.
+Count binomial_messages(Context c) {
+  const auto others = static_cast<Count>(c.rank_count) - 1;
+  if (c.is_scan()) return 2 * others - static_cast<Count>(std::popcount(others));
+  return scatters(c) ? 2 * others : others * c.segments * (c.rooted() ? 1 : 2);
+}
 
 }  // namespace steadfold::schedule::algorithm

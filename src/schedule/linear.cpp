@@ -1,4 +1,5 @@
-// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0.
+// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0. A scan
+// is the chain from rank 0 on, on which every rank keeps what passes.
 // Rank order: kept, for any root.
 // Cost: (p-1)(alpha + n beta + n gamma) to an end rank, and S-1 more rounds of a part for S segments; allreduce twice.
 // Source: [S1] section 2.1, widened to roots inside the chain.
@@ -6,6 +7,7 @@
 
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -73,9 +75,29 @@ Steps in_chain(Context c, Rank root) {
   }
 }
 
+Steps scan(Context c) {
+  const bool is_last = c.rank + 1 == c.rank_count;
+  const bool is_exclusive = c.collective == Collective::exscan;
+  for (std::uint32_t s = 0; s < c.segments && c.rank > 0; ++s)
+    co_yield make::receive(c.rank - 1, landing(0, s), {0, c.rank});
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    Slot sum = partial(0, s);
+    if (!is_last || !is_exclusive) co_yield make::lift(sum, c.rank);
+    if (c.rank > 0 && (!is_last || !is_exclusive)) {
+      co_yield make::merge(partial(1, s), landing(0, s), sum, {0, c.rank + 1});
+      sum = partial(1, s);
+    }
+    if (!is_last) co_yield make::send(c.rank + 1, sum, landing(0, s));
+    if (!is_exclusive) co_yield make::finish(value(0, s), sum, {0, c.rank + 1});
+    if (is_exclusive && c.rank > 0) co_yield make::finish(value(0, s), landing(0, s), {0, c.rank});
+  }
+}
+
 }  // namespace
 
 Steps linear(Context c) {
+  if (c.is_scan()) return scan(c);
+  if (scatters(c)) return reduce_then_scatter(c, linear);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : in_chain(c, root);
 }

@@ -36,9 +36,9 @@ constexpr Step copy(Slot target, Slot from, Covers covers = {}) {
   return {.kind = StepKind::copy, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
 }
 
-/// value `target` := the values of partial `from`.
-constexpr Step finish(Slot target, Slot from) {
-  return {.kind = StepKind::finish, .target = target, .left = from, .right = {}, .peer = -1, .covers = {}};
+/// value `target` := the values of partial `from`, of all ranks, or of those that are named.
+constexpr Step finish(Slot target, Slot from, Covers covers = {}) {
+  return {.kind = StepKind::finish, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
 }
 
 /// target := the word-wise sum of all ranks' `from`.

@@ -3,6 +3,7 @@
 // Cost: the MPI library's allreduce of the words.
 // Source: ours.
 #include "schedule/algorithms.hpp"
+#include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule::algorithm {
@@ -13,7 +14,11 @@ Steps native(Context c) {
     co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
   }
   if (c.rooted() && c.rank != c.root) co_return;
-  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::finish(value(0, s), partial(1, s));
+  const bool has_block = c.collective == Collective::reduce_scatter;
+  const Blocks blocks(c);
+  const std::uint32_t end = has_block ? blocks.end(c.rank) : c.segments;
+  for (std::uint32_t s = has_block ? blocks.begin(c.rank) : 0; s < end; ++s)
+    co_yield make::finish(value(0, s), partial(1, s));
 }
 
 }  // namespace steadfold::schedule::algorithm

@@ -1,10 +1,12 @@
 // Recursive doubling: in round k partners 2^k apart exchange what they hold, so that all ranks end with the value. Off
-// powers of two adjacent ranks pair up first: the even one takes part for both and sends the value back.
+// powers of two adjacent ranks pair up first: the even one takes part for both and sends the value back. For a scan the
+// upper partner adds what it receives to what stands before it, and ranks without a partner go on alone.
 // Rank order: kept; partners merge the same operands in the same order.
 // Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta off powers of two.
 // Source: [S3] section III.B; [S4] section III, butterfly with P != 2^k.
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/together.hpp"
 #include "schedule/units.hpp"
 
 namespace steadfold::schedule::algorithm {
@@ -84,9 +86,71 @@ Steps inside(Context c, Member member) {
   }
 }
 
+// Of a scan in round k a rank holds the partial of its aligned block of 2^k ranks, as long as there are ranks above it,
+// and that of those before it in the block, itself included or not.
+class Scan {
+ public:
+  explicit Scan(Context c) : context_(c), rounds_(order::ceil_log2(static_cast<Count>(c.rank_count))) {}
+
+  int rounds() const { return rounds_; }
+  Rank partner(int round) const { return context_.rank ^ (Rank{1} << round); }
+  bool has_partner(int round) const { return round < rounds_ && partner(round) < context_.rank_count; }
+  bool is_upper(int round) const { return (context_.rank >> round & 1) == 1; }
+  bool grows(int round) const {
+    return block(context_.rank, round + 1).first + (Rank{2} << round) < context_.rank_count;
+  }
+  bool sends(int round) const { return has_partner(round) && (!is_upper(round) || grows(round)); }
+  bool receives(int round) const { return has_partner(round) && (is_upper(round) || grows(round)); }
+
+  RankRange block(Rank rank, int level) const { return {(rank >> level) << level, Rank{1} << level}; }
+  RankRange before(int level) const {  // in its block, itself included where the scan is not exclusive
+    const Rank first = (context_.rank >> level) << level;
+    return {first, context_.rank - first + (is_exclusive() ? 0 : 1)};
+  }
+  bool is_exclusive() const { return context_.collective == Collective::exscan; }
+
+ private:
+  Context context_;
+  int rounds_;
+};
+
+Step receive_in_scan(const Scan& scan, int round) {
+  return make::receive(scan.partner(round), landing(round % 2), scan.block(scan.partner(round), round));
+}
+
+// What a round's landing slot brings is merged to the block, if that is sent again, and to what stands before.
+Steps take_in(Context c, Scan scan, int round) {
+  constexpr int before = 2;
+  const Slot landed = landing(round % 2);
+  const Slot block = partial(round % 2);
+  const bool is_upper = scan.is_upper(round);
+  const bool is_first = scan.before(round).count == 0;
+  if (is_upper && is_first) co_yield make::copy(partial(before), landed, scan.before(round + 1));
+  if (is_upper && !is_first) co_yield make::merge(partial(before), landed, partial(before), scan.before(round + 1));
+  if (!scan.grows(round)) co_return;
+  co_yield make::merge(partial((round + 1) % 2), is_upper ? landed : block, is_upper ? block : landed,
+                       scan.block(c.rank, round + 1));
+}
+
+Steps scan(Context c) {
+  const Scan scan(c);
+  co_yield make::lift(partial(0), c.rank);
+  if (!scan.is_exclusive()) co_yield make::copy(partial(2), partial(0), {c.rank, 1});
+  if (scan.receives(0)) co_yield receive_in_scan(scan, 0);
+  for (int round = 0; round < scan.rounds(); ++round) {
+    if (scan.receives(round + 1)) co_yield receive_in_scan(scan, round + 1);
+    if (scan.sends(round)) co_yield make::send(scan.partner(round), partial(round % 2), landing(round % 2));
+    if (!scan.receives(round)) continue;
+    for (Steps steps = take_in(c, scan, round); const Step* step = steps.next();) co_yield *step;
+  }
+  const RankRange covered{0, c.rank + (scan.is_exclusive() ? 0 : 1)};
+  if (covered.count > 0) co_yield make::finish(value(), partial(2), covered);
+}
+
 }  // namespace
 
 Steps recursive_doubling(Context c) {
+  if (c.is_scan()) return together(scan(c), c.segments);
   return Units(c.rank_count).is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c));
 }
 

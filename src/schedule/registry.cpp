@@ -7,6 +7,7 @@
 #include <array>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule {
 namespace {
@@ -18,23 +19,46 @@ constexpr std::array<std::string_view, 1> exact_only = {"exact"};
 constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
 constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 constexpr Collective both = Collective::reduce | Collective::allreduce;
+constexpr Collective reductions = both | Collective::reduce_scatter;
+constexpr Collective scans = Collective::scan | Collective::exscan;
 
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
 
-// One message an edge of a tree over the ranks, and one back where all ranks get the value.
-Count tree_messages(Context c) { return (ranks(c) - 1) * c.segments * (c.rooted() ? 1 : 2); }
+// One message an edge of a tree over the ranks, and one back where all ranks get the value; of reduce_scatter each
+// carries all segments.
+Count tree_messages(Context c) { return (ranks(c) - 1) * (scatters(c) ? 2 : c.segments * (c.rooted() ? 1 : 2)); }
 
 Count tree_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 
-// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile.
-Count flat_rounds(Context c) { return (ranks(c) - 1) * (c.segments + (c.rooted() ? 0u : 1u)); }
+// Of a scan every rank but the last brings its partial, in an inclusive one that too, and every rank but 0 gets a
+// value.
+Count flat_messages(Context c) {
+  if (!c.is_scan() || c.rank_count == 1) return tree_messages(c);
+  return 2 * (ranks(c) - 1) - (c.collective == Collective::exscan ? 1 : 0);
+}
+Count flat_partials(Context c) {
+  const bool is_without_last = c.collective == Collective::exscan && c.rank_count > 1;
+  return tree_partials(c) - (is_without_last ? c.segments : 0);
+}
+
+// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile. Of a scan
+// a value goes out as soon as the partial before it is there.
+Count flat_rounds(Context c) {
+  if (c.is_scan()) return ranks(c) - (c.collective == Collective::exscan || c.rank_count == 1 ? 1 : 0);
+  if (scatters(c)) return flat_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  return (ranks(c) - 1) * (c.segments + (c.rooted() ? 0u : 1u));
+}
+
+Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
 
 // Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
 // Allreduce: between the ends partials and values share a rank's ports, so that each segment more takes two rounds, but
 // for one round in which they still miss each other.
 Count linear_rounds(Context c) {
   if (c.rank_count == 1) return 0;
+  if (scatters(c)) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Count more = c.segments - 1;
+  if (c.is_scan()) return ranks(c) - 1 + more;
   if (!c.rooted()) return 2 * (ranks(c) - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
   const auto below = static_cast<Count>(c.root);
   const Count above = ranks(c) - 1 - below;
@@ -43,7 +67,21 @@ Count linear_rounds(Context c) {
   return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
 }
 
+// Of a scan every pair of partners that there are exchanges partials, but that in the last round the upper one is
+// silent.
+Count doubling_scan_messages(Context c) {
+  Count messages = 0;
+  for (int round = 0; round < order::ceil_log2(ranks(c)); ++round) {
+    const Count half = Count{1} << round;
+    const Count rest = ranks(c) % (2 * half);
+    const Count pairs = ranks(c) / (2 * half) * half + (rest > half ? rest - half : 0);
+    messages += pairs + (ranks(c) - 1) / (2 * half) * half;
+  }
+  return messages;
+}
+
 Count recursive_doubling_messages(Context c) {
+  if (c.is_scan()) return doubling_scan_messages(c);
   const int rounds = floor_log2(ranks(c));
   const Count units = Count{1} << rounds;
   const Count pairs = ranks(c) - units;
@@ -51,6 +89,7 @@ Count recursive_doubling_messages(Context c) {
 }
 
 Count recursive_doubling_partials(Context c) {
+  if (c.is_scan()) return doubling_scan_messages(c) * c.segments;
   const int rounds = floor_log2(ranks(c));
   const Count units = Count{1} << rounds;
   return (units * static_cast<Count>(rounds) + ranks(c) - units) * c.segments;
@@ -58,9 +97,14 @@ Count recursive_doubling_partials(Context c) {
 
 // Off powers of two one round more for a pair's partial and one for each segment of its value.
 Count recursive_doubling_rounds(Context c) {
+  if (c.is_scan()) return static_cast<Count>(order::ceil_log2(ranks(c)));
   const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
   const bool pairs = ranks(c) > Count{1} << rounds;
   return rounds * c.segments + (pairs ? 1 + c.segments : 0);
+}
+
+Count binomial_partials(Context c) {
+  return c.is_scan() ? algorithm::binomial_messages(c) * c.segments : tree_partials(c);
 }
 
 // Of blocks, one a rank: with fewer columns than ranks there is one segment, which is the root's.
@@ -70,9 +114,12 @@ Count segments_of_a_block(Context c) { return std::max(c.segments / ranks(c), Co
 // Every partial of a segment but its owner's goes one hop, and every value; to the root only those of other ranks.
 Count block_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 Count block_messages(Context c) {
+  if (scatters(c)) return block_partials(c);
   return block_partials(c) + (c.rooted() ? c.segments - segments_of_a_block(c) : block_partials(c));
 }
-Count block_rounds(Context c) { return (ranks(c) - 1) * segments_of_a_block(c) * (c.rooted() && is_one(c) ? 1 : 2); }
+Count block_rounds(Context c) {
+  return (ranks(c) - 1) * segments_of_a_block(c) * (scatters(c) || (c.rooted() && is_one(c)) ? 1 : 2);
+}
 
 constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
 constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};
@@ -94,7 +141,7 @@ Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : ranks(c) * 
 constexpr std::array<Row, 18> all_rows = {{
     {.name = "flat",
      .sentence = "every rank sends to the root, which merges in rank order",
-     .collectives = both,
+     .collectives = reductions | scans,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -102,12 +149,12 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = {},
      .source = "textbook",
      .steps = algorithm::flat,
-     .messages = tree_messages,
+     .messages = flat_messages,
      .rounds = flat_rounds,
-     .partial_messages = tree_partials},
+     .partial_messages = flat_partials},
     {.name = "linear",
      .sentence = "partials run along a chain of ranks, from both ends towards the root",
-     .collectives = both,
+     .collectives = reductions | scans,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -115,12 +162,12 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = {},
      .source = "S1",
      .steps = algorithm::linear,
-     .messages = tree_messages,
+     .messages = linear_messages,
      .rounds = linear_rounds,
      .partial_messages = tree_partials},
     {.name = "binomial",
      .sentence = "partials climb a binomial tree of ranks; for allreduce the values descend it",
-     .collectives = both,
+     .collectives = reductions | scans,
      .keeps_rank_order = KeepsRankOrder::root_zero,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
@@ -128,15 +175,15 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = {},
      .source = "S3",
      .steps = algorithm::binomial,
-     .messages = tree_messages,
+     .messages = algorithm::binomial_messages,
      .rounds = algorithm::binomial_rounds,
-     .partial_messages = tree_partials},
+     .partial_messages = binomial_partials},
     {.name = "recursive_doubling",
      .sentence = "partners twice as far apart in each round exchange what they hold",
-     .collectives = Collective::allreduce,
+     .collectives = Collective::allreduce | scans,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
-     .restrictions = "allreduce only",
+     .restrictions = "",
      .methods = any_method,
      .parameters = {},
      .source = "S3",
@@ -146,7 +193,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .partial_messages = recursive_doubling_partials},
     {.name = "native",
      .sentence = "the MPI library adds the words of all partials in one allreduce",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::never,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "exact only",
@@ -174,7 +221,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .layouts = Layouts::rank_order},
     {.name = "binary",
      .sentence = "partials climb a binary tree of ranks in order; for allreduce the values descend it",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -187,7 +234,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .partial_messages = tree_partials},
     {.name = "knomial",
      .sentence = "partials climb a k-nomial tree of ranks, k-1 children a level; for allreduce the values descend it",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::root_zero,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
@@ -221,7 +268,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .uneven = true},
     {.name = "pipelined_linear",
      .sentence = "the chain of linear in segments, one behind the other",
-     .collectives = both,
+     .collectives = both | scans,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -229,7 +276,7 @@ constexpr std::array<Row, 18> all_rows = {{
      .parameters = block_parameter,
      .source = "S1",
      .steps = algorithm::linear,
-     .messages = tree_messages,
+     .messages = linear_messages,
      .rounds = linear_rounds,
      .partial_messages = tree_partials,
      .check_parameters = check_block,
@@ -286,7 +333,7 @@ constexpr std::array<Row, 18> all_rows = {{
     {.name = "transpose",
      .sentence = "every rank folds its block of columns in rank order, after an exchange of all with all; then the "
                  "values go to all",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -305,7 +352,7 @@ constexpr std::array<Row, 18> all_rows = {{
     {.name = "ring",
      .sentence =
          "each rank's block of columns goes once round the ranks and is reduced on the way; then its values go round",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::never,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "no plain with an operator that does not commute",
@@ -323,7 +370,7 @@ constexpr std::array<Row, 18> all_rows = {{
     {.name = "halving_doubling",
      .sentence =
          "partners 2^k apart, the nearest first, exchange halves of what they have left; then the values go back",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::always,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
@@ -340,7 +387,7 @@ constexpr std::array<Row, 18> all_rows = {{
     {.name = "circulant",
      .sentence = "every rank sends to the one s_k ahead in round k, s_k being halves of the rank count; then the "
                  "values go back",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::never,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "no plain with an operator that does not commute",
@@ -405,7 +452,22 @@ std::optional<std::string> plain_refusal(const Row& row, Collective collective, 
 }  // namespace
 
 std::string_view name_of(Collective collective) noexcept {
-  return collective == Collective::reduce ? "reduce" : "allreduce";
+  switch (collective) {
+    case Collective::reduce: return "reduce";
+    case Collective::allreduce: return "allreduce";
+    case Collective::reduce_scatter: return "reduce_scatter";
+    case Collective::scan: return "scan";
+    case Collective::exscan: return "exscan";
+  }
+  return "";
+}
+
+std::string names_of(Collective collectives) {
+  std::string text;
+  for (const Collective each : every_collective) {
+    if (offers(collectives, each)) text.append(text.empty() ? "" : ", ").append(name_of(each));
+  }
+  return text;
 }
 
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes) {
@@ -426,7 +488,7 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
                                    Operator kind) {
   if (!offers(row.collectives, collective)) {
     return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
-           std::string(name_of(row.collectives)) + " only), take another schedule";
+           names_of(row.collectives) + " only), take another schedule";
   }
   if (!contains(row.methods, method)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(method) + " (it serves " +

@@ -2,6 +2,7 @@
 // Rank order: stated by each row. Cost: stated by each row as formulas. Source: stated by each row.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,7 +20,12 @@ constexpr Collective operator|(Collective a, Collective b) noexcept {
 constexpr bool offers(Collective offered, Collective asked) noexcept {
   return (static_cast<int>(offered) & static_cast<int>(asked)) != 0;
 }
-std::string_view name_of(Collective collective) noexcept;
+std::string_view name_of(Collective collective) noexcept;  // of one
+std::string names_of(Collective collectives);              // between commas
+
+/// Each, in the order in which they are shown.
+inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,
+                                                Collective::scan, Collective::exscan};
 
 /// When every merge has its left operand before its right one in rank order, 0 first. Otherwise the order is cyclic.
 enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
@@ -43,7 +49,7 @@ inline constexpr Count most_block = Count{1} << 48;
 /// An algorithm. `messages` (of the whole job), `partial_messages` (the partials that they carry; the others carry
 /// values; as many of each in every segment, one a message, but where the row is `uneven`) and `rounds` (on the longest
 /// chain; see checker.hpp) take a context of which the rank does not count; null where only the transport could know,
-/// or, of rounds, where no formula does.
+/// or, of rounds, where no formula does. Of reduce_scatter they hold where all blocks have equally many segments.
 struct Row {
   std::string_view name;
   std::string_view sentence;
@@ -92,7 +98,7 @@ struct SegmentBytes {
 };
 
 /// The bytes of the whole job where all partials of a segment have one size. The row has its formulas and is not
-/// uneven.
+/// uneven, the collective reduce or allreduce.
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
 /// All rows, in the order in which they are shown.

@@ -73,6 +73,7 @@ Steps ring(Context c) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
+  if (c.collective == Collective::reduce_scatter) co_return;
   Steps gather = c.rooted() ? gather_at_root(c) : gather_round(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "order/layout.hpp"
 #include "schedule/generator.hpp"
@@ -73,7 +74,7 @@ enum class StepKind : std::uint8_t {
   receive,    // target := what `peer` sends there; `covers` says which rows it will hold (partials)
   merge,      // target := left merged with right, left before right in rank order; target may be left or right
   copy,       // target := left (a partial to a partial, or a value to a value)
-  finish,     // target (value) := the values of left (partial), which covers all ranks
+  finish,     // target (value) := the values of left (partial), of what `covers` says; of all ranks where it is empty
   add_words,  // target := left with the transport adding the 64-bit words of all ranks' partials
 };
 
@@ -85,11 +86,13 @@ struct Step {
   Slot left;
   Slot right;
   Rank peer = -1;
-  Covers covers;  // which rows a partial slot holds after lift, receive, merge, copy or add_words
+  Covers covers;  // which rows a partial slot holds after lift, receive, merge, copy or add_words; see finish
 };
 
-/// What a call asks for. The values are flags, so that a row can list several.
-enum class Collective : std::uint8_t { reduce = 1, allreduce = 2 };
+/// What a call asks for. The values are flags, so that a row can list several. `reduce_scatter`: every rank gets the
+/// columns of its own block. `scan`: every rank gets the rows of the ranks up to its own, `exscan`: of those below it,
+/// rank 0 nothing.
+enum class Collective : std::uint8_t { reduce = 1, allreduce = 2, reduce_scatter = 4, scan = 8, exscan = 16 };
 
 struct Spec;
 
@@ -101,10 +104,13 @@ struct Context {
   Rank root = 0;  // of reduce
   Collective collective = Collective::allreduce;
   std::uint32_t segments = 1;
+  /// Of reduce_scatter: where each rank's segments begin, and the end; empty: as many to each as can be.
+  std::span<const std::uint32_t> blocks = {};
   const order::Layout* layout = nullptr;  // null: a row a rank
   const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
 
   constexpr bool rooted() const noexcept { return collective == Collective::reduce; }
+  constexpr bool is_scan() const noexcept { return collective == Collective::scan || collective == Collective::exscan; }
 };
 
 /// An algorithm's steps for one rank, made one at a time. The final result stands in `value(0, segment)`.

@@ -78,6 +78,7 @@ Steps give_all(Context c, Blocks blocks) {
 Steps transpose(Context c) {
   const Blocks blocks(c);
   for (Steps steps = exchange(c, blocks); const Step* step = steps.next();) co_yield *step;
+  if (c.collective == Collective::reduce_scatter) co_return;
   Steps gather = c.rooted() ? gather_at_root(c) : give_all(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
