@@ -6,7 +6,7 @@
 //   Matrix m = sf::reduce(matrices, multiply, comm, {.layout = layout});    // any operator, in the fixed tree
 //
 // MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number, on nothing else.
-//   sf::allreduce(std::span{buffer}, sf::plus, comm);
+//   sf::allreduce(std::span{buffer}, sf::plus, comm);                      // reduce_to, scan, exscan, reduce_scatter
 //
 // All calls are collective: every rank makes them, in the same order. What fails on one rank is an Error on all.
 // Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
@@ -15,7 +15,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "steadfold/steadfold.hpp"
 #include "steadfold/steadfold_mpi.h"
@@ -73,11 +75,37 @@ result_t<T, Op> reduce_over(std::span<const T> first, const void* second, const 
   return result;
 }
 
+/// The same, cut into blocks.
 template <class T, class Op>
-void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options) {
+sf_call call_of_blocks(HeldOperator<T, Op>& held, std::span<const std::uint64_t> blocks, const Options& options) {
+  sf_call call = call_of_vectors(held, std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0}), options);
+  call.collective = SF_REDUCE_SCATTER;
+  call.blocks = blocks.data();
+  call.block_count = blocks.size();
+  return call;
+}
+
+template <class T, class Op>
+void reduce_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result, const Op& op,
+                   MPI_Comm comm, const Options& options) {
+  HeldOperator<T, std::decay_t<Op>> held(op);
+  sf_call call = call_of_blocks(held, blocks, options);
+  call.columns = values.size();
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  // Another size is for the call itself to report: no rank must wait for one that threw.
+  const auto own = static_cast<std::size_t>(rank);
+  const bool fits = own < blocks.size() && blocks[own] == result.size();
+  check(sf_reduce(&call, values.data(), nullptr, fits ? result.data() : nullptr, comm), &held);
+}
+
+template <class T, class Op>
+void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options,
+                    sf_collective collective = SF_REDUCE) {
   static_assert(std::same_as<result_t<T, Op>, T>, "the results do not fit in the place of the elements");
   HeldOperator<T, std::decay_t<Op>> held(op);
-  const sf_call call = call_of_vectors(held, buffer.size(), options);
+  sf_call call = call_of_vectors(held, buffer.size(), options);
+  call.collective = collective;
   check(sf_reduce(&call, buffer.data(), nullptr, buffer.data(), comm), &held);
 }
 
@@ -207,6 +235,38 @@ void reduce_to(int root, std::span<T> buffer, const Op& op, MPI_Comm comm, Optio
   detail::reduce_vectors(buffer, op, comm, options);
 }
 
+/// MPI's shape, in place: buffer[i] of the ranks 0 to this one, combined by `op` in the binary tree over those ranks.
+template <class T, class Op>
+void scan(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_vectors(buffer, op, comm, options, SF_SCAN);
+}
+
+/// The same of the ranks below this one; the buffer of rank 0 stays as it is.
+template <class T, class Op>
+void exscan(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_vectors(buffer, op, comm, options, SF_EXSCAN);
+}
+
+/// MPI's shape: of the vectors of all ranks combined by `op` rank r gets the blocks[r] elements behind those of the
+/// lower ranks. The bits are those of allreduce. `values` has as many elements as all blocks, `result` those of this
+/// rank's; it may be part of `values`.
+template <class T, class Op>
+void reduce_scatter(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result, const Op& op,
+                    MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_blocks(values, blocks, result, op, comm, options);
+}
+
+/// The same in blocks of one size.
+template <class T, class Op>
+void reduce_scatter_block(std::span<const T> values, std::span<T> result, const Op& op, MPI_Comm comm,
+                          const Options& options = {}) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  const std::vector<std::uint64_t> blocks(static_cast<std::size_t>(ranks),
+                                          values.size() / static_cast<std::size_t>(ranks));
+  detail::reduce_blocks(values, std::span<const std::uint64_t>(blocks), result, op, comm, options);
+}
+
 namespace detail {
 
 /// What all plans can do.
@@ -269,6 +329,23 @@ class Plan : public detail::BoundPlan {
     return plan;
   }
 
+  /// Of scan, of exscan, and of reduce_scatter.
+  template <class Op>
+  static Plan of_scan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    return of_prefix(SF_SCAN, op, count, comm, options);
+  }
+  template <class Op>
+  static Plan of_exscan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    return of_prefix(SF_EXSCAN, op, count, comm, options);
+  }
+  template <class Op>
+  static Plan of_reduce_scatter(const Op& op, std::span<const std::uint64_t> blocks, MPI_Comm comm,
+                                const Options& options = {}) {
+    Plan plan;
+    plan.bind(op, comm, [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
+    return plan;
+  }
+
   /// One result out of distributed elements.
   Result run(std::span<const T> first, const T* second = nullptr) {
     auto result = detail::no_result<Result>();
@@ -301,6 +378,18 @@ class Plan : public detail::BoundPlan {
 
  private:
   Plan() = default;
+
+  template <class Op>
+  static Plan of_prefix(sf_collective collective, const Op& op, std::uint64_t count, MPI_Comm comm,
+                        const Options& options) {
+    Plan plan;
+    plan.bind(op, comm, [&](auto& held) {
+      sf_call call = detail::call_of_vectors(held, count, options);
+      call.collective = collective;
+      return call;
+    });
+    return plan;
+  }
 
   template <class Op, class MakeCall>
   void bind(const Op& op, MPI_Comm comm, MakeCall make_call) {

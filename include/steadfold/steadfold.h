@@ -102,6 +102,14 @@ typedef enum sf_layout {
   SF_ROW_A_RANK  /* MPI's shape: rank r brings row r of as many rows as there are ranks */
 } sf_layout;
 
+/* Which ranks get what. */
+typedef enum sf_collective {
+  SF_REDUCE,         /* the result goes to `root`, or to all ranks */
+  SF_REDUCE_SCATTER, /* rank r gets the columns of its block: blocks[r] of them, after those of the lower ranks */
+  SF_SCAN,           /* rank r gets the reduction of the rows of the ranks 0 to r; rows stand in rank order */
+  SF_EXSCAN          /* rank r gets that of the ranks 0 to r-1; rank 0 gets nothing and its `result` is left alone */
+} sf_collective;
+
 typedef struct sf_interval {
   uint64_t begin, end; /* indices begin .. end-1 */
 } sf_interval;
@@ -147,6 +155,11 @@ typedef struct sf_call {
 
   uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 is 3. More are more exact: docs/guarantees.md has the bound */
   sf_sweep sweep; /* SF_BINNED */
+
+  sf_collective collective;
+  const uint64_t* blocks; /* SF_REDUCE_SCATTER: the columns of every rank, the same on all of them; their sum is
+                             `columns`. NULL: equally many, which must come out even */
+  size_t block_count;     /* as many as there are ranks */
 } sf_call;
 
 /* A sum of no doubles: every field has its default. */
@@ -154,7 +167,7 @@ sf_call sf_call_default(void);
 
 /* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT, or the mask of
  * SF_MASKED_SUM, a byte a row, where any but 0 selects it (else NULL); both are only read. `result` receives `columns`
- * results. root and schedule are ignored. */
+ * results. root and schedule are ignored; SF_REDUCE alone is between elements of one process. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */

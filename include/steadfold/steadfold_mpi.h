@@ -1,7 +1,8 @@
 /* Steadfold over MPI: the C interface. One library per MPI implementation.
  *
  * All functions with a communicator or a plan are collective: every rank calls them, in the same order. When a call
- * fails on one rank or ranks disagree, every rank returns an error (of a rooted call: the root, and who caused it). */
+ * fails on one rank or ranks disagree, every rank returns an error (of a rooted call: the root, and who caused it; of a
+ * scan's plan: those above it, and who caused it). */
 #ifndef STEADFOLD_STEADFOLD_MPI_H
 #define STEADFOLD_STEADFOLD_MPI_H
 
@@ -13,9 +14,9 @@
 extern "C" {
 #endif
 
-/* Reduces the rows of all ranks at once. `result` (columns results; may be `first`) is written on the root, or on all
- * ranks with SF_ALL_RANKS; on other ranks it may be NULL. The first call on a communicator duplicates it; later calls
- * of the same shape allocate nothing. */
+/* Reduces the rows of all ranks at once. `result` (columns results, of SF_REDUCE_SCATTER those of this rank's block;
+ * may be `first`) is written on the ranks that get one, see sf_collective; on other ranks it may be NULL. The first
+ * call on a communicator duplicates it; later calls of the same shape allocate nothing. */
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);
 
 /* The rows [mine->begin, mine->end) of this rank when rank 0 brings its `rows` rows first, then rank 1, and so on; and

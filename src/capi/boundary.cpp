@@ -14,6 +14,7 @@ static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
 static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
 static_assert(SF_BINNED == static_cast<int>(collective::Method::binned));
 static_assert(SF_DOUBLE_SWEEP == static_cast<int>(collective::Sweep::double_sweep));
+static_assert(SF_EXSCAN == static_cast<int>(collective::Share::prefix_before));
 static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
 static_assert(SF_ALL_RANKS == collective::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
@@ -45,7 +46,8 @@ std::optional<Failure> fault(const sf_call* call) {
                {"type", number(call->type), SF_FLOAT128},
                {"result type", number(call->result_type), SF_FLOAT128},
                {"layout", number(call->layout), SF_ROW_A_RANK},
-               {"sweep", number(call->sweep), SF_DOUBLE_SWEEP}};
+               {"sweep", number(call->sweep), SF_DOUBLE_SWEEP},
+               {"collective", number(call->collective), SF_EXSCAN}};
   for (const auto& word : words)
     if (word.value > word.last)
       return Failure(Status::invalid_argument, std::string(word.what) + " " + std::to_string(word.value) +
@@ -66,6 +68,8 @@ Translated translated(const sf_call* call) {
                  .result_type = static_cast<arithmetic::Type>(call->result_type),
                  .columns = call->columns,
                  .root = call->root,
+                 .share = static_cast<collective::Share>(call->collective),
+                 .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
                  .schedule = text(call->schedule),
                  .element_count = call->element_count,
                  .user = {.apply = call->user,

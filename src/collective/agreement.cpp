@@ -20,12 +20,14 @@ struct Head {
 struct CallHead {
   Description description;
   std::uint64_t rows = 0;
+  std::uint64_t block = 0;  // of this rank, in columns
   std::uint64_t interval_count = 0;
 };
 
 struct ProposedCall {
   Description description;
   Count rows = 0;
+  Count block = 0;
   std::vector<order::Interval> intervals;
 };
 struct Proposal {
@@ -71,7 +73,7 @@ Proposal read(std::span<const std::byte> bytes) {
   proposal.schedule = reader.text(head.schedule_bytes);
   for (std::uint64_t i = 0; i < head.call_count; ++i) {
     const auto call_head = reader.take<CallHead>();
-    ProposedCall call{.description = call_head.description, .rows = call_head.rows};
+    ProposedCall call{.description = call_head.description, .rows = call_head.rows, .block = call_head.block};
     call.intervals.reserve(call_head.interval_count);
     for (std::uint64_t k = 0; k < call_head.interval_count; ++k)
       call.intervals.push_back(reader.take<order::Interval>());
@@ -149,10 +151,13 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
     if (*other.layout == *layout) layout = other.layout;
   }
   const Count element_count = layout->element_count();
-  return {.description = description,
-          .digest = digest_of(description),
-          .layout = std::move(layout),
-          .element_count = element_count};
+  Member member{.description = description,
+                .digest = digest_of(description),
+                .layout = std::move(layout),
+                .element_count = element_count};
+  if (static_cast<Share>(description.share) == Share::block)
+    for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
+  return member;
 }
 
 void require_served(const Agreement& agreed) {
@@ -160,6 +165,13 @@ void require_served(const Agreement& agreed) {
   layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
+  if (!context_of(agreed, 0, 1, 1).is_scan()) return;
+  for (const order::Layout* const layout : layouts) {
+    if (!layout->in_rank_order())
+      throw Failure(Status::unsupported,
+                    "a scan of this layout (what stands before a rank follows the ranks), give "
+                    "every rank the elements behind those of the rank before it");
+  }
 }
 
 }  // namespace
@@ -179,7 +191,7 @@ Count sum_of_rows(Count some, Count more) {
   return some + more;
 }
 
-std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure) {
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure) {
   const std::string text = failure == nullptr ? "" : failure->what();
   const std::string_view schedule = calls.empty() ? std::string_view() : asked_schedule(calls.front());
   const Head head{.status = failure == nullptr ? Status::ok : failure->status(),
@@ -192,8 +204,11 @@ std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failu
   append(bytes, schedule.data(), schedule.size());
   for (const Call& call : calls) {
     const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
-    const CallHead call_head{
-        .description = describe(call), .rows = call.rows, .interval_count = listed ? call.intervals.size() : 0};
+    const bool has_block = call.share == Share::block && failure == nullptr;
+    const CallHead call_head{.description = describe(call),
+                             .rows = call.rows,
+                             .block = has_block ? call.blocks[static_cast<std::size_t>(rank)] : 0,
+                             .interval_count = listed ? call.intervals.size() : 0};
     append(bytes, &call_head, sizeof call_head);
     if (listed) append(bytes, call.intervals.data(), call.intervals.size_bytes());
   }

@@ -20,6 +20,9 @@ struct Member {
   std::uint64_t digest = 0;
   std::shared_ptr<const order::Layout> layout;  // members with equal ones share it
   Count element_count = 0;                      // unknown_count where only the partials know
+  std::vector<Count> blocks = {};               // of reduce_scatter: columns of every rank
+
+  bool gets_result(Rank rank) const noexcept { return collective::gets_result(description, blocks, rank); }
 };
 
 /// The same on all ranks.
@@ -30,13 +33,14 @@ struct Agreement {
   std::string schedule_text;
 
   Rank root() const noexcept { return root_of(members.front().description); }
+  schedule::Collective collective() const noexcept { return collective_of(members.front().description); }
 };
 
 /// What a schedule makes a rank's steps of. `agreed` must outlive it.
 schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept;
 
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
-std::vector<std::byte> propose(std::span<const Call> calls, const Failure* failure);
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);
 
 /// The two together. Throws Failure where no count can hold them.
 Count sum_of_rows(Count some, Count more);

@@ -104,13 +104,14 @@ Bytes Bundle::merge(std::uint32_t /*segment*/, std::span<const std::byte> left, 
   });
 }
 
-Bytes Bundle::finish(std::uint32_t /*segment*/, std::span<const std::byte> partial, std::span<std::byte> out) {
+Bytes Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, std::span<const std::byte> partial,
+                     std::span<std::byte> out) {
   Header header = arithmetic::header_of(partial);
   if (!well_formed(partial)) return arithmetic::write_failure(out, header, Status::transport_failed);
   Members partials(partial, prefix());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto room = out.subspan(value_at_[i], value_at_[i + 1] - value_at_[i]);
-    const Bytes size = members_[i]->finish(only_segment, partials.next(), room);
+    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), room);
     std::memset(room.data() + size, 0, room.size() - size);
     header.status = worse(header.status, arithmetic::header_of(room).status);
   }

@@ -28,7 +28,8 @@ class Bundle final : public Content {
   Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;
+  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
+               std::span<std::byte> out) override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;

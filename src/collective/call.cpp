@@ -88,6 +88,11 @@ std::string_view layout_name(LayoutKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view share_name(Share share) {
+  static constexpr std::array<std::string_view, 4> names = {"reduction", "reduce_scatter", "scan", "exscan"};
+  return names[static_cast<std::size_t>(share)];
+}
+
 std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
 
 std::string text_of_count(std::uint64_t count) {
@@ -126,6 +131,8 @@ Description describe(const Call& call) noexcept {
   d.layout = static_cast<std::uint64_t>(call.layout);
   d.root = static_cast<std::uint32_t>(call.root);
   d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  d.share = static_cast<std::uint64_t>(call.share);
+  for (const Count block : call.blocks) d.blocks = mix(d.blocks, block + 1);
   d.columns = call.columns;
   d.element_count = call.element_count;
   d.operator_name = is_user ? hash_of(call.operator_name) : 0;
@@ -176,9 +183,13 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.layout != other.layout)
     return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
                   layout_name(static_cast<LayoutKind>(other.layout)));
+  if (mine.share != other.share)
+    return differ("collective", share_name(static_cast<Share>(mine.share)),
+                  share_name(static_cast<Share>(other.share)));
   if (mine.root != other.root) return differ("root", text_of_root(root_of(mine)), text_of_root(root_of(other)));
   if (mine.columns != other.columns)
     return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
+  if (mine.blocks != other.blocks) return "different blocks of columns";
   if (mine.element_bytes != other.element_bytes)
     return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
   if (mine.element_count != other.element_count)
@@ -188,6 +199,32 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
   return "no difference";
 }
+
+namespace {
+
+/// What ranks are to get, by itself.
+void validate_share(const Call& call, Rank rank_count) {
+  if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
+    refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of them, or -1 for all");
+  if (call.share == Share::all) return;
+  const std::string name(share_name(call.share));
+  if (call.root != all_ranks)
+    refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
+  if (call.share != Share::block && call.method == Method::binned && call.sweep == Sweep::double_sweep)
+    refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
+           "single sweep");
+  if (call.share != Share::block) return;
+  Count sum = 0;
+  for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
+  if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
+    refuse(std::string("blocks of ") + (sum > call.columns ? "more than " : "") +
+           std::to_string(std::min(sum, call.columns)) + " columns for " + std::to_string(call.blocks.size()) +
+           " ranks (rows have " + std::to_string(call.columns) + " columns and there are " +
+           std::to_string(rank_count) + " ranks), deal every column to one rank");
+}
+
+}  // namespace
 
 void validate(const Call& call, Rank rank_count) {
   require_target();
@@ -208,9 +245,7 @@ void validate(const Call& call, Rank rank_count) {
   if (call.rows > most_rows / (call.columns * element_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
            " bytes (that is no memory's size), check rows, columns and element_bytes");
-  if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
-    refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
-           "), give one of them, or -1 for all");
+  validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
   if (call.threads < 1 || call.threads > Crew::most)
@@ -349,26 +384,31 @@ Rank root_of(const Description& description) noexcept {
   return static_cast<Rank>(static_cast<std::uint32_t>(description.root));
 }
 
-bool gets_result(const Description& description, Rank rank) noexcept {
-  return root_of(description) == all_ranks || root_of(description) == rank;
+bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
+  switch (static_cast<Share>(description.share)) {
+    case Share::block: return blocks[static_cast<std::size_t>(rank)] > 0;
+    case Share::prefix_before: return rank > 0;
+    default: return root_of(description) == all_ranks || root_of(description) == rank;
+  }
 }
 
 schedule::Collective collective_of(const Description& description) noexcept {
+  switch (static_cast<Share>(description.share)) {
+    case Share::block: return schedule::Collective::reduce_scatter;
+    case Share::prefix: return schedule::Collective::scan;
+    case Share::prefix_before: return schedule::Collective::exscan;
+    default: break;
+  }
   return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
 }
 
 schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
                              std::uint32_t segments) noexcept {
-  const Rank root = root_of(description);
   return {.rank = rank,
           .rank_count = rank_count,
-          .root = std::max(root, 0),
-          .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
+          .root = std::max(root_of(description), 0),
+          .collective = collective_of(description),
           .segments = segments};
-}
-
-order::Interval columns_of(const Description& description, std::uint32_t segment, std::uint32_t segments) noexcept {
-  return {description.columns * segment / segments, description.columns * (segment + 1) / segments};
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {

@@ -23,6 +23,9 @@ using order::Rank;
 /// The numbers are those of sf_method and sf_layout in steadfold.h.
 enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
+/// What of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of the
+/// ranks up to its own or below it. The numbers are those of sf_collective.
+enum class Share : std::uint32_t { all, block, prefix, prefix_before };
 
 using arithmetic::Sweep;
 
@@ -53,7 +56,9 @@ struct Call {
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
   Rank root = all_ranks;
-  std::string_view schedule;  // empty or auto: the library chooses
+  Share share = Share::all;
+  std::span<const Count> blocks = {};  // Share::block: columns of every rank
+  std::string_view schedule = {};      // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
   arithmetic::Operator user;  // Operation::user
@@ -90,10 +95,12 @@ struct Description {
   std::uint64_t may_fail = 0;
   std::uint64_t bin_count = 0;  // resolved; 0 for other methods than binned
   std::uint64_t sweep = 0;
+  std::uint64_t share = 0;
+  std::uint64_t blocks = 0;  // a hash
 
   friend bool operator==(const Description&, const Description&) = default;
 };
-static_assert(sizeof(Description) == 15 * 8, "no padding: it is hashed and sent as bytes");
+static_assert(sizeof(Description) == 17 * 8, "no padding: it is hashed and sent as bytes");
 
 /// The schedule that was asked for by name; empty where the choice is the library's.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {
@@ -132,13 +139,11 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
 schedule::Collective collective_of(const Description& description) noexcept;
 /// The root, or all_ranks.
 Rank root_of(const Description& description) noexcept;
-/// Whether this rank gets the result.
-bool gets_result(const Description& description, Rank rank) noexcept;
+/// Whether this rank gets a result; `blocks` are those of the call.
+bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
 schedule::Operator operator_kind(const Description& description) noexcept;
 /// What a schedule makes a rank's steps of, layout and parameters left out.
 schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
                              std::uint32_t segments) noexcept;
-/// The columns of a segment: as many in each as can be.
-order::Interval columns_of(const Description& description, std::uint32_t segment, std::uint32_t segments) noexcept;
 
 }  // namespace steadfold::collective

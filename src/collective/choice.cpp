@@ -27,7 +27,9 @@ void require_served(const schedule::Spec& spec, const Description& call) {
 /// The least rounds: the choice where nothing else is cheaper by far.
 std::string by_rounds(std::span<const Description> calls) {
   const Description& any = calls.front();
-  if (collective_of(any) == schedule::Collective::allreduce) return "recursive_doubling";
+  const schedule::Collective collective = collective_of(any);
+  if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
+  if (collective != schedule::Collective::reduce) return "recursive_doubling";
   const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
     return static_cast<Method>(call.method) == Method::plain && call.commutes == 0;
   });
@@ -68,14 +70,19 @@ std::string by_model(const Description& call, const order::Layout& layout, const
 }
 
 /// [S3]: binomial trees and recursive doubling for short messages, else halves are scattered and gathered; in reduce
-/// only for powers of two, and never for operators of users in allreduce.
+/// only for powers of two, and never for operators of users in allreduce. Reduce_scatter by halves, long vectors each
+/// from all to all; scans by recursive doubling.
 std::string by_mpich(const Description& call, Rank rank_count) {
   constexpr Bytes most_short = 2048;
+  constexpr Bytes most_halved = 524288;  // of reduce_scatter
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);
   const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
   if (collective_of(call) == schedule::Collective::reduce)
     return is_short || power != ranks ? "binomial" : "halving_doubling";
+  if (static_cast<Share>(call.share) == Share::block)
+    return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
+  if (static_cast<Share>(call.share) != Share::all) return "recursive_doubling";
   const bool is_user = static_cast<arithmetic::Operation>(call.operation) == arithmetic::Operation::user;
   return is_short || is_user ? "recursive_doubling" : "halving_doubling";
 }

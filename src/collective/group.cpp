@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 #include "collective/failure.hpp"
 
@@ -47,9 +48,14 @@ Group::Group(std::shared_ptr<transport::Transport> transport)
       verdict_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), verdict_, *transport_,
                      transport_->new_tags(1)) {}
 
-/// MPI's shape spelt out, and a single interval where no index matters.
-Call Group::placed(const Call& given, order::Interval& mine) const {
+/// MPI's shape spelt out, a single interval where no index matters, and equal blocks where none are named.
+Call Group::placed(const Call& given, order::Interval& mine) {
   Call call = given;
+  const auto ranks = static_cast<Count>(rank_count());
+  if (call.share == Share::block && call.blocks.empty() && call.columns % ranks == 0) {
+    equal_blocks_.assign(ranks, call.columns / ranks);
+    call.blocks = equal_blocks_;
+  }
   if (call.layout == LayoutKind::row_a_rank) {
     mine = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
     call.element_count = static_cast<Count>(rank_count());
@@ -64,9 +70,10 @@ Call Group::placed(const Call& given, order::Interval& mine) const {
 void Group::require_usable(const Call& call, const Data& data) const {
   validate(call, rank_count());
   require_data(call, data.first, data.second);
-  if (data.result == nullptr && (call.root == all_ranks || call.root == rank()))
+  if (data.result == nullptr && gets_result(describe(call), call.blocks, rank()))
     throw Failure(Status::invalid_argument,
-                  "nowhere to put the result (its address is null on a rank that gets it), give an address");
+                  "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of "
+                  "its block), give an address");
 }
 
 /// A bundle's calls share their messages: one root, one schedule.
@@ -81,6 +88,12 @@ void Group::require_usable(std::span<const Call> calls) const {
     } catch (const Failure& failure) {
       throw Failure(failure.status(), where + failure.what());
     }
+    if (calls.size() > 1 && calls[i].share == Share::block)
+      throw Failure(Status::unsupported,
+                    where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
+    if (calls[i].share != calls[0].share)
+      throw Failure(Status::invalid_argument,
+                    where + "another collective than that of call 0 (a bundle has one), bind it apart");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
       throw Failure(Status::invalid_argument,
                     where + "another root or schedule than that of call 0 (a bundle has one of each), make them equal");
@@ -114,6 +127,7 @@ Group::Shape& Group::shape_of(const Call& call) {
 /// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
 bool Group::fits_opening(const Shape& shape, const Call& call) const {
   if (shape.kind->survey_bytes() > 0) return false;  // two reductions, one after the other
+  if (call.share == Share::prefix || call.share == Share::prefix_before) return false;
   if (!forced_schedule_.empty() || !asked_schedule(call).empty() || !knows_its_rows(call, shape.description))
     return false;
   Bytes bytes = shape.bytes_of_none;
@@ -209,8 +223,20 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   if (status != Status::ok) diagnose(call, status, failure);
   if (!is_here)
     run_plan(call, ways, data);
-  else if (gets_result(shape->description, rank()))
-    std::memcpy(data.result, shape->values.data(), shape->kind->value_bytes());
+  else if (gets_result(shape->description, call.blocks, rank()))
+    deliver(*shape, call, data);
+}
+
+/// All of what was finished here, or this rank's columns of it.
+void Group::deliver(const Shape& shape, const Call& call, const Data& data) const {
+  const Bytes column_bytes = shape.kind->value_bytes() / call.columns;
+  order::Interval columns{0, call.columns};
+  if (call.share == Share::block) {
+    const auto before = call.blocks.first(static_cast<std::size_t>(rank()));
+    columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
+    columns.end = columns.begin + call.blocks[before.size()];
+  }
+  std::memcpy(data.result, shape.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
 }
 
 void Group::run_plan(const Call& call, Ways ways, const Data& data) {
@@ -255,7 +281,7 @@ std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> c
 }
 
 Agreement Group::agree(std::span<const Call> calls, const Failure* mine) {
-  const auto gathered = transport_->gather_all(propose(calls, mine));
+  const auto gathered = transport_->gather_all(propose(calls, rank(), mine));
   std::vector<std::span<const std::byte>> proposals;
   for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
     proposals.push_back(

@@ -60,7 +60,7 @@ class Group {
     std::unique_ptr<Plan> plan;
   };
 
-  Call placed(const Call& call, order::Interval& mine) const;
+  Call placed(const Call& call, order::Interval& mine);
   void require_usable(const Call& call, const Data& data) const;
   void require_usable(std::span<const Call> calls) const;
   Shape& shape_of(const Call& call);
@@ -70,6 +70,7 @@ class Group {
   std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                   Bytes partial_bytes);
   Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
+  void deliver(const Shape& shape, const Call& call, const Data& data) const;
   Status verdict_on(Status mine);
   void run_plan(const Call& call, Ways ways, const Data& data);
   Plan& new_cached_plan(const Call& call);
@@ -85,7 +86,8 @@ class Group {
   Stage verdict_stage_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
-  Crew crew_;  // for partials in the opening; plans have their own
+  std::vector<Count> equal_blocks_;  // the last that were asked for
+  Crew crew_;                        // for partials in the opening; plans have their own
 };
 
 }  // namespace steadfold::collective

@@ -38,8 +38,11 @@ Guarantees kept(const Description& description) noexcept {
   const auto kind = static_cast<LayoutKind>(description.layout);
   const bool loose = static_cast<Method>(description.method) == Method::plain && !order_free(description);
   Guarantees found = loose ? guarantee::target : guarantee::all;
-  // Where every rank brings one row, N is the number of ranks, and the rows are theirs.
-  if (kind == LayoutKind::row_a_rank) found &= ~(guarantee::ranks | guarantee::layout);
+  // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
+  // rank.
+  const auto share = static_cast<Share>(description.share);
+  const bool is_scan = share == Share::prefix || share == Share::prefix_before;
+  if (kind == LayoutKind::row_a_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
   // Without an interval list the elements' indices follow from who holds them.
   if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;
   return found;

@@ -95,6 +95,9 @@ void require_whole(const Call& call) {
 void reduce_locally(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
   Call call = given;
   call.root = all_ranks;
+  if (call.share != Share::all)
+    throw Failure(Status::unsupported,
+                  "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
   const order::Interval all{0, call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);

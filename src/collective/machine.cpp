@@ -106,7 +106,7 @@ void SlotMachine::compute(const Step& step) {
     written(to, fits ? from.size : 0, from.ready);
   } else if (step.kind == StepKind::finish) {
     const Place& from = left(step);
-    const Bytes size = content_->finish(segment, {from.data, from.size}, {to.data, to.capacity});
+    const Bytes size = content_->finish(segment, step.covers, {from.data, from.size}, {to.data, to.capacity});
     written(to, size, from.ready);
   }
 }

@@ -31,7 +31,9 @@ class Content {
   virtual Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
   virtual Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
                       std::span<std::byte> out) = 0;
-  virtual Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) = 0;
+  /// Of what `covers` says; of all ranks where it is empty.
+  virtual Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
+                       std::span<std::byte> out) = 0;
 
   /// See PartialKind; 0 where the transport cannot do the adding.
   virtual std::size_t word_count(std::uint32_t /*segment*/) const { return 0; }

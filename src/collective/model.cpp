@@ -20,8 +20,20 @@ Bytes typical_partial(const schedule::Row& row, const schedule::Context& context
 
 /// Which part of what passes the ports are partials.
 double share_of_partials(const schedule::Row& row, const schedule::Context& context) {
+  if (context.is_scan()) return 1.0;
+  if (row.uneven && context.collective == schedule::Collective::reduce_scatter) return 1.0;
   if (row.uneven) return context.rooted() && context.segments == 1 ? 1.0 : 0.5;
   return static_cast<double>(row.partial_messages(context)) / static_cast<double>(row.messages(context));
+}
+
+/// How many vectors' bytes pass a rank's ports. Where whole vectors are reduced and blocks of them go back, the way
+/// back is about as many as one.
+double vectors_of(const schedule::Row& row, const schedule::Context& context, double rounds) {
+  if (row.vectors) return row.vectors(context);
+  const bool is_whole = row.segments != schedule::Segments::one_a_rank;
+  if (context.collective == schedule::Collective::reduce_scatter && is_whole)
+    return rounds - order::ceil_log2(static_cast<order::Count>(context.rank_count)) + 1;
+  return rounds / context.segments;
 }
 
 }  // namespace
@@ -33,9 +45,11 @@ std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Con
   if (!row.messages || !row.rounds) return std::nullopt;
   context.spec = &spec;
   if (context.rank_count == 1) return 0;
-  context.segments = segments_of(spec, context, columns, kind.value_bytes() / columns, link);
+  const bool scatters = context.collective == schedule::Collective::reduce_scatter;
+  context.segments = scatters ? static_cast<std::uint32_t>(context.rank_count)
+                              : segments_of(spec, context, columns, kind.value_bytes() / columns, link);
   const auto rounds = static_cast<double>(row.rounds(context));
-  const double vectors = row.vectors ? row.vectors(context) : rounds / context.segments;
+  const double vectors = vectors_of(row, context, rounds);
   const double share = share_of_partials(row, context);
   const auto partial = static_cast<double>(typical_partial(row, context, kind));
   const auto value = static_cast<double>(kind.value_bytes() + sizeof(Header));

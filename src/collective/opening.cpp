@@ -65,7 +65,8 @@ Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left,
   return size;
 }
 
-Bytes Opening::finish(std::uint32_t /*segment*/, std::span<const std::byte> partial, std::span<std::byte> out) {
+Bytes Opening::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<const std::byte> partial,
+                      std::span<std::byte> out) {
   if (partial.size() < prefix) return arithmetic::write_failure(out, {}, Status::transport_failed);
   std::memcpy(out.data(), partial.data(), partial.size());
   return partial.size();

@@ -39,7 +39,8 @@ class Opening final : public Content {
   Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;
+  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
+               std::span<std::byte> out) override;
 
  private:
   alignas(64) std::array<std::byte, capacity> mine_{};

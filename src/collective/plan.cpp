@@ -8,21 +8,30 @@
 namespace steadfold::collective {
 namespace {
 
-std::uint32_t segments_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
-  if (agreed.members.size() > 1) return 1;
-  const Description& call = agreed.members.front().description;
+Cut cut_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
+  const Member& member = agreed.members.front();
+  const Description& call = member.description;
+  if (agreed.members.size() > 1) return {call.columns, 1};
+  const schedule::Context context = context_of(agreed, 0, rank_count, 1);
+  if (asked == 0 || !member.blocks.empty())
+    return collective::cut_of(agreed.schedule, context, call.columns, call.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
-  if (asked > 0) return agreed.schedule.row->segments_up_to(most, context_of(agreed, 0, rank_count, 1));
-  return collective::segments_of(agreed.schedule, context_of(agreed, 0, rank_count, 1), call.columns,
-                                 call.element_bytes);
+  return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
+}
+
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, const Cut& cut) {
+  schedule::Context context = context_of(agreed, rank, rank_count, cut.segments());
+  context.blocks = cut.blocks();
+  return context;
 }
 
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
-                                           const transport::Transport& transport, std::uint32_t segments, Crew& crew) {
+                                           const transport::Transport& transport, const Cut& cut, Crew& crew) {
   std::vector<std::unique_ptr<Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Cut whole(agreed.members[i].description.columns, 1);  // of a bundle's
     members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
-                                             transport.rank_count(), segments, crew));
+                                             transport.rank_count(), calls.size() == 1 ? cut : whole, crew));
   }
   return members;
 }
@@ -46,11 +55,12 @@ Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
   return bytes;
 }
 
-std::string text_of(const Agreement& agreed, Rank rank_count, std::uint32_t segments) {
+std::string text_of(const Agreement& agreed, Rank rank_count, const Cut& cut) {
   const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
-  const schedule::Context context = context_of(agreed, 0, rank_count, segments);
-  std::string text = std::string(root == all_ranks ? "allreduce" : "reduce to rank " + std::to_string(root)) + " on " +
+  const schedule::Context context = context_of(agreed, 0, rank_count, cut);
+  std::string text = std::string(name_of(agreed.collective())) +
+                     (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
                      std::to_string(rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
   text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
@@ -66,12 +76,12 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
            std::uint32_t tag, std::uint32_t segments)
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
-      segments_(segments_of(agreed_, transport_->rank_count(), segments)),
-      members_(rows_of(agreed_, calls, *transport_, segments_, crew_)),
-      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segments_),
-            content(), *transport_, tag),
+      cut_(cut_of(agreed_, transport_->rank_count(), segments)),
+      members_(rows_of(agreed_, calls, *transport_, cut_, crew_)),
+      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), cut_), content(),
+            *transport_, tag),
       statuses_(members_.size(), Status::ok),
-      text_(text_of(agreed_, transport_->rank_count(), segments_)) {
+      text_(text_of(agreed_, transport_->rank_count(), cut_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {
@@ -169,9 +179,17 @@ void Plan::conclude() {
   status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   std::ranges::fill(statuses_, status_);
-  if (status_ > Status::empty || !gets_result(agreed_.members.front().description, transport_->rank())) return;
+  if (status_ <= Status::empty && agreed_.members.front().gets_result(transport_->rank())) deliver();
+}
+
+/// The segments of this rank's own block, or all.
+void Plan::deliver() {
+  const auto rank = static_cast<std::size_t>(transport_->rank());
+  const bool has_block = !cut_.blocks().empty();
+  const std::uint32_t begin = has_block ? cut_.blocks()[rank] : 0;
+  const std::uint32_t end = has_block ? cut_.blocks()[rank + 1] : cut_.segments();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (std::uint32_t s = 0; s < segments_; ++s) {
+    for (std::uint32_t s = begin; s < end; ++s) {
       const auto value = main_.machine().bytes_of(schedule::value(0, s));
       statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value) : value);
     }

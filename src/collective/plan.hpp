@@ -76,11 +76,12 @@ class Plan {
   void begin_main();
   bool advance();
   void conclude();
+  void deliver();
   transport::Traffic traffic() const noexcept;
 
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;
-  std::uint32_t segments_;
+  Cut cut_;
   Crew crew_;
   std::vector<std::unique_ptr<Rows>> members_;
   std::optional<Bundle> bundle_;  // of several members

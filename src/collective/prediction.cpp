@@ -33,16 +33,20 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
   const auto layout = order::Layout::contiguous(scenario.counts);
-  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), scenario.segments);
+  const Cut cut =
+      scenario.blocks.empty() ? Cut(scenario.description.columns, scenario.segments) : Cut(scenario.blocks, 0);
+  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), cut.segments());
+  context.blocks = cut.blocks();
   context.layout = &layout;
   context.spec = &scenario.schedule;
   const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
   const auto type = static_cast<arithmetic::Type>(scenario.description.type);
   const bool is_user = operation == arithmetic::Operation::user;
   const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
-  const Sizes sizes(scenario.description, op, scenario.segments);
+  const Sizes sizes(scenario.description, op, cut);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
-    const auto fixed = !row.uneven ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
+    const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
+    const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
     return {.by = PredictedBy::formulas,
             .messages = row.messages(context),
             .rounds = row.rounds ? std::optional(row.rounds(context)) : std::nullopt,

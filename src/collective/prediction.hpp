@@ -18,6 +18,7 @@ struct Scenario {
   schedule::Spec schedule;    // serves the description
   std::vector<Count> counts;  // elements of each rank
   std::uint32_t segments = 1;
+  std::vector<Count> blocks = {};  // reduce_scatter: columns of every rank, each a segment
   double seconds_per_operation = order::score_addition_seconds;
   arithmetic::Operator user = {};  // Operation::user
 

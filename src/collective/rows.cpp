@@ -5,14 +5,14 @@
 
 namespace steadfold::collective {
 
-Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments,
-           Crew& crew)
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew)
     : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count), crew_(&crew) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
-  for (std::uint32_t s = 0; s < segments; ++s) {
-    const order::Interval columns = columns_of(d, s, segments);
+  for (std::uint32_t s = 0; s < cut.segments(); ++s) {
+    const order::Interval columns = cut.columns(s);
+    if (!cut.blocks().empty() && s == cut.blocks()[static_cast<std::size_t>(rank)]) first_result_byte_ = result_byte;
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
@@ -26,7 +26,7 @@ void Rows::take(const Data& data) noexcept {
   const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
   const bool is_missing = agreed_->layout->local_count(rank_) > 0 &&
                           (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
-  const bool has_nowhere = data.result == nullptr && gets_result(agreed_->description, rank_);
+  const bool has_nowhere = data.result == nullptr && agreed_->gets_result(rank_);
   data_ = data;
   status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
 }
@@ -58,8 +58,8 @@ void Rows::expect(std::span<const std::byte> surveyed) {
 Status Rows::deliver(std::uint32_t segment, std::span<const std::byte> value) const {
   const Status status = arithmetic::header_of(value).status;
   if (status == Status::ok) {
-    std::memcpy(data_.result + segments_[segment].first_result_byte, value.data() + sizeof(Header),
-                segments_[segment].kind->value_bytes());
+    std::memcpy(data_.result + (segments_[segment].first_result_byte - first_result_byte_),
+                value.data() + sizeof(Header), segments_[segment].kind->value_bytes());
   }
   return status;
 }
@@ -102,10 +102,17 @@ Bytes Rows::merge(std::uint32_t segment, std::span<const std::byte> left, std::s
   return segments_[segment].kind->merge(left, right, out);
 }
 
-Bytes Rows::finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) {
+/// Of ranks in a row from 0 on; of all where none are named.
+Count Rows::row_count(const Covers& covers) const noexcept {
+  if (covers.ranks.count == 0) return agreed_->element_count;
+  return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
+}
+
+Bytes Rows::finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
+                   std::span<std::byte> out) {
   Segment& s = segments_[segment];
   Header header{.digest = agreed_->digest};
-  header.status = s.kind->finish(partial, agreed_->element_count, out.data() + sizeof header, s.spare.data());
+  header.status = s.kind->finish(partial, row_count(covers), out.data() + sizeof header, s.spare.data());
   arithmetic::set_header(out, header);
   return header.status == Status::ok ? value_capacity(segment) : sizeof header;
 }

@@ -8,6 +8,7 @@
 #include "collective/agreement.hpp"
 #include "collective/lifter.hpp"
 #include "collective/machine.hpp"
+#include "collective/segmentation.hpp"
 
 namespace steadfold::collective {
 
@@ -15,8 +16,7 @@ namespace steadfold::collective {
 class Rows final : public Content {
  public:
   /// `agreed` and the crew must outlive it. Throws Failure where the call is not offered.
-  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, std::uint32_t segments,
-       Crew& crew);
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
@@ -39,7 +39,8 @@ class Rows final : public Content {
   Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::byte> out) override;
+  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
+               std::span<std::byte> out) override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
@@ -53,6 +54,7 @@ class Rows final : public Content {
     std::vector<std::byte> spare = {};
   };
 
+  Count row_count(const Covers& covers) const noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
 
   const Member* agreed_;
@@ -62,6 +64,7 @@ class Rows final : public Content {
   Crew* crew_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
+  Bytes first_result_byte_ = 0;  // that this rank gets
   std::vector<Segment> segments_;
   Data data_;
   Status status_ = Status::ok;

@@ -54,6 +54,23 @@ Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::
   return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
 }
 
+Cut::Cut(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {
+  for (const Count block : blocks) {
+    const Count parts = block == 0 ? 0 : most == 0 ? 1 : (block - 1) / most + 1;
+    const Count begin = begins_.back();
+    for (Count part = 1; part <= parts; ++part) begins_.push_back(begin + block * part / parts);
+    blocks_.push_back(static_cast<std::uint32_t>(begins_.size() - 1));
+  }
+  columns_ = begins_.back();
+  segments_ = blocks_.back();
+}
+
+Cut cut_of(const schedule::Spec& spec, const schedule::Context& context, Count columns, Bytes column_bytes,
+           std::span<const Count> blocks, const transport::LogGP& link) {
+  if (context.collective == schedule::Collective::reduce_scatter) return {blocks, block_of(spec)};
+  return {columns, segments_of(spec, context, columns, column_bytes, link)};
+}
+
 std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link) {
   const schedule::Row& row = *spec.row;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collective/call.hpp"
+#include "collective/segmentation.hpp"
 
 namespace steadfold::collective {
 
@@ -17,9 +18,9 @@ struct Weight {
 
 class Sizes {
  public:
-  Sizes(const Description& description, const arithmetic::Operator& op, std::uint32_t segments) {
-    for (std::uint32_t s = 0; s < segments; ++s) {
-      columns_.push_back(columns_of(description, s, segments).size());
+  Sizes(const Description& description, const arithmetic::Operator& op, const Cut& cut) {
+    for (std::uint32_t s = 0; s < cut.segments(); ++s) {
+      columns_.push_back(cut.columns(s).size());
       kinds_.push_back(make_kind(description, op, columns_.back()));
     }
   }

@@ -19,7 +19,7 @@ class Verdict final : public Content {
               std::span<std::byte> out) override {
     return write(out, arithmetic::merge_headers(left, right).header);
   }
-  Bytes finish(std::uint32_t, std::span<const std::byte> partial, std::span<std::byte> out) override {
+  Bytes finish(std::uint32_t, const Covers&, std::span<const std::byte> partial, std::span<std::byte> out) override {
     return write(out, arithmetic::header_of(partial));
   }
 

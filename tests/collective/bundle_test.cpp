@@ -130,7 +130,7 @@ struct Sides {
       for (std::size_t rank = 0; rank < calls.size(); ++rank) calls[rank].push_back(of_part[rank]);
     }
     std::vector<Memory> proposals;
-    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, nullptr));
+    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
     agreed = concluded(proposals);
   }
 };
@@ -284,7 +284,7 @@ TEST(Bundles, ThatDifferAreMismatches) {
     auto calls = same.calls;
     change(calls);
     std::vector<Memory> proposals;
-    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, nullptr));
+    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
     const Concluded outcome = concluded(proposals);
     EXPECT_EQ(outcome.status, Status::mismatch);
     return outcome.text;
@@ -321,8 +321,8 @@ struct Lone {
   explicit Lone(std::mt19937_64& random) : parts(parts_for(1, random)), sides(parts, 1, all_ranks, "") {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      rows.push_back(
-          std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1, 1, crew));
+      rows.push_back(std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1,
+                                                        collective::Cut(members[k].description.columns, 1), crew));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));
@@ -352,7 +352,7 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
     Memory value(bundle.value_capacity(0));
     const Bytes merged = round % 2 == 0 ? bundle.merge(0, bytes, whole, out) : bundle.merge(0, whole, bytes, out);
     EXPECT_LE(merged, out.size());
-    EXPECT_LE(bundle.finish(0, bytes, value), value.size());
+    EXPECT_LE(bundle.finish(0, {}, bytes, value), value.size());
     if (cut < whole.size()) {
       EXPECT_NE(arithmetic::header_of(std::span(value)).status, Status::ok) << "of " << cut << " bytes";
     }

@@ -157,7 +157,7 @@ TEST(Owner, ServesBundlesOfOneLayout) {
     const std::vector<Call> one = calls_for(call_of(columns, 0, "owner"), deal);
     for (std::size_t rank = 0; rank < 4; ++rank) calls[rank].push_back(one[rank]);
   }
-  for (const auto& mine : calls) proposals.push_back(collective::propose(mine, nullptr));
+  for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
   const Concluded agreed = concluded(proposals);
   ASSERT_TRUE(agreed.agreement) << agreed.text;
 

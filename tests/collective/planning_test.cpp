@@ -119,7 +119,7 @@ TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) 
 TEST(Planning, AsBindDoesItGrowsWithTheRanks) {
   constexpr Rank p = 1 << 16;
   const auto call = call_of("binomial", 0);
-  std::vector<std::byte> proposal = collective::propose(std::span(&call, 1), nullptr);
+  std::vector<std::byte> proposal = collective::propose(std::span(&call, 1), 0, nullptr);
   const std::vector<std::span<const std::byte>> all(p, proposal);
   const Spent spent = spent_by([&] { return collective::conclude(all, ""); });
   std::printf("bind at 2^16 ranks: %zu bytes gathered a rank, %.1f ms to conclude, %.1f KiB held\n",

@@ -55,7 +55,8 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   auto context = collective::context_of(description, 0, static_cast<Rank>(counts.size()), c.segments);
   context.layout = &layout;
   context.spec = &spec;
-  const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), c.segments);
+  const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64),
+                    collective::Cut(description.columns, c.segments));
   return collective::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
 }
 

@@ -54,14 +54,14 @@ struct Concluded {
 };
 
 /// A rank's proposal as a bind makes it: with what is wrong with the call by itself, if anything.
-inline Memory proposal_of(const Call& call, Rank rank_count) {
+inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   try {
     collective::validate(call, rank_count);
     collective::make_kind(collective::describe(call), collective::operator_of(call), call.columns);
   } catch (const Failure& failure) {
-    return collective::propose(std::span(&call, 1), &failure);
+    return collective::propose(std::span(&call, 1), rank, &failure);
   }
-  return collective::propose(std::span(&call, 1), nullptr);
+  return collective::propose(std::span(&call, 1), rank, nullptr);
 }
 
 inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "") {
@@ -78,7 +78,9 @@ inline Concluded concluded(const std::vector<Memory>& proposals, const std::stri
 
 inline Concluded concluded(const std::vector<Call>& calls, const std::string& forced_schedule = "") {
   std::vector<Memory> proposals;
-  for (const Call& call : calls) proposals.push_back(proposal_of(call, static_cast<Rank>(calls.size())));
+  const auto rank_count = static_cast<Rank>(calls.size());
+  for (Rank rank = 0; rank < rank_count; ++rank)
+    proposals.push_back(proposal_of(calls[static_cast<std::size_t>(rank)], rank_count, rank));
   return concluded(proposals, forced_schedule);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "schedule/make_step.hpp"
@@ -20,7 +21,7 @@ std::string joined(const std::vector<std::string>& lines) {
 TEST(Checker, ProvesEveryScheduleForEveryRankCount) {
   const Sweep sweep = check_all(std::getenv("STEADFOLD_FULL") ? 256 : 64);
   EXPECT_EQ(joined(sweep.failures), "");
-  EXPECT_GT(sweep.passed, 9000u);
+  EXPECT_GT(sweep.passed, 90000u);
 }
 
 TEST(Checker, ProvesSchedulesMadeOfOthers) {
@@ -239,7 +240,56 @@ TEST(Checker, ReportsAValueWhereNoneIsDue) {
     c.collective = Collective::allreduce;  // brings all ranks the value although only the root asked
     return find("flat")->steps(c);
   });
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has 1 values, not 0");
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has value(0, segment 0), which is not its own");
+}
+
+// Right as the row makes its steps, and wrong where one of a rank is changed or left out.
+template <class Change>
+std::string report_of_changed(std::string_view name, Context context, Rank rank, Change change) {
+  static Steps (*steps)(Context) = nullptr;
+  static Rank of = 0;
+  static std::function<bool(Step&)> changed;
+  steps = find(name)->steps;
+  of = rank;
+  changed = change;
+  const Row row = row_of([](Context c) -> Steps {
+    for (Steps all = steps(c); const Step* step = all.next();) {
+      Step own = *step;
+      if (c.rank != of || changed(own)) co_yield own;
+    }
+  });
+  return check(row, context).value_or("");
+}
+
+TEST(Checker, ReportsSharesThatAreNotTheRanksOwn) {
+  const Context scan{.rank_count = 4, .collective = Collective::scan};
+  const Context exscan{.rank_count = 4, .collective = Collective::exscan};
+  const auto as_it_is = [](Step&) { return true; };
+  EXPECT_EQ(report_of_changed("linear", scan, 2, as_it_is), "");
+  EXPECT_EQ(report_of_changed("linear", exscan, 2, as_it_is), "");
+  EXPECT_REPORTS(report_of_changed("linear", exscan, 2,
+                                   [](Step& step) {
+                                     if (step.kind == StepKind::finish)
+                                       step = make::finish(value(), partial(1), {0, 3});
+                                     return true;
+                                   }),
+                 "has the value of 3 ranks from 0, not of 2 ranks from 0");
+  EXPECT_REPORTS(report_of_changed("linear", scan, 2,
+                                   [](Step& step) {
+                                     if (step.kind == StepKind::finish) step.covers = {0, 4};
+                                     return true;
+                                   }),
+                 "finishes 3 ranks from 0 only");
+  EXPECT_REPORTS(report_of_changed("linear", scan, 2, [](Step& step) { return step.kind != StepKind::finish; }),
+                 "rank 2 has 0 values, not 1");
+
+  const std::vector<std::uint32_t> blocks = {0, 1, 1, 3, 4};
+  const Context scatter{.rank_count = 4, .collective = Collective::reduce_scatter, .segments = 4, .blocks = blocks};
+  EXPECT_EQ(report_of_changed("transpose", scatter, 2, as_it_is), "");
+  EXPECT_REPORTS(
+      report_of_changed("transpose", scatter, 2,
+                        [](Step& step) { return step.kind != StepKind::finish || step.target.segment != 2; }),
+      "rank 2 has 1 values, not 2");
 }
 
 TEST(Checker, ReportsARowThatClaimsRankOrderWrongly) {

@@ -172,7 +172,8 @@ std::string why_not(std::string_view name, Collective collective, Rank root, std
 
 TEST(Refusal, OfACollectiveThatIsNotOffered) {
   EXPECT_EQ(why_not("recursive_doubling", Collective::reduce, 0, "exact"),
-            "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce only), take another schedule");
+            "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce, scan, exscan only), take another "
+            "schedule");
   EXPECT_EQ(why_not("recursive_doubling", Collective::allreduce, 0, "exact"), "");
 }
 

@@ -1,0 +1,24 @@
+// Part of several: what is done with one segment, done with all of them, a message carrying the slots of all.
+// Rank order: not concerned. Cost: messages and rounds of one segment, the work of all. Source: ours.
+#pragma once
+
+#include "schedule/step.hpp"
+
+namespace steadfold::schedule {
+
+/// Takes steps made for one segment.
+inline Steps together(Steps one, std::uint32_t segments) {
+  while (const Step* step = one.next()) {
+    Step each = *step;
+    const bool is_message = each.kind == StepKind::send || each.kind == StepKind::receive;
+    for (std::uint32_t s = 0; s < segments; ++s) {
+      for (Slot* const slot : {&each.target, &each.left, &each.right}) {
+        if (slot->kind != SlotKind::none) slot->segment = s;
+      }
+      each.more = is_message && s + 1 < segments;
+      co_yield each;
+    }
+  }
+}
+
+}  // namespace steadfold::schedule

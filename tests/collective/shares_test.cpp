@@ -1,0 +1,307 @@
+// What a rank gets that is not the whole: its block of a reduce_scatter, the ranks up to its own of a scan, those below
+// it of an exscan. By every row that serves them, method, rank count and layout, against the oracle's bits of just that
+// part, under shuffled delivery.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "collective/inputs.hpp"
+#include "collective/simulated_job.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using collective::Share;
+using schedule::Collective;
+
+constexpr std::uint32_t bins = 3;
+
+/// By column, of the first rows.
+Memory reference(Method method, const std::vector<double>& elements, Count columns, Count rows, Interval wanted) {
+  std::vector<double> sums;
+  for (Count column = wanted.begin; column < wanted.end; ++column) {
+    std::vector<double> values = column_of(elements, columns, column);
+    values.resize(rows);
+    sums.push_back(method == Method::tree    ? tree_sum(values)
+                   : method == Method::exact ? exact_sum(values)
+                                             : binned_sum(values, static_cast<int>(bins)));
+  }
+  return bytes_of(sums);
+}
+
+/// One job: rows dealt to ranks, and what each rank is to get.
+struct Job {
+  Call common;
+  Deal deal;
+  std::vector<double> elements;
+
+  Rank rank_count() const { return static_cast<Rank>(deal.size()); }
+  Interval columns_of(std::size_t rank) const {
+    if (common.share != Share::block) return {0, common.columns};
+    const auto before = common.blocks.first(rank);
+    const Count begin = std::accumulate(before.begin(), before.end(), Count{0});
+    return {begin, begin + common.blocks[rank]};
+  }
+  Count rows_of(std::size_t rank) const {
+    Count rows = 0;
+    const std::size_t end = common.share == Share::block           ? deal.size()
+                            : common.share == Share::prefix_before ? rank
+                                                                   : rank + 1;
+    for (std::size_t i = 0; i < end; ++i) rows += test::rows_of(deal[i]);
+    return rows;
+  }
+  bool gets_nothing(std::size_t rank) const {
+    return (common.share == Share::prefix_before && rank == 0) || columns_of(rank).empty();
+  }
+};
+
+Outcome outcome_of(const Job& job, std::uint64_t seed, bool& served_in_time) {
+  const std::vector<Call> calls = calls_for(job.common, job.deal);
+  const Concluded agreed = concluded(calls);
+  EXPECT_TRUE(agreed.agreement) << agreed.text;
+  SimulatedRanks ranks(job.rank_count(), seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
+  const auto segments = static_cast<std::uint32_t>(seed % 4);
+  SimulatedJob bound(ranks, *agreed.agreement, calls, segments);
+  bound.trace(true);
+  std::vector<Memory> memory;
+  for (const auto& intervals : job.deal) memory.push_back(memory_of(job.elements, job.common.columns, intervals));
+  Outcome outcome = run(ranks, bound, memory, job.common.columns * sizeof(double),
+                        static_cast<std::uint32_t>(job.common.columns + 8));
+  served_in_time = !outcome.stuck;
+  return outcome;
+}
+
+void expect_shares(const Job& job, std::uint64_t seed) {
+  bool done = false;
+  const Outcome outcome = outcome_of(job, seed, done);
+  ASSERT_TRUE(done) << "deadlock";
+  for (std::size_t rank = 0; rank < job.deal.size(); ++rank) {
+    ASSERT_EQ(outcome.statuses[rank], Status::ok) << "rank " << rank;
+    if (job.gets_nothing(rank)) {
+      ASSERT_TRUE(outcome.results[rank].intact()) << "rank " << rank << " gets nothing";
+      continue;
+    }
+    const Memory wanted =
+        reference(job.common.method, job.elements, job.common.columns, job.rows_of(rank), job.columns_of(rank));
+    const auto found = outcome.results[rank].bytes();
+    ASSERT_EQ(hex(found.first(wanted.size())), hex(wanted)) << "rank " << rank;
+    for (const std::byte rest : found.subspan(wanted.size())) ASSERT_EQ(rest, std::byte{0xEE}) << "past its block";
+  }
+}
+
+/// Every name under which a row can be asked for the collective by the method.
+std::vector<std::string> names_for(Collective collective, Method method) {
+  std::vector<std::string> all;
+  for (const schedule::Row& row : schedule::registry()) {
+    if (schedule::refusal(row, collective, 0, collective::name_of(method), schedule::Operator::commutative)) continue;
+    for (const std::string& name : names_of(row)) all.push_back(name);
+  }
+  return all;
+}
+
+/// One column a rank, none to four, all on one rank in turn, and more than most.
+std::vector<std::vector<Count>> blocks_for(std::mt19937_64& random, Rank p) {
+  const auto ranks = static_cast<std::size_t>(p);
+  std::vector<std::vector<Count>> all = {std::vector<Count>(ranks, 1), std::vector<Count>(ranks, 0),
+                                         std::vector<Count>(ranks, 0), std::vector<Count>(ranks, 7)};
+  all[1][random() % ranks] = 5;
+  for (Count& block : all[2]) block = random() % 5;
+  all[2][random() % ranks] += 1;
+  return all;
+}
+
+/// Where scans hide faults: ranks without rows, rank 0 among them.
+std::vector<std::vector<Count>> counts_for(std::mt19937_64& random, Rank p) {
+  std::vector<Count> some(static_cast<std::size_t>(p));
+  for (Count& count : some) count = random() % 3 == 0 ? random() % 30 : 0;
+  return {std::vector<Count>(some.size(), 1), std::vector<Count>(some.size(), 5), some};
+}
+
+class Shares : public testing::TestWithParam<Rank> {};
+
+TEST_P(Shares, OfReduceScatter) {
+  const Rank p = GetParam();
+  std::uint64_t seed = 1000 * static_cast<std::uint64_t>(p);
+  std::mt19937_64 random(seed);
+  for (const auto& blocks : blocks_for(random, p)) {
+    const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
+    for (const Count each : {1u, 3u}) {
+      const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), each));
+      const auto elements = summands(random, each * static_cast<Count>(p) * columns);
+      for (const Method method : {Method::tree, Method::exact, Method::binned}) {
+        for (const std::string& name : names_for(Collective::reduce_scatter, method)) {
+          SCOPED_TRACE(testing::Message() << name << " by " << collective::name_of(method) << ", p " << p
+                                          << ", columns " << columns << ", seed " << ++seed);
+          const LayoutKind layout = each == 1 ? LayoutKind::row_a_rank : LayoutKind::rank_order;
+          const Call call{.method = method,
+                          .columns = columns,
+                          .share = Share::block,
+                          .blocks = blocks,
+                          .schedule = name,
+                          .layout = layout,
+                          .bin_count = method == Method::binned ? bins : 0};
+          expect_shares({call, deal, elements}, seed);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Shares, OfScans) {
+  const Rank p = GetParam();
+  std::uint64_t seed = 2000 * static_cast<std::uint64_t>(p);
+  std::mt19937_64 random(seed);
+  for (const auto& counts : counts_for(random, p)) {
+    const Deal deal = contiguous_deal(counts);
+    const Count rows = std::accumulate(counts.begin(), counts.end(), Count{0});
+    for (const Count columns : {1u, 4u}) {
+      const auto elements = summands(random, rows * columns);
+      for (const Share share : {Share::prefix, Share::prefix_before}) {
+        const Collective collective = share == Share::prefix ? Collective::scan : Collective::exscan;
+        for (const Method method : {Method::tree, Method::exact, Method::binned}) {
+          for (const std::string& name : names_for(collective, method)) {
+            SCOPED_TRACE(testing::Message()
+                         << name << ", " << name_of(collective) << " by " << collective::name_of(method) << ", p " << p
+                         << ", columns " << columns << ", rows " << rows << ", seed " << ++seed);
+            const Call call{.method = method,
+                            .columns = columns,
+                            .share = share,
+                            .schedule = name,
+                            .layout = rows == deal.size() ? LayoutKind::row_a_rank : LayoutKind::rank_order,
+                            .bin_count = method == Method::binned ? bins : 0};
+            expect_shares({call, deal, elements}, seed);
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Shares, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 31, 33, 64));
+
+/// The control: bits of plain follow the schedule, by which rows meet in another order.
+TEST(SharesControl, PlainBitsFollowTheSchedule) {
+  constexpr Rank p = 8;
+  std::mt19937_64 random(5);
+  const Deal deal = contiguous_deal(std::vector<Count>(p, 1));
+  const auto elements = summands(random, p * p);
+  const std::vector<Count> blocks(p, 1);
+  for (const Share share : {Share::block, Share::prefix, Share::prefix_before}) {
+    for (const Method method : {Method::plain, Method::tree}) {
+      std::set<std::string> found;
+      for (const char* const name : {"linear", "binomial"}) {
+        Call call{.method = method, .columns = p, .share = share, .schedule = name, .layout = LayoutKind::row_a_rank};
+        if (share == Share::block) call.blocks = blocks;
+        bool done = false;
+        const Outcome outcome = outcome_of({call, deal, elements}, 1, done);
+        std::string all;
+        for (const Result& result : outcome.results) all += hex(result.bytes());
+        found.insert(all);
+      }
+      EXPECT_EQ(found.size() > 1, method == Method::plain) << static_cast<int>(share);
+    }
+  }
+}
+
+/// Associative but not commutative: text, whose order shows.
+int concatenate(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  using Text = std::array<char, 80>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string both =
+        std::string(static_cast<const Text*>(left)[i].data()) + static_cast<const Text*>(right)[i].data();
+    Text text{};
+    std::ranges::copy(both, text.begin());
+    static_cast<Text*>(result)[i] = text;
+  }
+  return 0;
+}
+
+TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
+  const arithmetic::Operator op{.apply = concatenate, .element_bytes = 80};
+  for (const Rank p : {2, 3, 4, 5, 7, 8, 13}) {
+    std::vector<Memory> memory;
+    std::string all;
+    for (Rank rank = 0; rank < p; ++rank) {
+      memory.emplace_back(80);
+      memory.back()[0] = static_cast<std::byte>('A' + rank);
+      all += static_cast<char>('A' + rank);
+    }
+    for (const schedule::Row& row : schedule::registry()) {
+      for (const Share share : {Share::prefix, Share::prefix_before}) {
+        const Collective collective = share == Share::prefix ? Collective::scan : Collective::exscan;
+        if (schedule::refusal(row, collective, 0, "plain", schedule::Operator::ordered)) continue;
+        const Call call{.operation = arithmetic::Operation::user,
+                        .method = Method::plain,
+                        .type = arithmetic::Type::bytes,
+                        .result_type = arithmetic::Type::bytes,
+                        .share = share,
+                        .schedule = row.name,
+                        .user = op,
+                        .layout = LayoutKind::row_a_rank,
+                        .rows = 1};
+        const std::vector<Call> calls(static_cast<std::size_t>(p), call);
+        SimulatedRanks ranks(p, static_cast<std::uint64_t>(p));
+        SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
+        const Outcome outcome = run(ranks, job, memory, 80);
+        ASSERT_FALSE(outcome.stuck);
+        for (Rank rank = 0; rank < p; ++rank) {
+          const auto i = static_cast<std::size_t>(rank);
+          const std::size_t length = share == Share::prefix ? i + 1 : i;
+          if (length == 0) {
+            EXPECT_TRUE(outcome.results[i].intact());
+            continue;
+          }
+          EXPECT_STREQ(reinterpret_cast<const char*>(outcome.results[i].bytes().data()), all.substr(0, length).c_str())
+              << row.name << ", p " << p << ", rank " << rank;
+        }
+      }
+    }
+  }
+}
+
+Call block_call(std::span<const Count> blocks) {
+  return {.columns = 6, .share = Share::block, .blocks = blocks, .layout = LayoutKind::row_a_rank, .rows = 1};
+}
+
+TEST(SharesRefusals, SayWhatIsWrong) {
+  const auto text = [](const std::vector<Call>& calls) { return concluded(calls).text; };
+  const std::vector<Count> two = {3, 3}, three = {2, 2, 2}, short_of = {1, 2, 2}, huge = {~Count{0}, 7, 1};
+  const std::vector<Count> other = {1, 2, 3};
+  const auto thrice = [](const Call& call) { return std::vector<Call>(3, call); };
+  EXPECT_EQ(text(thrice(block_call(three))), "");
+  EXPECT_NE(text(thrice(block_call(two))).find("for 2 ranks (rows have 6 columns and there are 3 ranks)"),
+            std::string::npos)
+      << text(thrice(block_call(two)));
+  EXPECT_NE(text(thrice(block_call(short_of))).find("blocks of 5 columns"), std::string::npos);
+  EXPECT_NE(text(thrice(block_call(huge))).find("blocks of more than 6 columns"), std::string::npos);
+  EXPECT_NE(text({block_call(three), block_call(three), block_call(other)}).find("different blocks of columns"),
+            std::string::npos);
+  Call scan{.share = Share::prefix, .layout = LayoutKind::row_a_rank, .rows = 1};
+  Call exscan = scan;
+  exscan.share = Share::prefix_before;
+  EXPECT_NE(text({scan, exscan}).find("collective scan against exscan"), std::string::npos);
+  scan.root = 1;
+  EXPECT_NE(text(thrice(scan)).find("root 1 of scan"), std::string::npos);
+  scan.root = all_ranks;
+  scan.method = Method::binned;
+  scan.sweep = arithmetic::Sweep::double_sweep;
+  EXPECT_NE(text(thrice(scan)).find("double sweep in scan"), std::string::npos);
+  scan.method = Method::exact;
+  scan.schedule = "native";
+  EXPECT_NE(text(thrice(scan)).find("schedule 'native' cannot serve scan"), std::string::npos);
+
+  const std::vector<Interval> upper = {{1, 2}}, lower = {{0, 1}};
+  std::vector<Call> crossed(2, {.share = Share::prefix, .layout = LayoutKind::intervals, .rows = 1});
+  crossed[0].intervals = upper;
+  crossed[1].intervals = lower;
+  EXPECT_NE(text(crossed).find("a scan of this layout"), std::string::npos);
+  std::swap(crossed[0].intervals, crossed[1].intervals);
+  EXPECT_EQ(text(crossed), "");
+}
+
+}  // namespace
+}  // namespace steadfold::test
