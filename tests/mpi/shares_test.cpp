@@ -139,12 +139,13 @@ TEST_F(SharesTest, ReduceAndScatterBlocks) {
 TEST_F(SharesTest, PutABlockIntoTheMemoryItCameFrom) {
   const auto all = vectors<double>(6 * world.count());
   const std::vector<std::uint64_t> blocks(world.count(), 6);
+  const std::ptrdiff_t shift = world.size > 1 ? 2 : 0;
   for (const std::string& schedule : some_of(world, scatters())) {
     std::vector<double> buffer = all[world.index()];
     std::vector<double> wanted = buffer;
-    std::ranges::copy(part(trees(all, world.count(), add), blocks, world.index()), wanted.begin() + 2);
-    reduce_scatter_block(std::span<const double>(buffer), std::span(buffer).subspan(2, 6), plus, world.comm,
-                         {.method = tree(), .schedule = schedule});
+    std::ranges::copy(part(trees(all, world.count(), add), blocks, world.index()), wanted.begin() + shift);
+    reduce_scatter_block(std::span<const double>(buffer), std::span(buffer).subspan(static_cast<std::size_t>(shift), 6),
+                         plus, world.comm, {.method = tree(), .schedule = schedule});
     EXPECT_TRUE(are(buffer, wanted)) << schedule;
   }
 }
@@ -159,7 +160,9 @@ TEST_F(SharesTest, AgreeWithMpiOnIntegers) {
   std::vector<std::int64_t> buffer = own, expected = own;
   MPI_Exscan(own.data(), expected.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MIN, world.comm);
   exscan(std::span(buffer), minimum, world.comm);
-  if (world.rank > 0) EXPECT_EQ(buffer, expected);
+  if (world.rank > 0) {
+    EXPECT_EQ(buffer, expected);
+  }
 }
 
 /// Every rank learns of what is wrong on one, and the next call is served.
