@@ -1,7 +1,7 @@
 #include "catalogue.hpp"
 
+#include "command.hpp"
 #include "request.hpp"
-#include "schedule/registry.hpp"
 
 namespace steadfold::command {
 
@@ -15,6 +15,15 @@ std::string own_collective(const std::string& schedule) {
   const schedule::Row* const row = schedule::find(schedule.substr(0, schedule.find(':')));
   const bool offered = row == nullptr || offers(row->collectives, schedule::Collective::allreduce);
   return std::string(name_of(offered ? schedule::Collective::allreduce : schedule::Collective::reduce));
+}
+
+schedule::Collective collective_named(const std::string& name) {
+  std::string known;
+  for (const schedule::Collective each : schedule::every_collective) {
+    if (name_of(each) == name) return each;
+    known.append(known.empty() ? "" : ", ").append(name_of(each));
+  }
+  throw Failure("unknown collective '" + name + "' (known are " + known + "), choose one of these");
 }
 
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {

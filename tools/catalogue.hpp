@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "schedule/registry.hpp"
+
 namespace steadfold::command {
 
 /// The names of all schedules.
@@ -13,6 +15,8 @@ std::vector<std::string> schedule_names();
 /// What a schedule, with its parameters, is asked for by default: allreduce where it offers that, or is none, else
 /// reduce.
 std::string own_collective(const std::string& schedule);
+/// Throws Failure for a name that is none.
+schedule::Collective collective_named(const std::string& name);
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
 

@@ -23,7 +23,8 @@ void Request::add_to(CLI::App& app) {
 
 void Request::check() const {
   if (!collective.empty() && collective != "reduce" && collective != "allreduce")
-    throw Failure("unknown collective '" + collective + "' (known are reduce and allreduce), choose one of these");
+    throw Failure("a sum cannot be asked for by collective '" + collective +
+                  "' (known are reduce and allreduce), choose one of these");
   reader_options();
 }
 

@@ -15,7 +15,7 @@ using schedule::Row;
 
 std::vector<std::string> collectives_of(const Row& row) {
   std::vector<std::string> names;
-  for (const Collective each : {Collective::reduce, Collective::allreduce}) {
+  for (const Collective each : schedule::every_collective) {
     if (offers(row.collectives, each)) names.emplace_back(name_of(each));
   }
   return names;

@@ -40,6 +40,10 @@ struct Options {
   bool json = false;
 };
 
+schedule::Collective collective_of(const Options& options) {
+  return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
+}
+
 void check_time(const char* option, double seconds) {
   if (!std::isfinite(seconds) || seconds < 0)
     throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
@@ -57,7 +61,7 @@ void check(const Options& options) {
                               options.elements, options.width, most_elements));
   if (options.type != "f64" && options.type != "f32")
     throw Failure("unknown type '" + options.type + "' (known are f64 and f32), choose one of these");
-  Request{.collective = options.collective}.check();
+  collective_of(options);
   method_named(options.method);
   check_time("--latency", options.link.latency);
   check_time("--gap", options.link.gap);
@@ -90,17 +94,20 @@ Json json_of(const std::optional<T>& known) {
 
 Json predicted(const Options& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
-  const Request request{.collective = options.collective};
+  const schedule::Collective collective = collective_of(options);
   const Method method = method_named(options.method);
   const collective::Call call{.method = static_cast<collective::Method>(method.id),
                               .type = type,
                               .result_type = type,
                               .columns = options.width,
-                              .root = request.rooted_by(options.schedule) ? 0 : collective::all_ranks,
+                              .root = collective == schedule::Collective::reduce ? 0 : collective::all_ranks,
+                              .share = collective::share_of(collective),
                               .bin_count = method.bins,
                               .sweep = static_cast<collective::Sweep>(method.sweep)};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
+  if (collective == schedule::Collective::reduce_scatter)
+    scenario.blocks = order::counts(order::Distribution::upper, options.width, options.ranks);
   const std::string schedule = schedule_of(options, scenario);
   scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
   const auto ranks_only = collective::context_of(scenario.description, 0, options.ranks, 1);
@@ -120,9 +127,9 @@ Json predicted(const Options& options) {
           {"method", options.method},
           {"type", options.type},
           {"schedule", schedule},
-          {"segments", scenario.segments},
+          {"segments", scenario.cut().segments()},
           {"distribution", options.distribution},
-          {"collective", request.collective_by(options.schedule)},
+          {"collective", name_of(collective)},
           {"topology", options.topology},
           {"predicted_by", text_of(prediction.by)},
           {"messages", json_of(prediction.messages)},
@@ -160,7 +167,8 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate
       .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
       ->capture_default_str();
-  simulate.add_option("--collective", o->collective, collective_help);
+  simulate.add_option("--collective", o->collective,
+                      std::string(collective_help) + "; reduce_scatter (of the columns), scan or exscan");
   simulate
       .add_option(
           "--distribution", o->distribution,

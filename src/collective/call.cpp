@@ -402,6 +402,15 @@ schedule::Collective collective_of(const Description& description) noexcept {
   return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
 }
 
+Share share_of(schedule::Collective collective) noexcept {
+  switch (collective) {
+    case schedule::Collective::reduce_scatter: return Share::block;
+    case schedule::Collective::scan: return Share::prefix;
+    case schedule::Collective::exscan: return Share::prefix_before;
+    default: return Share::all;
+  }
+}
+
 schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
                              std::uint32_t segments) noexcept {
   return {.rank = rank,

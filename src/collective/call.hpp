@@ -137,6 +137,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
 
 /// The collective and the kind of operator, in the registry's words.
 schedule::Collective collective_of(const Description& description) noexcept;
+Share share_of(schedule::Collective collective) noexcept;
 /// The root, or all_ranks.
 Rank root_of(const Description& description) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.

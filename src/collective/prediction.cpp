@@ -29,12 +29,17 @@ std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& s
 
 }  // namespace
 
+Cut Scenario::cut() const {
+  if (blocks.empty()) return {description.columns, segments};
+  return cut_of(schedule, context_of(description, 0, rank_count(), 1), description.columns, description.element_bytes,
+                blocks);
+}
+
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
   const auto layout = order::Layout::contiguous(scenario.counts);
-  const Cut cut =
-      scenario.blocks.empty() ? Cut(scenario.description.columns, scenario.segments) : Cut(scenario.blocks, 0);
+  const Cut cut = scenario.cut();
   schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), cut.segments());
   context.blocks = cut.blocks();
   context.layout = &layout;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collective/call.hpp"
+#include "collective/segmentation.hpp"
 #include "order/pe_intersecting.hpp"
 #include "transport/topology.hpp"
 
@@ -18,11 +19,13 @@ struct Scenario {
   schedule::Spec schedule;    // serves the description
   std::vector<Count> counts;  // elements of each rank
   std::uint32_t segments = 1;
-  std::vector<Count> blocks = {};  // reduce_scatter: columns of every rank, each a segment
+  std::vector<Count> blocks = {};  // reduce_scatter: columns of every rank
   double seconds_per_operation = order::score_addition_seconds;
   arithmetic::Operator user = {};  // Operation::user
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
+  /// Into `segments`, or into the blocks.
+  Cut cut() const;
 };
 
 /// `nothing`: the schedule leaves it to the transport, which alone could know.

@@ -29,7 +29,7 @@ std::vector<Call> calls_for(const order::TwoShares& shares, const SimulatedSum& 
 
 collective::Agreement agreed(const std::vector<Call>& calls) {
   std::vector<std::vector<std::byte>> proposals;
-  for (const Call& call : calls) proposals.push_back(collective::propose(std::span(&call, 1), nullptr));
+  for (const Call& call : calls) proposals.push_back(collective::propose(std::span(&call, 1), 0, nullptr));
   const std::vector<std::span<const std::byte>> all(proposals.begin(), proposals.end());
   return collective::conclude(all, "");
 }
