@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "collective/pack.hpp"
 #include "schedule/ports.hpp"
@@ -42,27 +43,35 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
   make_slots(content);
 }
 
-/// All partials are as large as the largest: a merge into one of its operands goes to the scratch memory, and the two
-/// change places.
+/// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
+/// that size, and the two change places.
 void SlotMachine::make_slots(const Content& content) {
-  Bytes largest = sizeof(Header);
+  std::vector<Bytes> largest(program_->segments(), sizeof(Header));
   for (const Step& step : program_->steps()) {
-    if (step.target.kind == SlotKind::partial)
-      largest = std::max(largest, content.working_capacity(step.covers, step.target.segment));
+    if (step.target.kind != SlotKind::partial) continue;
+    Bytes& of_segment = largest[step.target.segment];
+    of_segment = std::max(of_segment, content.working_capacity(step.covers, step.target.segment));
   }
   const auto make = [this](Bytes bytes) {
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
     return memory_.back().get();
   };
-  scratch_ = make(largest);
+  std::map<Bytes, std::uint32_t> scratch_of;  // by size
+  const auto scratch = [&](Bytes bytes) {
+    const auto [found, is_new] = scratch_of.try_emplace(bytes, static_cast<std::uint32_t>(scratch_.size()));
+    if (is_new) scratch_.push_back(make(bytes));
+    return found->second;
+  };
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Slot slot = program_->slots()[i];
     if (schedule::is_landing(slot)) {
       const auto bytes = endpoint_->landing(schedule::landing_number(slot, program_->segments()));
       places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
     } else {
-      const Bytes bytes = slot.kind == SlotKind::value ? content.value_capacity(slot.segment) : largest;
+      const bool is_value = slot.kind == SlotKind::value;
+      const Bytes bytes = is_value ? content.value_capacity(slot.segment) : largest[slot.segment];
       places_[i] = {.data = make(bytes), .capacity = bytes};
+      if (!is_value) places_[i].scratch = scratch(bytes);
     }
   }
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
@@ -117,9 +126,10 @@ void SlotMachine::compute_merge(const Step& step) {
   const Place& b = right(step);
   const std::uint32_t ready = std::max(a.ready, b.ready);
   const bool in_place = &to == &a || &to == &b;
-  std::byte* const out = in_place ? scratch_ : to.data;
+  std::byte*& scratch = scratch_[to.scratch];
+  std::byte* const out = in_place ? scratch : to.data;
   const Bytes size = content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
-  if (in_place) std::swap(to.data, scratch_);
+  if (in_place) std::swap(to.data, scratch);
   written(to, size, ready);
 }
 

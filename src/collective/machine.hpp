@@ -74,7 +74,8 @@ class SlotMachine final : public schedule::Machine {
     std::byte* data = nullptr;
     Bytes capacity = 0;
     Bytes size = 0;
-    std::uint32_t ready = 0;  // logical time, while tracing
+    std::uint32_t ready = 0;    // logical time, while tracing
+    std::uint32_t scratch = 0;  // which, of partials
   };
 
   void make_slots(const Content& content);
@@ -93,7 +94,7 @@ class SlotMachine final : public schedule::Machine {
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;  // by the program's places
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::byte* scratch_ = nullptr;
+  std::vector<std::byte*> scratch_;               // a size each
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   std::vector<std::vector<std::byte>>
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped
