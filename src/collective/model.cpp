@@ -18,22 +18,24 @@ Bytes typical_partial(const schedule::Row& row, const schedule::Context& context
   return kind.full_size(context.layout->rows(range));
 }
 
-/// Which part of what passes the ports are partials.
-double share_of_partials(const schedule::Row& row, const schedule::Context& context) {
-  if (context.is_scan()) return 1.0;
-  if (row.uneven && context.collective == schedule::Collective::reduce_scatter) return 1.0;
-  if (row.uneven) return context.rooted() && context.segments == 1 ? 1.0 : 0.5;
-  return static_cast<double>(row.partial_messages(context)) / static_cast<double>(row.messages(context));
-}
+/// How many vectors' bytes pass a rank's ports as partials, and how many as values.
+struct Vectors {
+  double partials = 0;
+  double values = 0;
+};
 
-/// How many vectors' bytes pass a rank's ports. Where whole vectors are reduced and blocks of them go back, the way
-/// back is about as many as one.
-double vectors_of(const schedule::Row& row, const schedule::Context& context, double rounds) {
-  if (row.vectors) return row.vectors(context);
-  const bool is_whole = row.segments != schedule::Segments::one_a_rank;
-  if (context.collective == schedule::Collective::reduce_scatter && is_whole)
-    return rounds - order::ceil_log2(static_cast<order::Count>(context.rank_count)) + 1;
-  return rounds / context.segments;
+Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, double rounds) {
+  const double all = row.vectors ? row.vectors(context) : rounds / context.segments;
+  if (context.is_scan()) return {.partials = all};
+  if (context.collective == schedule::Collective::reduce_scatter) {
+    if (row.segments == schedule::Segments::one_a_rank) return {.partials = all};
+    // Whole vectors, then blocks of one along a binomial tree.
+    return {.partials = rounds - order::ceil_log2(static_cast<order::Count>(context.rank_count)), .values = 1};
+  }
+  double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;
+  if (!row.uneven)
+    share = static_cast<double>(row.partial_messages(context)) / static_cast<double>(row.messages(context));
+  return {.partials = share * all, .values = (1 - share) * all};
 }
 
 }  // namespace
@@ -49,12 +51,11 @@ std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Con
   context.segments = scatters ? static_cast<std::uint32_t>(context.rank_count)
                               : segments_of(spec, context, columns, kind.value_bytes() / columns, link);
   const auto rounds = static_cast<double>(row.rounds(context));
-  const double vectors = vectors_of(row, context, rounds);
-  const double share = share_of_partials(row, context);
+  const Vectors vectors = vectors_of(row, context, rounds);
   const auto partial = static_cast<double>(typical_partial(row, context, kind));
   const auto value = static_cast<double>(kind.value_bytes() + sizeof(Header));
-  return rounds * (link.latency + link.gap) + vectors * share * partial * (link.per_byte + assumed_merge_per_byte) +
-         vectors * (1 - share) * value * link.per_byte;
+  return rounds * (link.latency + link.gap) + vectors.partials * partial * (link.per_byte + assumed_merge_per_byte) +
+         vectors.values * value * link.per_byte;
 }
 
 }  // namespace steadfold::collective

@@ -204,13 +204,15 @@ Count halving_doubling_rounds(Context c) {
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 
-// Halves, quarters and so on, there and back, and whole vectors between pairs.
+// Halves, quarters and so on, there and back, and whole vectors between pairs; of reduce_scatter there, and a block to
+// a pair's second rank.
 double halving_doubling_vectors(Context c) {
   const auto rounds = static_cast<double>(halving_doubling_rounds(c));
   if (c.segments == 1) return rounds;
-  const int halvings = Units(c.rank_count).rounds;
-  const int ways = c.collective == Collective::reduce_scatter ? 1 : 2;
-  return rounds - ways * halvings + ways * (1 - 1 / static_cast<double>(Count{1} << halvings));
+  const Units halves(c.rank_count);
+  const double all_halves = 1 - 1 / static_cast<double>(Count{1} << halves.rounds);
+  if (c.collective == Collective::reduce_scatter) return (halves.pairs > 0 ? 1 : 0) + all_halves;
+  return rounds - 2 * halves.rounds + 2 * all_halves;
 }
 
 }  // namespace steadfold::schedule::algorithm

@@ -34,6 +34,8 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p) {
                                 .seconds_per_operation = collective::assumed_merge_per_byte * sizeof(double)};
   scenario.segments = collective::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1),
                                               call.columns, sizeof(double), link);
+  if (call.share == collective::Share::block)
+    scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
 }
 
@@ -52,14 +54,18 @@ TEST(Model, IsNearTheSimulation) {
     if (!row.messages || !row.rounds) continue;
     for (const Rank p : {2, 4, 7, 16, 33}) {
       for (const Count columns : {1, 1000, 100'000}) {
-        for (const Rank root : {all_ranks, 0}) {
-          const Call call = vector_call(columns, root);
-          if (!offers(row.collectives, collective_of(describe(call)))) continue;
+        for (const schedule::Collective collective : schedule::every_collective) {
+          if (!offers(row.collectives, collective)) continue;
+          Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
+          call.share = collective::share_of(collective);
+          if (call.share == collective::Share::block && columns < static_cast<Count>(p)) continue;
           const std::string name(row.name);
           const double model = modelled_seconds(name, call, p);
           const double simulation = simulated_seconds(name, call, p);
-          EXPECT_LT(model, 1.5 * simulation) << name << " p " << p << " columns " << columns << " root " << root;
-          EXPECT_GT(model, simulation / 1.5) << name << " p " << p << " columns " << columns << " root " << root;
+          const auto what = testing::Message()
+                            << name << ' ' << name_of(collective) << " p " << p << " columns " << columns;
+          EXPECT_LT(model, 1.5 * simulation) << what;
+          EXPECT_GT(model, simulation / 1.5) << what;
         }
       }
     }
@@ -93,6 +99,25 @@ TEST(Choice, AlwaysServesTheCall) {
         }
       }
     }
+  }
+}
+
+TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
+  Call call = vector_call(64);
+  call.share = collective::Share::block;
+  EXPECT_EQ(chosen(call, 8), "halving_doubling");
+  EXPECT_EQ(chosen(call, 8, "mpich"), "halving_doubling");
+  call.columns = 1'000'000;
+  EXPECT_EQ(chosen(call, 8, "mpich"), "transpose");
+  EXPECT_LE(simulated_seconds(chosen(call, 7), call, 7), simulated_seconds("binomial", call, 7));
+  for (const auto share : {collective::Share::prefix, collective::Share::prefix_before}) {
+    Call scan = vector_call(1);
+    scan.share = share;
+    EXPECT_EQ(chosen(scan, 64), "recursive_doubling");
+    EXPECT_EQ(chosen(scan, 64, "mpich"), "recursive_doubling");
+    scan.columns = 1'000'000;
+    EXPECT_EQ(chosen(scan, 8), "pipelined_linear");
+    EXPECT_LE(simulated_seconds(chosen(scan, 8), scan, 8), simulated_seconds("recursive_doubling", scan, 8));
   }
 }
 

@@ -141,7 +141,8 @@ TEST_P(Shares, OfReduceScatter) {
                           .blocks = blocks,
                           .schedule = name,
                           .layout = layout,
-                          .bin_count = method == Method::binned ? bins : 0};
+                          .bin_count = method == Method::binned ? bins : 0,
+                          .sweep = static_cast<arithmetic::Sweep>(method == Method::binned ? seed % 2 : 0)};
           expect_shares({call, deal, elements}, seed);
           if (HasFailure()) return;
         }
