@@ -1,4 +1,4 @@
-// The rows, and what is read off them: finding one and refusing what it cannot serve.
+// The rows, and finding one.
 // Rank order: stated by each row. Cost: the formulas, with no loop over ranks or steps, stand here or beside the steps.
 // Source: stated by each row.
 #include "schedule/registry.hpp"
@@ -421,34 +421,6 @@ constexpr std::array<Row, 18> all_rows = {{
      .uneven = true},
 }};
 
-std::string joined(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
-std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
-
-bool contains(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Why plain, whose bits follow the schedule, cannot be served.
-std::optional<std::string> plain_refusal(const Row& row, Collective collective, Rank root, Operator kind) {
-  if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no) {
-    return "schedule " + quoted(row.name) +
-           " cannot serve method 'plain' in allreduce (it would give ranks different bits), "
-           "ask for tree, exact or binned";
-  }
-  const Rank end = collective == Collective::allreduce ? 0 : root;
-  if (kind == Operator::ordered && !row.keeps_order(end)) {
-    return "schedule " + quoted(row.name) + " cannot serve method 'plain' at root " + std::to_string(end) +
-           " (it does not keep rank order there and the operator does not commute), "
-           "take root 0, a schedule that keeps rank order, or method tree";
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view name_of(Collective collective) noexcept {
@@ -482,43 +454,6 @@ const Row* find(std::string_view name, std::span<const Row> rows) noexcept {
   const std::string_view own_name = name == "binomial_spanning_tree" ? "binomial" : name;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.name == own_name; });
   return row == rows.end() ? nullptr : &*row;
-}
-
-std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
-                                   Operator kind) {
-  if (!offers(row.collectives, collective)) {
-    return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
-           names_of(row.collectives) + " only), take another schedule";
-  }
-  if (!contains(row.methods, method)) {
-    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(method) + " (it serves " +
-           joined(row.methods) + "), take another schedule or method";
-  }
-  if (method == "plain") return plain_refusal(row, collective, root, kind);
-  return std::nullopt;
-}
-
-std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
-                                   Operator kind) {
-  if (auto reason = refusal(*spec.row, collective, root, method, kind)) return reason;
-  const Spec::Parameter* outer = spec.parameter("outer");
-  if (!outer || offers(outer->nested.front().row->collectives, collective)) return std::nullopt;
-  return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
-         quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
-}
-
-std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts) {
-  if (row.layouts == Layouts::any) return std::nullopt;
-  const std::string cannot = "schedule " + quoted(row.name) + " cannot serve ";
-  for (const order::Layout* const layout : layouts) {
-    if (!layout->in_rank_order())
-      return cannot + "this layout (its messages follow elements that stand in rank order), " +
-             "give every rank the elements behind those of the rank before it, or take another schedule";
-    if (*layout != *layouts.front())
-      return cannot + "a bundle of several layouts (its messages follow one), bind the calls apart or take another " +
-             "schedule";
-  }
-  return std::nullopt;
 }
 
 std::vector<std::string> names_of(const Row& row) {

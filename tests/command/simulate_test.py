@@ -56,6 +56,28 @@ class Simulate(CommandTest):
             for field in ("schedule", "distribution", "collective", "messages", "rounds", "bytes"):
                 self.assertEqual(found[field], real[field], (arguments, field))
 
+    def test_shares(self):
+        """Messages and rounds of what gives a rank less than the whole; values with a header of 24 bytes or more."""
+        for collective, schedule, messages, rounds in [
+            ("reduce_scatter", "ring", 7 * 6, 6),
+            ("reduce_scatter", "circulant", 7 * 3, 3),
+            ("reduce_scatter", "binomial", 12, 6),
+            ("scan", "linear", 6, 6),
+            ("scan", "flat", 12, 7),
+            ("exscan", "flat", 11, 6),
+            ("scan", "recursive_doubling", 14, 3),
+            ("exscan", "binomial", 10, 5),
+        ]:
+            found = self.simulate(
+                7, 7, "--width=70", f"--collective={collective}", f"--schedule={schedule}", "--method=plain"
+            )
+            what = (collective, schedule)
+            self.assertEqual((found["messages"], found["rounds"]), (messages, rounds), what)
+            self.assertEqual(found["segments"], 7 if collective == "reduce_scatter" else 1, what)
+            self.assertGreater(found["bytes"], 0)
+        narrow = self.simulate(7, 7, "--width=3", "--collective=reduce_scatter", "--schedule=ring")
+        self.assertEqual((narrow["segments"], narrow["messages"]), (3, 3 * 6))
+
     def test_floats_weigh_less(self):
         path = self.write("x.npy", npy([0.5] * 64, "<f4"))
         arguments = ["--type", "f32", "--method", "tree", "--schedule", "linear"]
@@ -161,10 +183,11 @@ class Simulate(CommandTest):
         self.fault("no such row", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
-        self.fault("allreduce only", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
+        self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
         self.fault("k=1", arguments=["--method=binned:k=1"])
         self.fault("gather", arguments=["--collective=gather"])
+        self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
         self.fault("f16", arguments=["--type=f16"])
         self.fault("--width", arguments=["--width=0"])
         self.fault("torus", arguments=["--topology=torus"])
