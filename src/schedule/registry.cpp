@@ -404,7 +404,7 @@ constexpr std::array<Row, 18> all_rows = {{
     {.name = "two_level",
      .sentence = "any reduce inside groups of size= ranks (inner=[name]), any schedule between their first ranks "
                  "(outer=[name])",
-     .collectives = both,
+     .collectives = reductions,
      .keeps_rank_order = KeepsRankOrder::never,
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "no plain with an operator that does not commute; groups are ranks in a row",

@@ -1,18 +1,19 @@
 // Two levels: inside every group of `size` ranks in a row any schedule reduces to the first of them, between the first
-// ranks any other reduces, and the values go down a binomial tree in every group, or to the root.
-// Rank order: kept inside a group, and between groups as their schedule does.
-// Cost: that of both, one after the other, and ceil(log2 size)(alpha + n beta) for the way back.
-// Source: [S3] section III.D.
+// ranks any other reduces, and the values go down a binomial tree in every group, or to the root; of reduce_scatter
+// each block straight to its rank. Rank order: kept inside a group, and between groups as their schedule does. Cost:
+// that of both, one after the other, and ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
 //
 // The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows to those of the whole
 // job, slots so that none meets another level's. What the inner schedule takes for its result is the group's partial:
 // its values become partials of the group, which the outer one takes instead of lifting rows.
 #include <numeric>
+#include <vector>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/broadcast.hpp"
 #include "schedule/form.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -30,7 +31,13 @@ struct Nested {
 class Levels {
  public:
   explicit Levels(const Context& c)
-      : context_(c), size_(c.spec ? static_cast<Rank>(number_of(*c.spec, "size", 4, 1, most_ranks)) : 4) {}
+      : context_(c), size_(c.spec ? static_cast<Rank>(number_of(*c.spec, "size", 4, 1, most_ranks)) : 4) {
+    if (!scatters(c)) return;
+    for (Rank group = 0; group < groups(); ++group) blocks_.push_back(Blocks(c).begin(group * size_));
+    blocks_.push_back(c.segments);
+  }
+  Levels(const Levels&) = delete;  // contexts point into it
+  Levels& operator=(const Levels&) = delete;
 
   Rank group() const { return context_.rank / size_; }
   Rank groups() const { return (context_.rank_count + size_ - 1) / size_; }
@@ -53,10 +60,14 @@ class Levels {
     nested.context.rank_count = group.count;
     nested.context.root = 0;
     nested.context.collective = Collective::reduce;
+    if (scatters(context_)) nested.context = reduce_before_scatter(nested.context);
     return nested;
   }
   Nested outer() const {
-    Nested nested = named("outer", context_.rooted() ? "binomial" : "recursive_doubling");
+    Nested nested = named("outer", context_.rooted()    ? "binomial"
+                                   : scatters(context_) ? "halving_doubling"
+                                                        : "recursive_doubling");
+    nested.context.blocks = blocks_;
     nested.context.rank = group();
     nested.context.rank_count = groups();
     nested.context.root = context_.root / size_;
@@ -74,6 +85,7 @@ class Levels {
 
   Context context_;
   Rank size_;
+  std::vector<std::uint32_t> blocks_;  // of reduce_scatter: where those of each group begin, and the end
 };
 
 // Three kinds of slots in one: the inner schedule's partials, the outer one's slots, the inner one's values.
@@ -129,6 +141,27 @@ Steps to_root(Context c, Rank source) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
+// From a leader to the others of its group, each its block.
+Steps to_owners(Context c, RankRange group) {
+  const Blocks blocks(c);
+  for (Rank rank = group.first + 1; rank < group.first + group.count; ++rank) {
+    if (c.rank != group.first && c.rank != rank) continue;
+    for (std::uint32_t s = blocks.begin(rank); s < blocks.end(rank); ++s) {
+      const Step step = c.rank == rank ? make::receive(group.first, landing_value(0, s))
+                                       : make::send(rank, value(1, s), landing_value(0, s));
+      co_yield s + 1 < blocks.end(rank) ? make::with_next(step) : step;
+    }
+  }
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && c.rank != group.first; ++s)
+    co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+// Of reduce_scatter in one piece.
+Steps inner_steps(const Context& c, const Nested& inner) {
+  Steps steps = inner.row->steps(inner.context);
+  return scatters(c) ? together(std::move(steps), c.segments) : std::move(steps);
+}
+
 }  // namespace
 
 void check_two_level(const Spec& spec) {
@@ -140,17 +173,20 @@ void check_two_level(const Spec& spec) {
 Steps two_level(Context c) {
   const Levels levels(c);
   const Nested inner = levels.inner(levels.own());
-  for (Steps steps = inner.row->steps(inner.context); const Step* step = steps.next();)
-    co_yield inner_step(*step, levels.own());
+  for (Steps steps = inner_steps(c, inner); const Step* step = steps.next();) co_yield inner_step(*step, levels.own());
   const Rank source = levels.source();
   if (levels.is_leader()) {
     const Nested outer = levels.outer();
-    const bool is_result = !c.rooted() || c.rank == c.root;
-    for (Steps steps = outer.row->steps(outer.context); const Step* step = steps.next();)
+    const std::uint32_t own_end = scatters(c) ? Blocks(c).end(c.rank) : c.segments;
+    for (Steps steps = outer.row->steps(outer.context); const Step* step = steps.next();) {
+      const bool is_result = c.rooted() ? c.rank == c.root : step->target.segment < own_end;
       co_yield outer_step(*step, levels, is_result);
+    }
   }
   if (c.rooted() && source == c.root) co_return;
-  Steps back = c.rooted() ? to_root(c, source) : broadcast(c.rank, levels.own(), c.segments);
+  Steps back = c.rooted()    ? to_root(c, source)
+               : scatters(c) ? to_owners(c, levels.own())
+                             : broadcast(c.rank, levels.own(), c.segments);
   while (const Step* step = back.next()) co_yield *step;
 }
 
@@ -161,7 +197,7 @@ Count two_level_messages(Context c) {
   const Count inside = others * levels.inner(levels.ranks(0)).messages() + levels.inner(last).messages();
   const Count back =
       c.rooted() ? (levels.source() == c.root ? 0 : 1) : static_cast<Count>(c.rank_count - levels.groups());
-  return inside + levels.outer().messages() + back * c.segments;
+  return inside + levels.outer().messages() + back * (scatters(c) ? 1 : c.segments);
 }
 
 // Of segments, that of both levels.
