@@ -184,7 +184,8 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
   simulate
       .add_option("--topology", o->topology,
-                  "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node), or "
+                  "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node)[:links=1] (that a "
+                  "node's ranks share), or "
                   "fat_tree:arity=8[:oversubscription=x][:hop=s]")
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");

@@ -24,22 +24,6 @@ class Flat final : public Topology {
   LogGP link_;
 };
 
-class TwoLevel final : public Topology {
- public:
-  TwoLevel(Rank size, const LogGP& inside, const LogGP& between) : size_(size), inside_(inside), between_(between) {}
-  double duration(Rank source, Rank target, Bytes bytes) const override { return link(source, target).duration(bytes); }
-  double arrival(Rank source, Rank target, double start, Bytes) override {
-    return start + link(source, target).latency;
-  }
-
- private:
-  const LogGP& link(Rank source, Rank target) const { return source / size_ == target / size_ ? inside_ : between_; }
-
-  Rank size_;
-  LogGP inside_;
-  LogGP between_;
-};
-
 /// Equal links between two switches. The first that is free takes a message; there is no choice of route.
 class Links {
  public:
@@ -59,6 +43,40 @@ class Links {
 
  private:
   std::vector<double> busy_;  // until when, the earliest in front
+};
+
+/// Those of a switch or node, made when first used.
+Links& links_of(std::vector<Links>& links, Count number) {
+  if (number >= links.size()) links.resize(number + 1);
+  return links[number];
+}
+
+/// With links that all ranks of a node share, messages between nodes wait for one on the way out and one on the way in.
+class TwoLevel final : public Topology {
+ public:
+  TwoLevel(Rank size, Count links, const LogGP& inside, const LogGP& between)
+      : size_(size), links_(links), inside_(inside), between_(between) {}
+  double duration(Rank source, Rank target, Bytes bytes) const override { return link(source, target).duration(bytes); }
+  bool shares_links() const noexcept override { return links_ > 0; }
+  double arrival(Rank source, Rank target, double start, Bytes bytes) override {
+    if (links_ > 0 && node(source) != node(target)) {
+      const double duration = between_.duration(bytes);
+      start = links_of(out_, node(source)).serve(start, duration, links_);
+      start = links_of(in_, node(target)).serve(start, duration, links_);
+    }
+    return start + link(source, target).latency;
+  }
+
+ private:
+  Count node(Rank rank) const { return static_cast<Count>(rank / size_); }
+  const LogGP& link(Rank source, Rank target) const { return node(source) == node(target) ? inside_ : between_; }
+
+  Rank size_;
+  Count links_;  // of a node; 0: one for every rank
+  LogGP inside_;
+  LogGP between_;
+  std::vector<Links> out_;
+  std::vector<Links> in_;
 };
 
 /// A message climbs from the switch of its source to the lowest one above both ranks, and descends. On the way it waits
@@ -85,23 +103,17 @@ class FatTree final : public Topology {
     Count from = static_cast<Count>(source) / arity_;
     for (Count to = static_cast<Count>(target) / arity_; from != to; from /= arity_, to /= arity_, ++level) {
       Level& crossed = levels_[level];
-      time = of_switch(crossed.up, from).serve(time, duration, crossed.links) + hop_;
+      time = links_of(crossed.up, from).serve(time, duration, crossed.links) + hop_;
     }
     for (; level > 0; --level) {
       Level& crossed = levels_[level - 1];
-      time = of_switch(crossed.down, static_cast<Count>(target) / crossed.below).serve(time, duration, crossed.links) +
+      time = links_of(crossed.down, static_cast<Count>(target) / crossed.below).serve(time, duration, crossed.links) +
              hop_;
     }
     return time + link_.latency;
   }
 
  private:
-  /// Made when first used.
-  static Links& of_switch(std::vector<Links>& links, Count number) {
-    if (number >= links.size()) links.resize(number + 1);
-    return links[number];
-  }
-
   /// The links above every switch of a level.
   struct Level {
     Count below;  // ranks below one switch
@@ -146,12 +158,16 @@ class Parameters {
     if (read && std::isfinite(number) && number >= least) return number;
     refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give such a one");
   }
-  /// A whole number of ranks, at least `least`.
+  /// A whole number, at least `least`; 0 where it is not given.
+  Rank take_whole(const std::string& key, Rank least) {
+    const double number = take(key, 0, least);
+    if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
+    return static_cast<Rank>(number);
+  }
+  /// The same where it must be given.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
-    const double number = take(key, 0, least);
-    if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts ranks", "give a whole number");
-    return static_cast<Rank>(number);
+    return take_whole(key, least);
   }
   void require_none_left() const {
     if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave it out");
@@ -169,7 +185,7 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
     const LogGP inside{.latency = parameters.take("latency", link.latency, 0),
                        .gap = parameters.take("gap", link.gap, 0),
                        .per_byte = parameters.take("per_byte", link.per_byte, 0)};
-    return std::make_unique<TwoLevel>(size, inside, link);
+    return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
   if (name != "fat_tree") return nullptr;
   const Rank arity = parameters.take_ranks("arity", 2);

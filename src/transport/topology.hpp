@@ -40,7 +40,10 @@ class Topology {
 
 /// By name, with `link` between any two ranks that the name does not say more about:
 ///   flat
-///   two_level:size=8[:latency=s][:gap=s][:per_byte=s]       nodes of `size` ranks; the link between ranks of one node
+///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
+///                                                           nodes of `size` ranks; the link between ranks of one
+///                                                           node; how many the ranks of a node share for others,
+///                                                           else each has its own
 ///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
 ///                                                           `oversubscription` times fewer links up than down; a
 ///                                                           switch above the first adds `hop` on the way up and down

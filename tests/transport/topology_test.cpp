@@ -30,6 +30,22 @@ TEST(Topology, TwoLevelKnowsNodes) {
   EXPECT_EQ(make_topology("two_level:size=4", link, 10)->duration(0, 3, 8), 1.25);  // as between nodes
 }
 
+TEST(Topology, RanksOfANodeShareItsLinks) {
+  const auto nodes = make_topology("two_level:size=2:links=1:latency=0.0625", link, 8);
+  EXPECT_TRUE(nodes->shares_links());
+  EXPECT_FALSE(make_topology("two_level:size=2", link, 8)->shares_links());
+  EXPECT_EQ(nodes->arrival(0, 2, 0, 8), 0.5);     // takes the links of nodes 0 and 1 for 1.25
+  EXPECT_EQ(nodes->arrival(0, 1, 0, 8), 0.0625);  // needs none
+  EXPECT_EQ(nodes->arrival(1, 4, 0, 8), 1.75);    // waits for the one out of node 0
+  EXPECT_EQ(nodes->arrival(6, 3, 0, 8), 1.75);    // waits for the one into node 1
+  EXPECT_EQ(nodes->arrival(2, 0, 0, 8), 0.5);     // out and in are not the same
+  EXPECT_EQ(nodes->arrival(7, 5, 100, 8), 100.5);
+  const auto two = make_topology("two_level:size=3:links=2", link, 6);
+  EXPECT_EQ(two->arrival(0, 3, 0, 8), 0.5);
+  EXPECT_EQ(two->arrival(1, 4, 0, 8), 0.5);
+  EXPECT_EQ(two->arrival(2, 5, 0, 8), 1.75);
+}
+
 // 8 ranks under switches of two, four of which stand under two, and those under one: with twice fewer links up than
 // down, one link leads out of every switch.
 TEST(Topology, AFatTreeWithFewerLinksUpMakesMessagesWait) {
@@ -76,10 +92,11 @@ TEST(Topology, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why_not("torus"),
             "topology 'torus' cannot be used (known are flat, two_level and fat_tree), choose one of these");
   EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
-  for (const char* text : {"", "flat:size=8", "flat:", "two_level:size=0", "two_level:size=1.5", "two_level:size=x",
-                           "two_level:size=4:size=4", "two_level:size=4:latency=-1", "two_level:size=4:latency=nan",
-                           "fat_tree", "fat_tree:arity=1", "fat_tree:arity=4:oversubscription=0.5",
-                           "fat_tree:arity=4:hop", "fat_tree:arity=1e30", "two_level:size=8:"}) {
+  for (const char* text :
+       {"", "flat:size=8", "flat:", "two_level:size=0", "two_level:size=1.5", "two_level:size=x",
+        "two_level:size=4:size=4", "two_level:size=4:latency=-1", "two_level:size=4:latency=nan",
+        "two_level:size=4:links=0", "two_level:size=4:links=1.5", "fat_tree", "fat_tree:arity=1",
+        "fat_tree:arity=4:oversubscription=0.5", "fat_tree:arity=4:hop", "fat_tree:arity=1e30", "two_level:size=8:"}) {
     EXPECT_NE(why_not(text).find(" (", 0), std::string::npos) << text << ": " << why_not(text);
     EXPECT_NE(why_not(text).find("), ", 0), std::string::npos) << text;
   }
