@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -110,8 +111,16 @@ Result run(const Options& options) {
   return {line_of({{"study", study.name}, {"source", study.source}, {"rows", rows}, {"left_out", left_out}})};
 }
 
+void check_time(const char* option, double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0)
+    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
+}
+
 void check(const Options& options) {
   if (options.list) return;
+  check_time("--latency", options.asked.link.latency);
+  check_time("--gap", options.asked.link.gap);
+  check_time("--per-byte", options.asked.link.per_byte);
   if (options.name.empty()) throw Failure("no study is named (study takes one), see steadfold study --list");
   if (launch_of_this_process().rank_count > 1)
     throw Failure("study cannot run under a launcher (it starts the ranks itself), start it without mpirun");
@@ -129,12 +138,17 @@ void add_study(CLI::App& app, Action& action) {
   study.add_flag("--list", o->list, "List the studies: name, source, sentence");
   study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
   study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");
-  study.add_option("--largest", o->asked.largest, "Leave out data sets of more elements");
+  study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements");
   study.add_option("--ranks", o->asked.ranks, "Rank counts that are started, between commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   study.add_option("--rounds", o->asked.rounds, "Samples of every time")->check(CLI::Range(3, 10001));
+  study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")
+      ->capture_default_str();
+  study.add_option("--gap", o->asked.link.gap, "Seconds of a port for a message, besides its bytes")
+      ->capture_default_str();
+  study.add_option("--per-byte", o->asked.link.per_byte, "Seconds of a port for a byte")->capture_default_str();
   study.add_flag("--json", o->json, "Print one JSON object");
   study.callback([o, &action] {
     check(*o);

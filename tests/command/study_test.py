@@ -51,9 +51,9 @@ class Study(CommandTest):
     def study(self, *arguments, **keywords):
         return self.object_from(run("study", *arguments, "--json", **keywords))
 
-    def rows(self, part, *arguments):
-        found = self.study("thesis", "--part", part, *arguments)
-        self.assertEqual((found["study"], found["source"]), ("thesis", "S0"))
+    def rows(self, part, *arguments, study=("thesis", "S0")):
+        found = self.study(study[0], "--part", part, *arguments)
+        self.assertEqual((found["study"], found["source"]), study)
         self.assertEqual({row["part"] for row in found["rows"]}, {part})
         self.assertEqual({tuple(row) for row in found["rows"]}, {tuple(found["rows"][0])}, "all rows have the same fields")
         return found["rows"], found["left_out"]
@@ -61,7 +61,7 @@ class Study(CommandTest):
     def test_list(self):
         ran = run("study", "--list")
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertRegex(ran.stdout, r"(?m)^thesis  S0  \S.*$")
+        self.assertRegex(ran.stdout, r"(?m)^thesis +S0  \S.*$")
         listed = self.study("--list")["rows"]
         self.assertIn(("thesis", "S0"), [(row["name"], row["source"]) for row in listed])
         for row in listed:
@@ -152,6 +152,67 @@ class Study(CommandTest):
         for owner in ("owner:buffer=1", "owner:buffer=4"):  # measured, or a reason why not
             self.assertNotEqual(("tree", owner) in ways, any(each.startswith(owner) for each in left_out), left_out)
 
+    def topology(self, part, *arguments):
+        return self.rows(part, *arguments, study=("topology", "S3"))[0]
+
+    def test_groups_and_bits(self):
+        rows = self.topology("differences", "--largest", "1024")
+        self.assertEqual({row["doubles"] for row in rows}, {1, 32, 1024})
+        self.assertEqual({row["groups"] for row in rows}, {"x2", "x4", "x8", "x6"})
+        changed = {}
+        for row in rows:
+            self.assertEqual(row["different"] > 0, row["largest_difference"] > 0, row)
+            self.assertLessEqual(row["mean_difference"], row["largest_difference"])
+            if row["doubles"] == 1024:
+                changed[row["method"], row["schedule"], row["ranks"], row["groups"]] = row["different"]
+        for (method, *_), different in changed.items():
+            if method != "plain":
+                self.assertEqual(different, 0, "ours has other bits")
+        groups = ("x2", "x4", "x8", "x6")
+        for way in ("ring", "flat", "binomial, root's group last"):  # the controls
+            self.assertTrue(all(changed["plain", way, ranks, g] > 100 for ranks in (16, 20) for g in groups), way)
+        # Neighbours first: groups of 2^k ranks are whole subtrees, but for the pairs of a doubling over 20 ranks.
+        self.assertEqual([changed["plain", "binomial", 20, g] > 0 for g in groups], [False, False, False, True])
+        self.assertEqual([changed["plain", "recursive_doubling", 16, g] > 0 for g in groups], [False, False, False, True])
+        self.assertEqual([changed["plain", "recursive_doubling", 20, g] > 0 for g in groups], [False, False, True, True])
+
+    def test_order_of_arrival(self):
+        rows = self.topology("arrival", "--largest", "32")
+        results = {(row["method"], row["order"], row["doubles"]): row["results"] for row in rows}
+        self.assertEqual({row["runs"] for row in rows}, {32})
+        for doubles in (1, 32):
+            self.assertGreater(results["plain", "of arrival", doubles], 1)
+            self.assertEqual(results["plain", "of ranks (flat)", doubles], 1)
+            for method in ("tree", "exact", "binned"):
+                self.assertEqual(results[method, "of arrival", doubles], 1, method)
+
+    def test_cost_of_groups(self):
+        rows = self.topology("cost", "--largest", "512")
+        self.assertEqual({row["collective"] for row in rows}, {"reduce", "allreduce"})
+        for row in rows:
+            self.assertGreater(min(row["seconds"], row["x2"], row["x4"], row["x8"], row["x8_to_round_robin"]), 0)
+            if row["ranks"] == 8:  # one node: where ranks stand does not count
+                self.assertEqual(row["seconds"], row["round_robin_seconds"])
+            elif row["schedule"] == "halving_doubling":
+                self.assertLess(row["seconds"], row["round_robin_seconds"])
+        one = {row["ranks"]: row["seconds"] for row in rows if (row["collective"], row["doubles"]) == ("reduce", 1)}
+        self.assertAlmostEqual(one[1024] / one[8], 10 / 3, places=2)  # rounds of a binomial tree
+        slow = self.topology("cost", "--largest", "1", "--latency", "1", "--per-byte", "0")
+        self.assertEqual({round(row["seconds"]) for row in slow if row["collective"] == "reduce"}, {3, 4, 6, 8, 10})
+
+    def test_bound(self):
+        rows = self.topology("bound", "--largest", "70000")
+        in_a_row = "plain, in a row"
+        for row in rows:
+            roundings = math.ceil(math.log2(row["summands"]))
+            self.assertAlmostEqual(row["bound"] / (roundings * 2.0**-53 / (1 - roundings * 2.0**-53)), 1)
+            self.assertEqual(row["holds"], row["relative_error"] <= row["bound"])
+            if row["order"] != in_a_row:
+                self.assertTrue(row["holds"], row)
+            if row["order"] == "exact":
+                self.assertLessEqual(row["relative_error"], 2.0**-53)
+        self.assertFalse(all(row["holds"] for row in rows if row["order"] == in_a_row), "the bound is not tested")
+
     def test_for_people(self):
         ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
@@ -166,6 +227,8 @@ class Study(CommandTest):
         self.expect_fault(run("study", "thesis", "--data", self.folder / "none"), "none")
         self.expect_fault(run("study", "thesis", "--part", "reproducibility", "--data", self.folder), "data set")
         self.expect_fault(run("study", "thesis", ranks=2), "launcher")
+        self.expect_fault(run("study", "topology", "--latency", "-1"), "--latency")
+        self.expect_fault(run("study", "topology", "--per-byte", "nan"), "--per-byte")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,5 @@
 #include "simulated_sum.hpp"
 
-#include <memory>
-#include <vector>
-
 #include "../command.hpp"
 #include "collective/failure.hpp"
 #include "collective/plan.hpp"
@@ -19,6 +16,7 @@ std::vector<Call> calls_for(const order::TwoShares& shares, const SimulatedSum& 
   std::vector<Call> calls;
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
     calls.push_back({.method = asked.method,
+                     .columns = asked.columns,
                      .root = asked.rooted ? 0 : collective::all_ranks,
                      .schedule = asked.schedule,
                      .layout = collective::LayoutKind::rank_order,
@@ -50,26 +48,49 @@ void drive(const Plans& plans) {
 
 }  // namespace
 
-double simulated_sum(std::span<const double> elements, const order::TwoShares& shares, const SimulatedSum& asked) {
-  const std::vector<Call> calls = calls_for(shares, asked);
-  const collective::Agreement agreement = agreed(calls);
-  const auto network = std::make_shared<SimulatedNetwork>(
-      shares.rank_count(), transport::SimulatedOptions{.delivery = transport::Delivery::prompt});
-  std::vector<double> values(calls.size());
-  Plans plans;
+struct SimulatedJob::Ranks {
+  order::TwoShares shares;
+  order::Count columns;
+  std::vector<Call> calls;
+  collective::Agreement agreement;
+  std::shared_ptr<SimulatedNetwork> network;
+  Plans plans = {};
+};
+
+SimulatedJob::SimulatedJob(const order::TwoShares& shares, const SimulatedSum& asked) {
+  std::vector<Call> calls = calls_for(shares, asked);
+  collective::Agreement agreement = agreed(calls);
+  ranks_ = std::make_unique<Ranks>(Ranks{shares, asked.columns, std::move(calls), std::move(agreement),
+                                         std::make_shared<SimulatedNetwork>(shares.rank_count(), asked.network)});
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    plans.push_back(std::make_unique<collective::Plan>(
-        agreement, std::span(&calls[i], 1), std::shared_ptr<transport::Transport>(network, &network->rank(rank)), 2));
-    plans.back()->start({.first = reinterpret_cast<const std::byte*>(elements.data() + shares.start(rank)),
-                         .result = reinterpret_cast<std::byte*>(&values[i])});
+    const std::shared_ptr<transport::Transport> own(ranks_->network, &ranks_->network->rank(rank));
+    const Call& call = ranks_->calls[static_cast<std::size_t>(rank)];
+    ranks_->plans.push_back(std::make_unique<collective::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
   }
-  drive(plans);
-  if (plans.front()->status() != Status::ok)
-    throw Failure("the simulated sum failed (" + collective::text_of(plans.front()->status()) +
-                      "), report it with this command line",
+}
+SimulatedJob::SimulatedJob(SimulatedJob&&) noexcept = default;
+SimulatedJob::~SimulatedJob() = default;
+
+std::vector<double> SimulatedJob::run(std::span<const double> elements) {
+  const order::Count columns = ranks_->columns;
+  std::vector<double> values(ranks_->plans.size() * columns);
+  for (Rank rank = 0; rank < ranks_->shares.rank_count(); ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const double* const first = elements.data() + ranks_->shares.start(rank) * columns;
+    ranks_->plans[i]->start({.first = reinterpret_cast<const std::byte*>(first),
+                             .result = reinterpret_cast<std::byte*>(values.data() + i * columns)});
+  }
+  drive(ranks_->plans);
+  const Status status = ranks_->plans.front()->status();
+  if (status != Status::ok)
+    throw Failure("the simulated sum failed (" + collective::text_of(status) + "), report it with this command line",
                   check_failed);
-  return values.front();
+  values.resize(columns);
+  return values;
+}
+
+double simulated_sum(std::span<const double> elements, const order::TwoShares& shares, const SimulatedSum& asked) {
+  return SimulatedJob(shares, asked).run(elements).front();
 }
 
 }  // namespace steadfold::command::studies

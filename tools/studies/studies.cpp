@@ -3,6 +3,7 @@
 
 #include "study.hpp"
 #include "thesis.hpp"
+#include "topology.hpp"
 
 namespace steadfold::command::studies {
 namespace {
@@ -10,6 +11,9 @@ namespace {
 const std::array studies = {
     Study{"thesis", "S0", "Core-count independent reproducible reduce: messages, run times, reproducibility",
           thesis::parts},
+    Study{"topology", "S3",
+          "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
+          topology::parts},
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../command.hpp"
+#include "transport/topology.hpp"
 
 namespace steadfold::command::studies {
 
@@ -18,7 +20,13 @@ struct Asked {
   std::uint64_t largest = ~std::uint64_t{0};  // data sets of at most so many elements
   std::vector<int> ranks = {1, 2, 4, 8};      // that are started
   int rounds = 9;                             // samples of every candidate
+  transport::LogGP link;                      // of networks that are predicted
 };
+
+template <class T>
+Json json_of(const std::optional<T>& known) {
+  return known ? Json(*known) : Json();
+}
 
 /// What a part found: rows with the same fields, and what it could not look at, as "name: problem (why), suggestion".
 struct Findings {

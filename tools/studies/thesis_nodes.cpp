@@ -55,11 +55,6 @@ collective::Prediction prediction_of(const std::string& schedule, const std::vec
   return predict(reduction(schedule, counts), *topology);
 }
 
-template <class T>
-Json json_of(const std::optional<T>& known) {
-  return known ? Json(*known) : Json();
-}
-
 /// The messages of [S0]'s own scheme; nothing where it is not in the registry.
 std::optional<Count> owner_messages(const std::string& schedule, const std::vector<Count>& counts) {
   try {

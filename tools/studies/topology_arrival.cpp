@@ -1,0 +1,190 @@
+// The control of [S3]: rank 0 merges the other ranks' partials in the order in which they arrive. No schedule of the
+// registry does so; here one message a rank goes over the simulated network, whose deliveries are shuffled.
+// Source: [S3] section I (the order in which messages are received).
+#include <bit>
+#include <set>
+
+#include "collective/agreement.hpp"
+#include "simulated_sum.hpp"
+#include "topology.hpp"
+
+namespace steadfold::command::studies::topology {
+namespace {
+
+using arithmetic::PartialKind;
+using collective::Method;
+using order::Rank;
+using transport::Progress;
+using transport::SimulatedNetwork;
+
+constexpr int ranks = 48;
+constexpr int shuffles = 32;
+constexpr std::uint64_t lengths[] = {1, 32, 1024};
+
+using Bytes = std::vector<std::byte>;
+
+struct Way {
+  const char* name;
+  Method method;
+};
+constexpr Way ways[] = {
+    {"plain", Method::plain}, {"tree", Method::tree}, {"exact", Method::exact}, {"binned", Method::binned}};
+
+order::IntervalSet row_of(std::size_t rank) { return order::IntervalSet({rank, rank + 1}); }
+
+std::vector<Bytes> partials_of(const PartialKind& kind, const std::vector<double>& elements) {
+  std::vector<Bytes> partials;
+  const std::size_t columns = elements.size() / ranks;
+  const auto builder = kind.builder();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto* const first = reinterpret_cast<const std::byte*>(elements.data() + rank * columns);
+    builder->clear();
+    builder->push(rank, {.first = first, .rows = 1, .row_stride = columns * sizeof(double)});
+    partials.emplace_back(kind.working_capacity(row_of(rank)));
+    partials.back().resize(builder->write(partials.back()));
+  }
+  return partials;
+}
+
+/// Merges what has arrived at rank 0, message by message.
+class Root {
+ public:
+  Root(const PartialKind& kind, transport::Endpoint& endpoint, Bytes own)
+      : kind_(kind), endpoint_(endpoint), sum_(std::move(own)), is_merged_(ranks) {
+    for (Rank source = 1; source < ranks; ++source) endpoint_.release(ticket_of(source), source, ticket_of(source));
+  }
+
+  /// Whether something arrived that had not before.
+  bool take_in() {
+    bool any = false;
+    for (Rank source = 1; source < ranks; ++source) {
+      order::Bytes size = 0;
+      if (is_merged_[static_cast<std::size_t>(source)] || endpoint_.test(ticket_of(source), size) == Progress::pending)
+        continue;
+      rows_.add({static_cast<order::Index>(source), static_cast<order::Index>(source) + 1});
+      Bytes merged(kind_.working_capacity(rows_));
+      merged.resize(kind_.merge(sum_, endpoint_.landing(ticket_of(source)).first(size), merged));
+      sum_ = std::move(merged);
+      any = is_merged_[static_cast<std::size_t>(source)] = true;
+    }
+    return any;
+  }
+  bool done() const { return std::count(is_merged_.begin(), is_merged_.end(), true) == ranks - 1; }
+  const Bytes& sum() const { return sum_; }
+
+ private:
+  static transport::Ticket ticket_of(Rank source) { return static_cast<transport::Ticket>(source - 1); }
+
+  const PartialKind& kind_;
+  transport::Endpoint& endpoint_;
+  Bytes sum_;
+  order::IntervalSet rows_ = row_of(0);  // of the sum
+  std::vector<bool> is_merged_;
+};
+
+Bytes merged_by_arrival(const PartialKind& kind, const std::vector<Bytes>& partials, std::uint64_t seed) {
+  SimulatedNetwork network(ranks, {.seed = seed});
+  std::vector<std::unique_ptr<transport::Endpoint>> ends;
+  const std::vector<order::Bytes> slots(ranks - 1, kind.capacity(row_of(0)));
+  for (Rank rank = 0; rank < ranks; ++rank)
+    ends.push_back(network.rank(rank).bind(1, rank == 0 ? slots : std::vector<order::Bytes>(), ranks));
+  Root root(kind, *ends.front(), partials.front());
+  for (std::size_t rank = 1; rank < ranks; ++rank)
+    ends[rank]->put(0, 0, static_cast<transport::SlotNumber>(rank - 1), partials[rank]);
+  // A delivery takes so many tests at most, on both sides.
+  for (int sweep = 0; sweep < 2 * SimulatedNetwork::max_tests + 2 && !root.done(); ++sweep) {
+    order::Bytes size = 0;
+    for (std::size_t rank = 1; rank < ranks; ++rank) ends[rank]->test(0, size);
+    root.take_in();
+  }
+  if (!root.done()) throw Failure("messages do not arrive (a simulated one is missing), report it", check_failed);
+  return root.sum();
+}
+
+std::vector<double> finished(const PartialKind& kind, const Bytes& partial, std::uint64_t columns) {
+  std::vector<double> values(columns);
+  std::vector<double> spare(columns);
+  const Status status = kind.finish(partial, ranks, reinterpret_cast<std::byte*>(values.data()),
+                                    reinterpret_cast<std::byte*>(spare.data()));
+  if (status != Status::ok)
+    throw Failure("a sum by arrival failed (" + collective::text_of(status) + "), report it with this command line",
+                  check_failed);
+  return values;
+}
+
+std::size_t number_of(const std::vector<std::vector<double>>& results) {
+  std::set<std::vector<std::uint64_t>> different;
+  for (const auto& each : results) {
+    std::vector<std::uint64_t> bits;
+    for (const double value : each) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    different.insert(bits);
+  }
+  return different.size();
+}
+
+/// Results that should be one.
+Json json_of(const Way& way, const char* order, std::uint64_t columns,
+             const std::vector<std::vector<double>>& results) {
+  double largest = 0;
+  std::uint64_t different = 0;  // columns
+  for (std::uint64_t i = 0; i < columns; ++i) {
+    double least = results.front()[i];
+    double most = least;
+    for (const auto& each : results) {
+      least = std::min(least, each[i]);
+      most = std::max(most, each[i]);
+    }
+    different += least != most ? 1 : 0;
+    largest = std::max(largest, (most - least) / std::fabs(least));
+  }
+  return {{"part", "arrival"},
+          {"ranks", ranks},
+          {"doubles", columns},
+          {"method", way.name},
+          {"order", order},
+          {"runs", results.size()},
+          {"results", number_of(results)},
+          {"different", different},
+          {"largest_difference", largest}};
+}
+
+std::vector<std::vector<double>> by_arrival(const Way& way, const std::vector<double>& elements) {
+  const std::uint64_t columns = elements.size() / ranks;
+  const collective::Call call{.method = way.method, .columns = columns};
+  const auto kind = make_kind(describe(call), operator_of(call), columns);
+  const std::vector<Bytes> partials = partials_of(*kind, elements);
+  std::vector<std::vector<double>> results;
+  for (int seed = 1; seed <= shuffles; ++seed) {
+    results.push_back(finished(*kind, merged_by_arrival(*kind, partials, static_cast<std::uint64_t>(seed)), columns));
+  }
+  return results;
+}
+
+/// By the schedule with the same messages, under the same shuffles.
+std::vector<std::vector<double>> by_rank(const Way& way, const std::vector<double>& elements) {
+  std::vector<std::vector<double>> results;
+  for (int seed = 1; seed <= shuffles; ++seed) {
+    SimulatedJob job(order::TwoShares(ranks, ranks, 1, 0), {.method = way.method,
+                                                            .schedule = "flat",
+                                                            .rooted = true,
+                                                            .columns = elements.size() / ranks,
+                                                            .network = {.seed = static_cast<std::uint64_t>(seed)}});
+    results.push_back(job.run(elements));
+  }
+  return results;
+}
+
+}  // namespace
+
+Findings arrival(const Asked& asked) {
+  Findings found;
+  for (const std::uint64_t length : lengths) {
+    if (length > asked.largest) continue;
+    const std::vector<double> elements = vectors(ranks, 0, length);
+    for (const Way& way : ways) found.rows.push_back(json_of(way, "of arrival", length, by_arrival(way, elements)));
+    found.rows.push_back(json_of(ways[0], "of ranks (flat)", length, by_rank(ways[0], elements)));
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::topology

@@ -1,0 +1,95 @@
+// What it costs not to know the nodes: MPICH's schedules with groups that reduce among themselves first, as ratios to
+// those without, on a network of nodes of eight ranks that share one link.
+// Source: [S3] section VI.B and figures 2 to 4, of which only the text is at hand; MPICH on 320 nodes with one
+// InfiniBand port each. Its ranks stand on the nodes one after the other; `round_robin` is what a launcher may do
+// instead.
+#include "predicted.hpp"
+#include "topology.hpp"
+
+namespace steadfold::command::studies::topology {
+namespace {
+
+using order::Count;
+using order::Rank;
+
+constexpr Rank node = 8;
+constexpr const char* network = "two_level:size=8:links=1";
+constexpr Rank rank_counts[] = {8, 16, 64, 256, 1024};
+constexpr Count lengths[] = {1, 512, 32768, 1048576};
+
+/// The same network with rank i on node i modulo their number.
+class RoundRobin final : public transport::Topology {
+ public:
+  RoundRobin(std::unique_ptr<transport::Topology> nodes, Rank rank_count)
+      : network_(std::move(nodes)), nodes_(rank_count / node) {}
+  double duration(Rank source, Rank target, order::Bytes bytes) const override {
+    return network_->duration(place_of(source), place_of(target), bytes);
+  }
+  double arrival(Rank source, Rank target, double start, order::Bytes bytes) override {
+    return network_->arrival(place_of(source), place_of(target), start, bytes);
+  }
+  bool shares_links() const noexcept override { return network_->shares_links(); }
+
+ private:
+  Rank place_of(Rank rank) const { return rank % nodes_ * node + rank / nodes_; }
+
+  std::unique_ptr<transport::Topology> network_;
+  Rank nodes_;
+};
+
+/// MPICH's schedule on every level.
+std::string schedule_for(Vectors vectors, Rank size) {
+  if (size == 1) return mpich_schedule(vectors);
+  const Rank ranks = vectors.ranks;
+  vectors.ranks = ranks / size;
+  const std::string outer = mpich_schedule(vectors);
+  vectors.ranks = size;
+  vectors.rooted = true;
+  return fmt::format("two_level:size={}:inner=[{}]:outer=[{}]", size, mpich_schedule(vectors), outer);
+}
+
+double seconds_of(const Vectors& vectors, Rank size, bool in_turn, const Asked& asked) {
+  auto topology = transport::make_topology(network, asked.link, vectors.ranks);
+  if (in_turn) topology = std::make_unique<RoundRobin>(std::move(topology), vectors.ranks);
+  return predicted_seconds(scenario_of(vectors, schedule_for(vectors, size), asked), *topology);
+}
+
+/// Of the figures, what the text tells of their ratios.
+const char* published(const Vectors& vectors) {
+  if (vectors.ranks == node) return "little difference";
+  if (!vectors.rooted) return "some 0.5";
+  if (vectors.columns >= 524288) return vectors.ranks == 16 ? "0.65" : vectors.ranks == 1024 ? "0.35" : "0.35 to 0.65";
+  if (vectors.columns == 32768) return "0.2 to 0.4";
+  return vectors.columns == 512 ? "below 1" : "little difference";
+}
+
+Json row_of(const Vectors& vectors, const Asked& asked) {
+  const double alone = seconds_of(vectors, 1, false, asked);
+  const double in_turn = seconds_of(vectors, 1, true, asked);
+  Json row = {
+      {"part", "cost"},         {"network", network},         {"collective", vectors.rooted ? "reduce" : "allreduce"},
+      {"ranks", vectors.ranks}, {"doubles", vectors.columns}, {"schedule", schedule_for(vectors, 1)},
+      {"seconds", alone}};
+  for (const int size : groupings) row[fmt::format("x{}", size)] = seconds_of(vectors, size, false, asked) / alone;
+  row["published"] = published(vectors);
+  row["round_robin_seconds"] = in_turn;
+  row["x8_to_round_robin"] = row["x8"].get<double>() * alone / in_turn;
+  return row;
+}
+
+}  // namespace
+
+Findings cost(const Asked& asked) {
+  Findings found;
+  for (const bool rooted : {true, false}) {
+    for (const Rank ranks : rank_counts) {
+      for (const Count length : lengths) {
+        if (length <= asked.largest)
+          found.rows.push_back(row_of({.ranks = ranks, .columns = length, .rooted = rooted}, asked));
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::topology
