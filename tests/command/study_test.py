@@ -213,6 +213,58 @@ class Study(CommandTest):
                 self.assertLessEqual(row["relative_error"], 2.0**-53)
         self.assertFalse(all(row["holds"] for row in rows if row["order"] == in_a_row), "the bound is not tested")
 
+    def pipelines(self, part, *arguments):
+        return self.rows(part, *arguments, study=("pipelines", "S1"))[0]
+
+    def test_pipelines_by_size(self):
+        rows = self.pipelines("sizes", "--largest", "512")
+        self.assertEqual({row["floats"] for row in rows}, {1, 2, 100, 512})
+        found = {(row["algorithm"], row["floats"]): row for row in rows}
+        self.assertEqual(len(found), len(rows))
+        for row in rows:
+            self.assertEqual(row["by"], "simulation")
+            if not row["algorithm"] == "transpose":  # its rounds overlap in simulation
+                self.assertLess(abs(math.log(row["seconds"] / row["model_seconds"])), math.log(1.5), row)
+            if row["block"] is not None:
+                self.assertLessEqual(row["best_seconds"], row["seconds"])
+                self.assertLess(row["seconds"], 1.1 * row["best_seconds"], "the lemma's block is far off")
+                self.assertLessEqual(row["best_seconds"], row["as_tried_seconds"] * 1.001)
+        linear = found["pipelined_linear", 512]
+        hops, start, moved = 1150, 281e-9, 1e-10 * 4 * 512  # [S1] corollary 3
+        corollary = 2 * hops * start + 4 * math.sqrt(hops * start * moved) + 2 * moved
+        self.assertAlmostEqual(linear["published_seconds"] / corollary, 1)
+        quarters = found["doubly_pipelined_linear", 512]
+        self.assertGreater(quarters["as_tried_seconds"], 1.02 * quarters["seconds"])
+        slow = self.pipelines("sizes", "--largest", "1", "--latency", "1", "--per-byte", "0")
+        slow = {row["algorithm"]: row["seconds"] for row in slow}
+        rounds = {"reduce_broadcast": 22, "pipelined_linear": 2302, "doubly_pipelined_linear": 1151, "pipelined_tree": 36,
+                  "doubly_pipelined_tree": 34, "ring": 2302, "halving_doubling": 22, "circulant": 22}  # fmt: skip
+        self.assertEqual({name: round(slow[name]) for name in rounds}, rounds)
+
+    def test_pipelines_by_block(self):
+        by_configuration = {}
+        for row in self.pipelines("blocks"):
+            by_configuration.setdefault(row["configuration"], []).append(row)
+        self.assertEqual(len(by_configuration), 8)
+        for name, rows in by_configuration.items():
+            self.assertEqual([row["block"] for row in rows], [10**i for i in range(1, 8)])
+            best = min(rows, key=lambda row: row["seconds"])
+            self.assertEqual({row["best_block"] for row in rows}, {best["block"]})
+            self.assertLess(abs(math.log10(best["block"] / best["lemma_block"])), 1, name)
+            steps = [after["seconds"] < before["seconds"] for before, after in zip(rows, rows[1:])]
+            self.assertEqual(steps, sorted(steps, reverse=True), "it falls, then rises")
+            self.assertEqual(best["published_block"] is None, name == "36 x 32")
+
+    def test_pipelines_measured(self):
+        rows = self.pipelines("measured", "--largest", "2", "--ranks", "1,3", "--rounds", "3")
+        self.assertEqual({row["ranks"] for row in rows}, {3})
+        ways = {(row["algorithm"], row["doubles"]) for row in rows}
+        self.assertEqual(len(ways), 9 * 2)
+        self.assertIn(("doubly_pipelined_tree", 2), ways)
+        for row in rows:
+            self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
+            self.assertIn("MPI_Allreduce", row["rival"])
+
     def test_for_people(self):
         ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))

@@ -1,6 +1,7 @@
 // The table of studies.
 #include <array>
 
+#include "pipelines.hpp"
 #include "study.hpp"
 #include "thesis.hpp"
 #include "topology.hpp"
@@ -11,6 +12,8 @@ namespace {
 const std::array studies = {
     Study{"thesis", "S0", "Core-count independent reproducible reduce: messages, run times, reproducibility",
           thesis::parts},
+    Study{"pipelines", "S1", "Pipelined allreduce: run times and blocks over the length of the vector",
+          pipelines::parts},
     Study{"topology", "S3",
           "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
           topology::parts},

@@ -1,0 +1,66 @@
+// The linear pipeline's time over its block, for what [S1] ran, beside the lemma's block and the best one they saw.
+// Source: [S1] figure 4 and section 2.3: of powers of ten 10^4 is best, but 10^3 with one process a node and 10^5 on
+// one node; of 36 x 32 there is none, since the job took too long. It counts blocks in floats.
+#include <fmt/format.h>
+#include <cmath>
+
+#include "pipelines.hpp"
+
+namespace steadfold::command::studies::pipelines {
+namespace {
+
+using order::Count;
+
+constexpr Count count = 10'000'000;
+
+struct Configuration {
+  int nodes;
+  int processes;
+  Count published;  // the best block; 0: none
+
+  order::Rank ranks() const { return nodes * processes; }
+};
+constexpr Configuration configurations[] = {{1, 16, 100'000}, {1, 32, 100'000}, {20, 1, 1'000},   {20, 16, 10'000},
+                                            {20, 32, 10'000}, {36, 1, 1'000},   {36, 16, 10'000}, {36, 32, 0}};
+
+struct Tried {
+  Count block;
+  Time time;
+};
+
+std::vector<Tried> tried(const Configuration& configuration, const Asked& asked) {
+  std::vector<Tried> all;
+  for (Count block = 10; block <= count; block *= 10) {
+    all.push_back(
+        {block, time_of(floats(configuration.ranks(), count), fmt::format("pipelined_linear:block={}", block), asked)});
+  }
+  return all;
+}
+
+void add_rows(const Configuration& configuration, const Asked& asked, Json& rows) {
+  const std::vector<Tried> all = tried(configuration, asked);
+  const Count best = std::ranges::min_element(all, {}, [](const Tried& each) { return each.time.seconds; })->block;
+  const Count lemma =
+      block_of(count, scenario_of(floats(configuration.ranks(), count), "pipelined_linear", asked).segments);
+  for (const Tried& each : all) {
+    rows.push_back({{"part", "blocks"},
+                    {"configuration", fmt::format("{} x {}", configuration.nodes, configuration.processes)},
+                    {"ranks", configuration.ranks()},
+                    {"block", each.block},
+                    {"seconds", each.time.seconds},
+                    {"by", each.time.by},
+                    {"best_block", best},
+                    {"lemma_block", lemma},
+                    {"published_block", configuration.published > 0 ? Json(configuration.published) : Json()}});
+  }
+}
+
+}  // namespace
+
+Findings blocks(const Asked& asked) {
+  Findings found;
+  for (const Configuration& each : configurations) add_rows(each, linear(asked), found.rows);
+  return found;
+}
+
+}  // namespace steadfold::command::studies::pipelines

@@ -1,0 +1,132 @@
+// Run times and blocks over the length of the vector on 36 x 32 ranks with a full-duplex port each, nodes not seen.
+// Source: [S1] figures 2, 3, 5, 6 and 7, of which only the text is at hand, and its running-time estimates; corollary 3
+// gives the linear pipeline's time, for one reduce and one broadcast of its lemma's best blocks each.
+#include <fmt/format.h>
+#include <cmath>
+#include <limits>
+
+#include "pipelines.hpp"
+
+namespace steadfold::command::studies::pipelines {
+namespace {
+
+using order::Count;
+
+constexpr order::Rank ranks = 36 * 32;
+
+std::string with_block(const std::string& schedule, Count block) { return fmt::format("{}:block={}", schedule, block); }
+
+/// Halves or doubles a block as long as that helps.
+struct Best {
+  Count block;
+  double seconds;
+};
+Best best_from(Best start, const Vectors& vectors, const std::string& schedule, const char* by, const Asked& asked) {
+  Best best = start;
+  for (const bool grows : {true, false}) {
+    for (Best next = start;;) {
+      next.block = grows ? next.block * 2 : next.block / 2;
+      if (next.block == 0 || next.block / 2 >= vectors.columns) break;
+      const Time time = time_of(vectors, with_block(schedule, next.block), asked);
+      if (time.by != std::string_view(by) || time.seconds >= best.seconds) break;
+      next.seconds = time.seconds;
+      best = next;
+    }
+    if (best.block != start.block) break;
+  }
+  return best;
+}
+
+std::vector<Count> blocks_of(Blocks tried, Count count) {
+  std::vector<Count> blocks = {10};
+  if (tried == Blocks::powers_of_ten) {
+    while (blocks.back() < count) blocks.push_back(10 * blocks.back());
+  } else {
+    blocks = {std::max(count / 4, Count{1}), std::max(count / 2, Count{1}), count};
+  }
+  return blocks;
+}
+
+/// With the best of the blocks that [S1] tried.
+double seconds_as_tried(const Algorithm& algorithm, const Vectors& vectors, const Asked& asked) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Count block : blocks_of(algorithm.tried, vectors.columns))
+    least = std::min(least, time_of(vectors, with_block(algorithm.schedule, block), asked).seconds);
+  return least;
+}
+
+/// Corollary 3.
+double published_seconds(const Vectors& vectors, const transport::LogGP& link) {
+  const double bytes = static_cast<double>(vectors.columns * vectors.element_bytes());
+  const double hops = ranks - 2;
+  return 2 * hops * link.gap + 4 * std::sqrt(hops * link.gap * link.per_byte * bytes) + 2 * link.per_byte * bytes;
+}
+
+/// What a long vector costs in its own time on a port, merging left out; nothing where it is not simulated.
+std::optional<double> vectors_moved(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
+  const double one = asked.link.per_byte * static_cast<double>(vectors.columns * vectors.element_bytes());
+  if (vectors.columns < counts[std::size(counts) - 1] || one == 0) return std::nullopt;
+  collective::Scenario scenario = scenario_of(vectors, schedule, asked);
+  scenario.seconds_per_operation = 0;
+  return predicted_seconds(scenario, *transport::make_topology("flat", asked.link, ranks)) / one;
+}
+
+Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& asked) {
+  const std::string schedule = algorithm.schedule;
+  const std::uint32_t segments = scenario_of(vectors, schedule, asked).segments;
+  const Time time = time_of(vectors, schedule, asked);
+  const bool is_simulated = time.by == std::string_view("simulation");
+  const std::optional<double> moved = is_simulated ? vectors_moved(vectors, schedule, asked) : std::nullopt;
+  Json row = {{"part", "sizes"},
+              {"configuration", "36 x 32"},
+              {"floats", vectors.columns},
+              {"algorithm", schedule},
+              {"of", algorithm.of},
+              {"seconds", time.seconds},
+              {"by", time.by},
+              {"model_seconds", json_of(modelled_seconds(vectors, schedule, asked))},
+              {"block", nullptr},
+              {"best_block", nullptr},
+              {"best_seconds", nullptr},
+              {"as_tried_seconds", nullptr},
+              {"vectors", json_of(moved)},
+              {"published_vectors", moved && algorithm.vectors > 0 ? Json(algorithm.vectors) : Json()},
+              {"published_seconds", nullptr}};
+  if (algorithm.tried != Blocks::none) {
+    const Count block = block_of(vectors.columns, segments);
+    const Best best = best_from({block, time.seconds}, vectors, schedule, time.by, asked);
+    row.update({{"block", block},
+                {"best_block", best.block},
+                {"best_seconds", best.seconds},
+                {"as_tried_seconds", seconds_as_tried(algorithm, vectors, asked)}});
+  }
+  if (schedule == "pipelined_linear") row["published_seconds"] = published_seconds(vectors, asked.link);
+  return row;
+}
+
+}  // namespace
+
+Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
+  constexpr Count most_cells = 1'400'000;  // slots of all ranks
+  constexpr Count most_messages = 2'400'000;
+  const collective::Scenario scenario = scenario_of(vectors, schedule, asked);
+  schedule::Context context = collective::context_of(scenario.description, 0, vectors.ranks, scenario.segments);
+  context.spec = &scenario.schedule;
+  if (static_cast<Count>(vectors.ranks) * scenario.segments > most_cells ||
+      scenario.schedule.row->messages(context) > most_messages)
+    return {modelled_seconds(vectors, schedule, asked).value(), "model"};
+  const auto topology = transport::make_topology("flat", asked.link, vectors.ranks);
+  return {predicted_seconds(scenario, *topology), "simulation"};
+}
+
+Findings sizes(const Asked& given) {
+  const Asked asked = linear(given);
+  Findings found;
+  for (const Count count : counts) {
+    if (count > asked.largest) continue;
+    for (const Algorithm& algorithm : algorithms) found.rows.push_back(row_of(algorithm, floats(ranks, count), asked));
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::pipelines
