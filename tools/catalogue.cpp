@@ -26,7 +26,10 @@ schedule::Collective collective_named(const std::string& name) {
   throw Failure("unknown collective '" + name + "' (known are " + known + "), choose one of these");
 }
 
+bool is_policy(const std::string& schedule) { return schedule == "auto" || schedule == "mpich"; }
+
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
+  if (is_policy(schedule)) return std::nullopt;
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
   return schedule::refusal(spec, collective, 0, family_of(method), schedule::Operator::commutative);

@@ -20,6 +20,9 @@ schedule::Collective collective_named(const std::string& name);
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
 
+/// Whether the name stands for whatever suits the call best: auto and mpich.
+bool is_policy(const std::string& schedule);
+
 /// Why a schedule, with its parameters, cannot sum by that method: "problem (why), suggestion". Throws
 /// std::invalid_argument when there is no such schedule.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);

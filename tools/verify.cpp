@@ -82,7 +82,9 @@ std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
 std::string text_for_people(const Json& rows, bool identical) {
   std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
   for (const Json& row : rows) {
-    lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], row["schedule"], row["bits"]});
+    std::string schedule = row["schedule"];
+    if (is_policy(schedule)) schedule += ": " + row["ran"].get<std::string>();
+    lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], schedule, row["bits"]});
     if (!row["same_on_all_ranks"].get<bool>()) lines.back().push_back("ranks differ");
   }
   std::string text = table(lines) + "\n";
@@ -117,7 +119,7 @@ void add_verify(CLI::App& app, Action& action) {
                     "Of tree, exact, binned and plain, between commas; default: all");
   verify
       .add_option("--schedules,--schedule", options->schedules,
-                  "Names of `steadfold schedules`, between commas, or all")
+                  "Names of `steadfold schedules`, auto, mpich, between commas, or all that have a name")
       ->capture_default_str();
   verify.callback([options, &action] {
     options->request.check();

@@ -27,6 +27,7 @@ Json rows_of(const Job& job, const Options& options) {
     rows.push_back({{"ranks", job.rank_count()},
                     {"method", each.method},
                     {"schedule", each.schedule},
+                    {"ran", summed.schedule},
                     {"bits", summed.bits},
                     {"same_on_all_ranks", summed.same_on_all_ranks}});
   }

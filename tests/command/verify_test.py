@@ -36,6 +36,22 @@ class Verify(CommandTest):
         found = self.verify("--ranks", "2", "--schedules", "native")
         self.assertEqual([(row["method"], row["schedule"]) for row in found["rows"]], [("exact", "native")])
 
+    def test_policies(self):
+        asked = ("--ranks", "3,4", "--methods", "tree,plain", "--schedules", "auto,mpich,flat")
+        rows = self.verify(*asked)["rows"]
+        ran = {(row["schedule"], row["method"], row["ranks"]): row["ran"] for row in rows}
+        self.assertEqual(len(rows), 12)
+        self.assertEqual({bits(tree(self.values))}, {row["bits"] for row in rows if row["method"] == "tree"})
+        for method in ("tree", "plain"):
+            for ranks in (3, 4):  # of one column [S3]'s MPICH takes the doubling
+                self.assertEqual(ran["mpich", method, ranks], "recursive_doubling")
+                self.assertEqual(ran["flat", method, ranks], "flat")
+                self.assertNotIn(ran["auto", method, ranks], ("auto", "mpich"))
+        rooted = self.verify("--ranks", "3", "--collective", "reduce", "--methods", "tree", "--schedules", "mpich")["rows"]
+        self.assertEqual([row["ran"] for row in rooted], ["binomial"])
+        ran = run("verify", self.path, *asked)
+        self.assertIn("mpich: recursive_doubling", ran.stdout)
+
     def test_reduce(self):
         found = self.verify("--ranks", "3", "--collective", "reduce", "--methods", "tree")
         schedules = {row["schedule"] for row in found["rows"]}
