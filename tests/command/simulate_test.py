@@ -132,6 +132,9 @@ class Simulate(CommandTest):
             seconds("fat_tree:arity=8:oversubscription=8", "linear"), seconds("fat_tree:arity=8", "linear")
         )
         self.assertLess(seconds("two_level:size=8:latency=1e-8", "recursive_doubling"), flat)
+        self.assertGreater(seconds("two_level:size=8:links=1", "recursive_doubling"), flat)
+        self.assertEqual(seconds("two_level:size=8:links=8", "recursive_doubling"), flat)
+        self.assertEqual(seconds("two_level:size=8:links=1", "linear"), seconds("flat", "linear"))
 
     def test_a_million_ranks_in_a_minute(self):
         ranks = 1 << (20 if os.environ.get("STEADFOLD_FULL") else 16)
