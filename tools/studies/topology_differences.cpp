@@ -1,5 +1,5 @@
-// Sums of a vector a rank with groups of 2, 4 and 8 ranks against those without, column by column, real bits of
-// simulated ranks. Long vectors are gone through in pieces, each a reduction of its own.
+// Sums of a vector a rank with groups of ranks against those without, column by column, real bits of simulated ranks.
+// Long vectors are gone through in pieces, each a reduction of its own; every way has a thread.
 // Source: [S3] sections III.C and VI.B; the data are ours.
 #include <bit>
 #include <future>
@@ -20,12 +20,12 @@ struct Job {
 };
 constexpr Job jobs[] = {{16, 32768}, {20, 1048576}};
 constexpr int sizes[] = {2, 4, 8, 6};  // those of [S3], and one that is no power of two
-constexpr const char* root_last = "binomial, root's group last";
+constexpr std::string_view root_last = "binomial, root's group last";
 
 struct Way {
   const char* name;
   Method method;
-  const char* schedule;  // between groups
+  std::string_view schedule;  // between groups
   bool rooted = false;
 };
 constexpr Way ways[] = {
@@ -45,10 +45,11 @@ class Summed {
  public:
   Summed(const Way& way, int ranks, int group, std::uint64_t columns) : columns_(columns), group_(group) {
     if (way.schedule == root_last) return;
-    job_.emplace(
-        order::TwoShares(ranks, ranks, 1, 0),
-        SimulatedSum{
-            .method = way.method, .schedule = grouped(way.schedule, group), .rooted = way.rooted, .columns = columns});
+    job_.emplace(order::TwoShares(ranks, ranks, 1, 0),
+                 SimulatedSum{.method = way.method,
+                              .schedule = grouped(std::string(way.schedule), group),
+                              .rooted = way.rooted,
+                              .columns = columns});
   }
 
   std::vector<double> operator()(const std::vector<double>& elements) {
