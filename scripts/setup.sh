@@ -71,10 +71,10 @@ need_to_test() {
   need optional fuzzes -- libclang-rt-$llvm-dev "their libFuzzer"
 }
 
-need_to_emulate() {
+need_to_emulate() { # FULL
   need optional have qemu-aarch64 -- qemu-user "runs tests for other processors"
   need optional have aarch64-linux-gnu-g++ -- g++-aarch64-linux-gnu "builds them for NEON and SVE"
-  need optional have s390x-linux-gnu-g++ -- g++-s390x-linux-gnu "builds them for a big-endian processor"
+  ! $1 || need optional have s390x-linux-gnu-g++ -- g++-s390x-linux-gnu "builds them for a big-endian processor"
 }
 
 set_up_to_build() {
