@@ -130,7 +130,8 @@ typedef struct sf_call {
   sf_type type;
   sf_type result_type;    /* exact, binned: any floating-point type (complex for complex); else the type itself, or a
                              wider one, to which every element is converted first */
-  uint64_t columns;       /* elements in a row, at least 1: every column is reduced for itself */
+  uint64_t columns;       /* elements in a row: every column is reduced for itself. At least 1, but in MPI's shape,
+                             where 0 is agreed on and leaves results alone */
   int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
   uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number is SF_GAP or SF_OVERLAP */

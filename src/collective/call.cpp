@@ -232,17 +232,19 @@ void validate(const Call& call, Rank rank_count) {
   if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::masked_sum))
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
-  if (call.columns == 0) refuse("0 columns (a row has at least one element), give the length of a row");
+  if (call.columns == 0 && call.layout != LayoutKind::row_a_rank)
+    refuse("0 columns (a row has at least one element), give the length of a row");
   if (is_user != (call.type == Type::bytes))
     refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
            std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
   if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
   if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
   const Bytes element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / call.columns)
+  const Count columns = std::max(call.columns, Count{1});
+  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / columns)
     refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
            " bytes (that is no memory's size), check columns and element_bytes");
-  if (call.rows > most_rows / (call.columns * element_bytes))
+  if (call.rows > most_rows / (columns * element_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
            " bytes (that is no memory's size), check rows, columns and element_bytes");
   validate_share(call, rank_count);
@@ -271,7 +273,7 @@ void validate(const Call& call, Rank rank_count) {
 }
 
 void require_data(const Call& call, const std::byte* first, const std::byte* second) {
-  if (call.rows == 0) return;
+  if (call.rows == 0 || call.columns == 0) return;
   if (call.operation == Operation::dot && (first == nullptr || second == nullptr))
     refuse(std::string("the ") + (second == nullptr ? "second" : "first") +
            " factor of a dot product is null (it is missing or of another size), give two vectors of the same size");
@@ -385,6 +387,7 @@ Rank root_of(const Description& description) noexcept {
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
+  if (description.columns == 0) return false;
   switch (static_cast<Share>(description.share)) {
     case Share::block: return blocks[static_cast<std::size_t>(rank)] > 0;
     case Share::prefix_before: return rank > 0;

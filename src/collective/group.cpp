@@ -191,10 +191,10 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   try {
     if (failure) throw Failure(*failure);
     require_usable(call, data);
-    shape = &shape_of(call);
-    header.digest = shape->digest;
-    ways = cached_plans(*shape, call);
-    if (ways == no_way && fits_opening(*shape, call)) {
+    if (call.columns > 0) shape = &shape_of(call);
+    header.digest = digest_of(describe(call));
+    if (shape != nullptr) ways = cached_plans(*shape, call);
+    if (shape != nullptr && ways == no_way && fits_opening(*shape, call)) {
       ways = in_the_opening;
       partial_bytes = build(*shape, call, data);
       const Status status = arithmetic::header_of(opening_.partial()).status;
@@ -221,6 +221,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_opening) != 0);
   if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = verdict_on(status);
   if (status != Status::ok) diagnose(call, status, failure);
+  if (call.columns == 0) return;
   if (!is_here)
     run_plan(call, ways, data);
   else if (gets_result(shape->description, call.blocks, rank()))

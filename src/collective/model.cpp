@@ -1,5 +1,7 @@
 #include "collective/model.hpp"
 
+#include <algorithm>
+
 namespace steadfold::collective {
 namespace {
 
@@ -48,8 +50,9 @@ std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Con
   context.spec = &spec;
   if (context.rank_count == 1) return 0;
   const bool scatters = context.collective == schedule::Collective::reduce_scatter;
-  context.segments = scatters ? static_cast<std::uint32_t>(context.rank_count)
-                              : segments_of(spec, context, columns, kind.value_bytes() / columns, link);
+  context.segments = scatters
+                         ? static_cast<std::uint32_t>(context.rank_count)
+                         : segments_of(spec, context, columns, kind.value_bytes() / std::max(columns, Count{1}), link);
   const auto rounds = static_cast<double>(row.rounds(context));
   const Vectors vectors = vectors_of(row, context, rounds);
   const auto partial = static_cast<double>(typical_partial(row, context, kind));

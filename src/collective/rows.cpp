@@ -24,10 +24,11 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
 
 void Rows::take(const Data& data) noexcept {
   const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
-  const bool is_missing = agreed_->layout->local_count(rank_) > 0 &&
+  const bool is_missing = agreed_->layout->local_count(rank_) > 0 && row_bytes_ > 0 &&
                           (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
   const bool has_nowhere = data.result == nullptr && agreed_->gets_result(rank_);
-  data_ = data;
+  static constexpr std::byte nothing{};  // of no columns: builders want an address
+  data_ = row_bytes_ > 0 ? data : Data{.first = &nothing, .second = &nothing};
   status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
 }
 

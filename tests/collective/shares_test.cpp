@@ -101,11 +101,12 @@ std::vector<std::string> names_for(Collective collective, Method method) {
   return all;
 }
 
-/// One column a rank, none to four, all on one rank in turn, and more than most.
+/// One column a rank, none to four, all on one rank in turn, more than most, and none at all.
 std::vector<std::vector<Count>> blocks_for(std::mt19937_64& random, Rank p) {
   const auto ranks = static_cast<std::size_t>(p);
   std::vector<std::vector<Count>> all = {std::vector<Count>(ranks, 1), std::vector<Count>(ranks, 0),
-                                         std::vector<Count>(ranks, 0), std::vector<Count>(ranks, 7)};
+                                         std::vector<Count>(ranks, 0), std::vector<Count>(ranks, 7),
+                                         std::vector<Count>(ranks, 0)};
   all[1][random() % ranks] = 5;
   for (Count& block : all[2]) block = random() % 5;
   all[2][random() % ranks] += 1;
@@ -128,6 +129,7 @@ TEST_P(Shares, OfReduceScatter) {
   for (const auto& blocks : blocks_for(random, p)) {
     const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
     for (const Count each : {1u, 3u}) {
+      if (columns == 0 && each > 1) continue;  // refused: a row has elements
       const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), each));
       const auto elements = summands(random, each * static_cast<Count>(p) * columns);
       for (const Method method : {Method::tree, Method::exact, Method::binned}) {
@@ -266,6 +268,37 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
 
 Call block_call(std::span<const Count> blocks) {
   return {.columns = 6, .share = Share::block, .blocks = blocks, .layout = LayoutKind::row_a_rank, .rows = 1};
+}
+
+TEST(NoColumns, AreReducedByEverySchedule) {
+  for (const Rank p : {1, 2, 5, 8}) {
+    const Deal deal = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
+    for (const schedule::Row& row : schedule::registry()) {
+      for (const Collective collective : schedule::every_collective) {
+        for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
+          if (schedule::refusal(row, collective, 0, collective::name_of(method), schedule::Operator::commutative))
+            continue;
+          const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
+          Call call{.method = method,
+                    .columns = 0,
+                    .root = collective == Collective::reduce ? 0 : all_ranks,
+                    .share = collective::share_of(collective),
+                    .schedule = row.name,
+                    .layout = LayoutKind::row_a_rank};
+          if (collective == Collective::reduce_scatter) call.blocks = blocks;
+          SCOPED_TRACE(testing::Message() << row.name << ' ' << name_of(collective) << ' ' << p);
+          const auto calls = calls_for(call, deal);
+          const Concluded agreed = concluded(calls);
+          ASSERT_TRUE(agreed.agreement) << agreed.text;
+          SimulatedRanks ranks(p, 1);
+          SimulatedJob job(ranks, *agreed.agreement, calls, 0);
+          const Outcome outcome = run(ranks, job, std::vector<Memory>(deal.size()), 0, 8);
+          ASSERT_FALSE(outcome.stuck);
+          for (const Status status : outcome.statuses) ASSERT_EQ(status, Status::ok);
+        }
+      }
+    }
+  }
 }
 
 TEST(SharesRefusals, SayWhatIsWrong) {
