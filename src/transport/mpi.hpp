@@ -43,6 +43,7 @@ class MpiTransport final : public Transport {
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
   Rank rank_count_ = 0;
+  bool shares_cores_ = true;  // with other ranks
   Tags tags_;
 };
 
