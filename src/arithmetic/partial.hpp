@@ -53,6 +53,18 @@ class Builder {
   virtual void expect(std::span<const std::byte> /*surveyed*/) {}
 };
 
+/// A partial whose rows of values stand apart from its head; null: the head is all there is, in one piece or failed.
+struct Split {
+  std::span<const std::byte> head;
+  const std::byte* values = nullptr;
+};
+
+/// Room for one.
+struct SplitRoom {
+  std::span<std::byte> head;
+  std::span<std::byte> values;
+};
+
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
 /// made, so that threads may share it. No function here throws after construction.
 class PartialKind {
@@ -90,6 +102,25 @@ class PartialKind {
   /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning.
   virtual Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
                         std::byte* spare) const = 0;
+
+  /// Whether partials may have their values apart, so that wide rows need not be copied: then what follows is offered.
+  /// A partial in one piece is its head with the values behind it.
+  virtual bool splits() const noexcept { return false; }
+  virtual Split split(std::span<const std::byte> partial) const { return {partial, nullptr}; }
+  virtual Bytes values_bytes(std::span<const std::byte> /*head*/) const { return 0; }
+  /// Writes the head of the partial of one row, which is its values; returns its size.
+  virtual Bytes write_head_of_row(Index /*row*/, std::span<std::byte> /*head*/) const { return 0; }
+  /// As `merge`; the room has the working capacity. `lone`, if not null, is room for one row, which is taken instead
+  /// where the two partials are a row each and become one.
+  virtual Split merge_split(const Split& /*left*/, const Split& /*right*/, const SplitRoom& /*out*/,
+                            std::byte* /*lone*/) const {
+    return {};
+  }
+  /// As `finish`; `values` may be the partial's own.
+  virtual Status finish_split(const Split& /*partial*/, Count /*element_count*/, std::byte* /*values*/,
+                              std::byte* /*spare*/) const {
+    return Status::unsupported;
+  }
 
   /// For schedules that leave the adding to the transport: how many 64-bit words, added over all ranks, stand for a
   /// partial; 0 where that does not work. The words carry the header too.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "arithmetic/node_stack.hpp"
@@ -23,38 +25,59 @@ struct Prefix {
 };
 static_assert(sizeof(Prefix) == 32);
 
-constexpr Bytes padded(Bytes bytes) { return (bytes + 7) / 8 * 8; }  // intervals stand on 8-byte boundaries
+constexpr Bytes head_bytes(Count interval_count) { return sizeof(Prefix) + interval_count * sizeof(Interval); }
 
 constexpr Bytes record_bytes(Count interval_count, Count node_count, Bytes stride) {
-  return sizeof(Prefix) + padded(node_count * stride) + interval_count * sizeof(Interval);
+  return head_bytes(interval_count) + node_count * stride;
 }
 
 /// A record's bytes taken apart.
 struct Record {
   const std::byte* values = nullptr;
   std::span<const Interval> intervals;
+  Count node_count = 0;
 };
 
-/// Nothing when the bytes are no record: they came from elsewhere and are not to be trusted.
-std::optional<Record> parse(std::span<const std::byte> bytes, Bytes stride) {
-  Prefix prefix;
-  if (bytes.size() < sizeof prefix) return std::nullopt;
-  std::memcpy(&prefix, bytes.data(), sizeof prefix);
-  if (stride > 0 && prefix.node_count > bytes.size() / stride) return std::nullopt;
-  if (record_bytes(prefix.interval_count, prefix.node_count, stride) != bytes.size()) return std::nullopt;
+bool is_node(Interval interval) {
+  return !interval.empty() && std::has_single_bit(interval.size()) && interval.begin % interval.size() == 0;
+}
 
-  const std::byte* const values = bytes.data() + sizeof prefix;
-  const std::byte* const table = values + padded(prefix.node_count * stride);
-  const Record record{values, {reinterpret_cast<const Interval*>(table), prefix.interval_count}};
+/// Whether the intervals stand apart in ascending order and have as many nodes as the record says.
+bool is_sound(const Record& record) {
+  if (record.intervals.size() == 1 && record.node_count == 1) return is_node(record.intervals.front());
   Count nodes = 0;
   order::Index end = 0;
   for (const Interval interval : record.intervals) {
-    if (interval.empty() || (nodes > 0 && interval.begin <= end)) return std::nullopt;
+    if (interval.empty() || (nodes > 0 && interval.begin <= end)) return false;
     end = interval.end;
     nodes += order::node_count(interval);
   }
-  if (nodes != prefix.node_count) return std::nullopt;
-  return record;
+  return nodes == record.node_count;
+}
+
+/// Nothing when the bytes are no record: they came from elsewhere and are not to be trusted.
+std::optional<Record> parse(const Split& partial, Bytes stride) {
+  const std::span<const std::byte> bytes = partial.head;
+  Prefix prefix;
+  if (bytes.size() < sizeof prefix) return std::nullopt;
+  std::memcpy(&prefix, bytes.data(), sizeof prefix);
+  const bool is_whole = partial.values == nullptr;
+  if (is_whole && stride > 0 && prefix.node_count > bytes.size() / stride) return std::nullopt;
+  const Bytes head = head_bytes(prefix.interval_count);
+  if (head + (is_whole ? prefix.node_count * stride : 0) != bytes.size()) return std::nullopt;
+  const Record record{is_whole ? bytes.data() + head : partial.values,
+                      {reinterpret_cast<const Interval*>(bytes.data() + sizeof prefix), prefix.interval_count},
+                      prefix.node_count};
+  return is_sound(record) ? std::optional(record) : std::nullopt;
+}
+
+/// Writes a record's head for one interval or several; returns its size.
+Bytes write_head(std::span<std::byte> out, const Header& header, std::span<const Interval> intervals, Count nodes) {
+  const Prefix prefix{
+      .header = header, .interval_count = static_cast<std::uint32_t>(intervals.size()), .node_count = nodes};
+  std::memcpy(out.data(), &prefix, sizeof prefix);
+  std::memcpy(out.data() + sizeof prefix, intervals.data(), intervals.size_bytes());
+  return head_bytes(intervals.size());
 }
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order.
@@ -98,21 +121,41 @@ struct Survey {
   }
 };
 
+/// Where a record goes: in one piece, or its values elsewhere.
+class Target {
+ public:
+  explicit Target(std::span<std::byte> whole) : head_(whole) {}
+  explicit Target(const SplitRoom& room) : head_(room.head), values_(room.values), is_split_(true) {}
+
+  std::span<std::byte> head() const { return head_; }
+  /// Room for `bytes` of values behind the head of so many intervals; null where there is none.
+  std::byte* values(Count interval_count, Bytes bytes) const {
+    const Bytes head = head_bytes(interval_count);
+    if (head > head_.size() || bytes > (is_split_ ? values_.size() : head_.size() - head)) return nullptr;
+    return is_split_ ? values_.data() : head_.data() + head;
+  }
+
+ private:
+  std::span<std::byte> head_;
+  std::span<std::byte> values_;
+  bool is_split_ = false;
+};
+
 /// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
-/// `sources` is called three times: to survey, to combine, to list the intervals.
+/// `sources` is called three times: to survey, to combine, to list the intervals. Gives where the values went.
 template <class Sources>
-Bytes assemble(const Operator& op, Count columns, const Header& header, const Sources& sources,
-               std::span<std::byte> out) {
+Split assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Target& out) {
   const Bytes stride = op.element_bytes * columns;
+  const auto failure = [&](Status status) -> Split {
+    return {out.head().first(write_failure(out.head(), header, status)), nullptr};
+  };
   Survey survey;
   sources([&](Interval interval, const std::byte*) { survey.take(interval); });
   survey.close();
-  if (survey.overlap) return write_failure(out, header, Status::overlap);
-  if (std::max(record_bytes(survey.interval_count, survey.node_count, stride),
-               sizeof(Prefix) + survey.stack_nodes * stride) > out.size())
-    return write_failure(out, header, Status::transport_failed);
+  if (survey.overlap) return failure(Status::overlap);
+  std::byte* const values = out.values(survey.interval_count, survey.stack_nodes * stride);
+  if (values == nullptr) return failure(Status::transport_failed);
 
-  std::byte* const values = out.data() + sizeof(Prefix);
   NodeStack stack(op, columns, values);
   bool ok = true;
   sources([&](Interval rest, const std::byte* value) {
@@ -123,12 +166,11 @@ Bytes assemble(const Operator& op, Count columns, const Header& header, const So
       rest.begin = node.end();
     }
   });
-  if (!ok) return write_failure(out, header, Status::operator_failed);
+  if (!ok) return failure(Status::operator_failed);
   stack.settle();
 
-  const Bytes value_bytes = survey.node_count * stride;
-  std::memset(values + value_bytes, 0, padded(value_bytes) - value_bytes);  // equal data, equal bytes
-  auto* const table = reinterpret_cast<Interval*>(values + padded(value_bytes));
+  const std::span<std::byte> head = out.head();
+  auto* const table = reinterpret_cast<Interval*>(head.data() + sizeof(Prefix));
   Interval* last = table - 1;
   sources([&](Interval interval, const std::byte*) {
     if (last >= table && last->end == interval.begin)
@@ -139,8 +181,35 @@ Bytes assemble(const Operator& op, Count columns, const Header& header, const So
   const Prefix prefix{.header = header,
                       .interval_count = static_cast<std::uint32_t>(survey.interval_count),
                       .node_count = survey.node_count};
-  std::memcpy(out.data(), &prefix, sizeof prefix);
-  return record_bytes(survey.interval_count, survey.node_count, stride);
+  std::memcpy(head.data(), &prefix, sizeof prefix);
+  return {head.first(head_bytes(survey.interval_count)), values};
+}
+
+/// Two records of one node each that are siblings, as those of partners are: one operation and nothing to keep account
+/// of. Nothing where they are something else, or there is no room.
+std::optional<Split> merge_siblings(const Operator& op, Count columns, const Header& header, const Record& left,
+                                    const Record& right, const Target& out) {
+  if (left.intervals.size() != 1 || right.intervals.size() != 1 || left.node_count != 1 || right.node_count != 1)
+    return std::nullopt;
+  const bool is_ascending = left.intervals.front().begin < right.intervals.front().begin;
+  const Record& lower = is_ascending ? left : right;
+  const Record& upper = is_ascending ? right : left;
+  const Interval both{lower.intervals.front().begin, upper.intervals.front().end};
+  if (lower.intervals.front().end != upper.intervals.front().begin || !is_node(both)) return std::nullopt;
+  std::byte* const values = out.values(1, op.element_bytes * columns);
+  if (values == nullptr) return std::nullopt;
+  const std::span<std::byte> head = out.head();
+  if (combine(op, lower.values, upper.values, values, columns) != 0)
+    return Split{head.first(write_failure(head, header, Status::operator_failed)), nullptr};
+  return Split{head.first(write_head(head, header, std::span(&both, 1), 1)), values};
+}
+
+/// The size of what was assembled in one piece.
+Bytes whole_size(const Split& record, Bytes stride) {
+  if (record.values == nullptr) return record.head.size();
+  Prefix prefix;
+  std::memcpy(&prefix, record.head.data(), sizeof prefix);
+  return record.head.size() + prefix.node_count * stride;
 }
 
 /// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
@@ -154,6 +223,7 @@ class TreeBuilder final : public Builder {
   }
 
   void clear() override {
+    lone_.row = nullptr;
     runs_.clear();
     stack_ = NodeStack(op_, columns_, storage_.data());
     status_ = Status::ok;
@@ -161,14 +231,17 @@ class TreeBuilder final : public Builder {
 
   void push(Index begin, const Block& block) override {
     if (block.rows == 0) return;
-    if (runs_.empty() || runs_.back().rows.end != begin) runs_.push_back({{begin, begin}, stack_.count()});
-    const bool is_column = columns_ == 1 && block.row_stride == stride_;
-    const bool ok = is_column ? push_column({begin, begin + block.rows}, block.first) : push_rows(begin, block);
-    if (!ok) status_ = Status::operator_failed;
-    runs_.back().rows.end = begin + block.rows;
+    if (runs_.empty() && lone_.row == nullptr && block.rows == 1) {
+      lone_ = {begin, block.first};
+      return;
+    }
+    push_lone();
+    push_run(begin, block);
   }
 
   Bytes write(std::span<std::byte> out) override {
+    if (lone_.row != nullptr && head_bytes(1) + stride_ <= out.size()) return write_lone(out);
+    push_lone();
     if (status_ != Status::ok) return write_failure(out, {}, status_);
     stack_.settle();
     const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
@@ -176,7 +249,7 @@ class TreeBuilder final : public Builder {
     const auto sources = [this](auto visit) {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
     };
-    return assemble(op_, columns_, {}, sources, out);
+    return whole_size(assemble(op_, columns_, {}, sources, Target(out)), stride_);
   }
 
  private:
@@ -184,10 +257,36 @@ class TreeBuilder final : public Builder {
     Interval rows;
     Count first_node;  // where its nodes begin in the storage
   };
+  struct Lone {
+    Index index = 0;
+    const std::byte* row = nullptr;  // null: there is none
+  };
   static constexpr Count initial_nodes = 2;
 
   /// A user operator is called for the nodes of a level together: this many levels of 64 elements.
   static constexpr int batch_level = 6;
+
+  /// The first row waits where it stands: where no other comes, it is the record.
+  void push_lone() {
+    if (lone_.row == nullptr) return;
+    const Lone lone = std::exchange(lone_, {});
+    push_run(lone.index, {.first = lone.row, .second = nullptr, .rows = 1, .row_stride = stride_});
+  }
+
+  Bytes write_lone(std::span<std::byte> out) const {
+    const Interval row{lone_.index, lone_.index + 1};
+    const Bytes head = write_head(out, {}, std::span(&row, 1), 1);
+    std::memcpy(out.data() + head, lone_.row, stride_);
+    return head + stride_;
+  }
+
+  void push_run(Index begin, const Block& block) {
+    if (runs_.empty() || runs_.back().rows.end != begin) runs_.push_back({{begin, begin}, stack_.count()});
+    const bool is_column = columns_ == 1 && block.row_stride == stride_;
+    const bool ok = is_column ? push_column({begin, begin + block.rows}, block.first) : push_rows(begin, block);
+    if (!ok) status_ = Status::operator_failed;
+    runs_.back().rows.end = begin + block.rows;
+  }
 
   void make_room(Count nodes) {
     const Bytes needed = (stack_.count() + nodes) * stride_;
@@ -275,6 +374,7 @@ class TreeBuilder final : public Builder {
   std::vector<std::byte> storage_;
   std::vector<std::byte> scratch_;
   std::vector<Run> runs_;
+  Lone lone_;  // instead of runs
   Status status_ = Status::ok;
 };
 
@@ -302,19 +402,41 @@ class TreeKind final : public PartialKind {
 
   Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) const override {
-    const auto [header, ok] = merge_headers(left, right);
-    if (!ok) return write_failure(out, header, header.status);
-    const auto a = parse(left, stride_);
-    const auto b = parse(right, stride_);
-    if (!a || !b) return write_failure(out, header, Status::transport_failed);
-    const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
-    return assemble(op_, columns_, header, sources, out);
+    return whole_size(merge({left, nullptr}, {right, nullptr}, Target(out), nullptr), stride_);
+  }
+
+  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
+                std::byte* spare) const override {
+    return finish_split({partial, nullptr}, element_count, values, spare);
+  }
+
+  bool splits() const noexcept override { return true; }
+
+  Split split(std::span<const std::byte> partial) const override {
+    const auto record = parse({partial, nullptr}, stride_);
+    if (!record) return {partial, nullptr};
+    return {partial.first(head_bytes(record->intervals.size())), record->values};
+  }
+
+  Bytes values_bytes(std::span<const std::byte> head) const override {
+    Prefix prefix;
+    if (head.size() < sizeof prefix) return 0;
+    std::memcpy(&prefix, head.data(), sizeof prefix);
+    return prefix.node_count * stride_;
+  }
+
+  Bytes write_head_of_row(Index row, std::span<std::byte> head) const override {
+    const Interval interval{row, row + 1};
+    return write_head(head, {}, std::span(&interval, 1), 1);
+  }
+
+  Split merge_split(const Split& left, const Split& right, const SplitRoom& out, std::byte* lone) const override {
+    return merge(left, right, Target(out), lone);
   }
 
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override {
-    const Status status = header_of(partial).status;
+  Status finish_split(const Split& partial, Count element_count, std::byte* values, std::byte* spare) const override {
+    const Status status = header_of(partial.head).status;
     if (status != Status::ok) return status;
     const auto record = parse(partial, stride_);
     if (!record) return Status::transport_failed;
@@ -325,13 +447,29 @@ class TreeKind final : public PartialKind {
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
     if (element_count != unknown_count && all.end != element_count)
       return all.end < element_count ? Status::gap : Status::overlap;
-    return fold(*record, order::node_count(all), values, spare);
+    return fold(*record, values, spare);
   }
 
  private:
+  Split merge(const Split& left, const Split& right, const Target& out, std::byte* lone) const {
+    const auto [header, ok] = merge_headers(left.head, right.head);
+    const auto failure = [&](Status status) -> Split {
+      return {out.head().first(write_failure(out.head(), header, status)), nullptr};
+    };
+    if (!ok) return failure(header.status);
+    const auto a = parse(left, stride_);
+    const auto b = parse(right, stride_);
+    if (!a || !b) return failure(Status::transport_failed);
+    const Target target = lone == nullptr ? out : Target(SplitRoom{out.head(), {lone, stride_}});
+    if (const auto merged = merge_siblings(op_, columns_, header, *a, *b, target)) return *merged;
+    const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
+    return assemble(op_, columns_, header, sources, out);
+  }
+
   /// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
-  Status fold(const Record& record, Count nodes, std::byte* values, std::byte* spare) const {
-    if (nodes == 1) std::memcpy(values, record.values, stride_);
+  Status fold(const Record& record, std::byte* values, std::byte* spare) const {
+    const Count nodes = record.node_count;
+    if (nodes == 1 && values != record.values) std::memcpy(values, record.values, stride_);
     std::byte* target = nodes % 2 == 0 ? values : spare;
     std::byte* other = nodes % 2 == 0 ? spare : values;
     const std::byte* right = record.values + (nodes - 1) * stride_;

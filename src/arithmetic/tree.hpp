@@ -3,8 +3,8 @@
 // bytes: 32 + 16 an interval + at most 2 floor(log2 n) + 1 nodes an interval. Source: [S0] chapter 2; DESIGN, the
 // record.
 //
-// Bytes: Header, u32 interval count, u32 0, u64 node count; the nodes' values from left to right, `columns` elements
-// each; the intervals, ascending, touching ones joined. Levels follow from the intervals.
+// Bytes: Header, u32 interval count, u32 0, u64 node count; the intervals, ascending, touching ones joined; the nodes'
+// values from left to right, `columns` elements each, which may stand apart. Levels follow from the intervals.
 #pragma once
 
 #include <memory>

@@ -197,13 +197,13 @@ TEST_F(TreeBytes, RecordsOfHugeIntervals) {
   std::mt19937_64 random(6);
   const auto record_of = [&](Interval interval) {
     const Count nodes = reference::nodes_from_left(interval.begin, interval.end).size();
-    Record record(32 + (nodes * 12 + 7) / 8 * 8 + 16);
-    for (Bytes i = 32; i < 32 + nodes * 12; ++i) record[i] = static_cast<std::byte>(random());
+    Record record(32 + 16 + nodes * 12);
+    for (Bytes i = 32 + 16; i < record.size(); ++i) record[i] = static_cast<std::byte>(random());
     const std::uint32_t interval_count[2] = {1, 0};
     const std::uint64_t node_count = nodes;
     std::memcpy(record.data() + 16, interval_count, sizeof interval_count);
     std::memcpy(record.data() + 24, &node_count, sizeof node_count);
-    std::memcpy(record.data() + record.size() - 16, &interval, sizeof interval);
+    std::memcpy(record.data() + 32, &interval, sizeof interval);
     return Part{record, IntervalSet(interval)};
   };
   for (const Index cut : {Index{1}, Index{12345}, top / 2, top - 1, top, top + 1, most - 1}) {

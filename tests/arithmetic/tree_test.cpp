@@ -76,13 +76,12 @@ Record expected_record(std::vector<Interval> intervals, const NodeValue& node_va
       ++node_count;
     }
   }
-  while (values.size() % 8 != 0) values.push_back(std::byte{0});
   Record record(16);  // a header: no failure, round 0, digest 0
   const std::uint32_t counts[2] = {static_cast<std::uint32_t>(intervals.size()), 0};
   append(record, counts, sizeof counts);
   append(record, &node_count, sizeof node_count);
-  record.insert(record.end(), values.begin(), values.end());
   for (const Interval interval : intervals) append(record, &interval, sizeof interval);
+  record.insert(record.end(), values.begin(), values.end());
   return record;
 }
 

@@ -154,9 +154,9 @@ TYPED_TEST(TreeValues, OfNodesFromAnyFirstIndex) {
           return bits_of(reference::tree_node(
               begin + n, node.start, node.level, [&](Index x) { return elements[factor * (x - begin)]; }, add));
         };
-        ASSERT_EQ(bits_of(value_at<T>(std::span(contiguous).subspan(32), at)), value(1));
+        ASSERT_EQ(bits_of(value_at<T>(std::span(contiguous).subspan(48), at)), value(1));
         if (n <= 500) {
-          ASSERT_EQ(bits_of(value_at<T>(std::span(every_second).subspan(32), at)), value(2));
+          ASSERT_EQ(bits_of(value_at<T>(std::span(every_second).subspan(48), at)), value(2));
         }
         ++at;
       }
