@@ -1,7 +1,6 @@
 #include "arithmetic/operator.hpp"
 
 #include <array>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -19,6 +18,12 @@ using kernels::Sum;
 
 template <class Op, class T>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  constexpr std::size_t few = 8;  // no vectors of them
+  static const kernels::Pairs pairs = kernels::pairs<Op, T>(kernels::chosen());
+  if (count > few) {
+    pairs(left, right, result, count);
+    return 0;
+  }
   const auto* a = static_cast<const T*>(left);
   const auto* b = static_cast<const T*>(right);
   auto* r = static_cast<T*>(result);
@@ -45,9 +50,8 @@ void fold_left(const void* elements, std::size_t count, void* result) {
 
 template <class T>
 void canonicalise(void* values, std::size_t count) {
-  auto* x = static_cast<T*>(values);
-  for (std::size_t i = 0; i < count; ++i)
-    if (std::isnan(x[i])) x[i] = std::numeric_limits<T>::quiet_NaN();
+  static const kernels::Canonicalise kernel = kernels::canonicalise<T>(kernels::chosen());
+  kernel(values, count);
 }
 
 template <class Op, class T>

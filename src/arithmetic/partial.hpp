@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "order/interval.hpp"
@@ -106,17 +107,24 @@ class PartialKind {
   /// Whether partials may have their values apart, so that wide rows need not be copied: then what follows is offered.
   /// A partial in one piece is its head with the values behind it.
   virtual bool splits() const noexcept { return false; }
-  virtual Split split(std::span<const std::byte> partial) const { return {partial, nullptr}; }
+  /// Of the head that opens a partial's bytes, at most all of them; and of the values that belong to a head.
+  virtual Bytes head_bytes(std::span<const std::byte> partial) const { return partial.size(); }
   virtual Bytes values_bytes(std::span<const std::byte> /*head*/) const { return 0; }
   /// Writes the head of the partial of one row, which is its values; returns its size.
-  virtual Bytes write_head_of_row(Index /*row*/, std::span<std::byte> /*head*/) const { return 0; }
-  /// As `merge`; the room has the working capacity. `lone`, if not null, is room for one row, which is taken instead
-  /// where the two partials are a row each and become one.
-  virtual Split merge_split(const Split& /*left*/, const Split& /*right*/, const SplitRoom& /*out*/,
-                            std::byte* /*lone*/) const {
+  virtual Bytes write_head_of_row(const Header& /*header*/, Index /*row*/, std::span<std::byte> /*head*/) const {
+    return 0;
+  }
+  /// As `merge`; the room has the working capacity.
+  virtual Split merge_split(const Split& /*left*/, const Split& /*right*/, const SplitRoom& /*out*/) const {
     return {};
   }
-  /// As `finish`; `values` may be the partial's own.
+  /// The same of two partials of a row each that become one, as results have it: into `values`, where the result is
+  /// due. Nothing where they are something else. `head` may be that of one of them.
+  virtual std::optional<Split> merge_to_result(const Split& /*left*/, const Split& /*right*/,
+                                               std::span<std::byte> /*head*/, std::byte* /*values*/) const {
+    return std::nullopt;
+  }
+  /// As `finish`; `values` are the partial's own where it was merged to the result.
   virtual Status finish_split(const Split& /*partial*/, Count /*element_count*/, std::byte* /*values*/,
                               std::byte* /*spare*/) const {
     return Status::unsupported;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -25,10 +24,10 @@ struct Prefix {
 };
 static_assert(sizeof(Prefix) == 32);
 
-constexpr Bytes head_bytes(Count interval_count) { return sizeof(Prefix) + interval_count * sizeof(Interval); }
+constexpr Bytes head_of(Count interval_count) { return sizeof(Prefix) + interval_count * sizeof(Interval); }
 
 constexpr Bytes record_bytes(Count interval_count, Count node_count, Bytes stride) {
-  return head_bytes(interval_count) + node_count * stride;
+  return head_of(interval_count) + node_count * stride;
 }
 
 /// A record's bytes taken apart.
@@ -39,7 +38,8 @@ struct Record {
 };
 
 bool is_node(Interval interval) {
-  return !interval.empty() && std::has_single_bit(interval.size()) && interval.begin % interval.size() == 0;
+  return !interval.empty() && (interval.size() & (interval.size() - 1)) == 0 &&
+         (interval.begin & (interval.size() - 1)) == 0;
 }
 
 /// Whether the intervals stand apart in ascending order and have as many nodes as the record says.
@@ -63,7 +63,7 @@ std::optional<Record> parse(const Split& partial, Bytes stride) {
   std::memcpy(&prefix, bytes.data(), sizeof prefix);
   const bool is_whole = partial.values == nullptr;
   if (is_whole && stride > 0 && prefix.node_count > bytes.size() / stride) return std::nullopt;
-  const Bytes head = head_bytes(prefix.interval_count);
+  const Bytes head = head_of(prefix.interval_count);
   if (head + (is_whole ? prefix.node_count * stride : 0) != bytes.size()) return std::nullopt;
   const Record record{is_whole ? bytes.data() + head : partial.values,
                       {reinterpret_cast<const Interval*>(bytes.data() + sizeof prefix), prefix.interval_count},
@@ -77,7 +77,7 @@ Bytes write_head(std::span<std::byte> out, const Header& header, std::span<const
       .header = header, .interval_count = static_cast<std::uint32_t>(intervals.size()), .node_count = nodes};
   std::memcpy(out.data(), &prefix, sizeof prefix);
   std::memcpy(out.data() + sizeof prefix, intervals.data(), intervals.size_bytes());
-  return head_bytes(intervals.size());
+  return head_of(intervals.size());
 }
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order.
@@ -130,7 +130,7 @@ class Target {
   std::span<std::byte> head() const { return head_; }
   /// Room for `bytes` of values behind the head of so many intervals; null where there is none.
   std::byte* values(Count interval_count, Bytes bytes) const {
-    const Bytes head = head_bytes(interval_count);
+    const Bytes head = head_of(interval_count);
     if (head > head_.size() || bytes > (is_split_ ? values_.size() : head_.size() - head)) return nullptr;
     return is_split_ ? values_.data() : head_.data() + head;
   }
@@ -182,25 +182,62 @@ Split assemble(const Operator& op, Count columns, const Header& header, const So
                       .interval_count = static_cast<std::uint32_t>(survey.interval_count),
                       .node_count = survey.node_count};
   std::memcpy(head.data(), &prefix, sizeof prefix);
-  return {head.first(head_bytes(survey.interval_count)), values};
+  return {head.first(head_of(survey.interval_count)), values};
 }
 
-/// Two records of one node each that are siblings, as those of partners are: one operation and nothing to keep account
-/// of. Nothing where they are something else, or there is no room.
-std::optional<Split> merge_siblings(const Operator& op, Count columns, const Header& header, const Record& left,
-                                    const Record& right, const Target& out) {
-  if (left.intervals.size() != 1 || right.intervals.size() != 1 || left.node_count != 1 || right.node_count != 1)
-    return std::nullopt;
-  const bool is_ascending = left.intervals.front().begin < right.intervals.front().begin;
-  const Record& lower = is_ascending ? left : right;
-  const Record& upper = is_ascending ? right : left;
-  const Interval both{lower.intervals.front().begin, upper.intervals.front().end};
-  if (lower.intervals.front().end != upper.intervals.front().begin || !is_node(both)) return std::nullopt;
-  std::byte* const values = out.values(1, op.element_bytes * columns);
-  if (values == nullptr) return std::nullopt;
+/// A sound record of one node, read at one go.
+struct LoneNode {
+  Prefix prefix;
+  Interval interval;
+  const std::byte* value = nullptr;  // null: it is something else
+};
+
+LoneNode lone_node(const Split& partial, Bytes stride) {
+  LoneNode node;
+  constexpr Bytes head = sizeof node.prefix + sizeof node.interval;
+  const bool is_whole = partial.values == nullptr;
+  if (partial.head.size() != head + (is_whole ? stride : 0)) return node;
+  std::memcpy(&node.prefix, partial.head.data(), sizeof node.prefix);
+  std::memcpy(&node.interval, partial.head.data() + sizeof node.prefix, sizeof node.interval);
+  const bool is_one =
+      node.prefix.header.status == Status::ok && node.prefix.interval_count == 1 && node.prefix.node_count == 1;
+  if (is_one && is_node(node.interval)) node.value = is_whole ? partial.head.data() + head : partial.values;
+  return node;
+}
+
+/// With NaNs as results have them, piece by piece, while what was combined is in the cache.
+int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
+                      Count columns) {
+  if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
+  constexpr Count piece = 2048;
+  for (Count first = 0; first < columns; first += piece) {
+    const Count count = std::min(piece, columns - first);
+    const Bytes at = first * op.element_bytes;
+    if (combine(op, left + at, right + at, result + at, count) != 0) return 1;
+    op.canonicalise(result + at, count);
+  }
+  return 0;
+}
+
+/// Siblings, as partners' records are: one operation and nothing to keep account of. Nothing where they are something
+/// else, or there is no room. `is_result`: what comes out are the values of the result.
+std::optional<Split> merge_siblings(const Operator& op, Count columns, const Split& left, const Split& right,
+                                    const Target& out, bool is_result) {
+  const Bytes stride = op.element_bytes * columns;
+  const LoneNode a = lone_node(left, stride);
+  const LoneNode b = lone_node(right, stride);
+  if (a.value == nullptr || b.value == nullptr || a.prefix.header.digest != b.prefix.header.digest) return std::nullopt;
+  const bool is_ascending = a.interval.begin < b.interval.begin;
+  const LoneNode& lower = is_ascending ? a : b;
+  const LoneNode& upper = is_ascending ? b : a;
+  const Interval both{lower.interval.begin, upper.interval.end};
+  std::byte* const values = out.values(1, stride);
+  if (lower.interval.end != upper.interval.begin || !is_node(both) || values == nullptr) return std::nullopt;
   const std::span<std::byte> head = out.head();
-  if (combine(op, lower.values, upper.values, values, columns) != 0)
-    return Split{head.first(write_failure(head, header, Status::operator_failed)), nullptr};
+  const Header& header = a.prefix.header;
+  const int failed = is_result ? combine_to_result(op, lower.value, upper.value, values, columns)
+                               : combine(op, lower.value, upper.value, values, columns);
+  if (failed != 0) return Split{head.first(write_failure(head, header, Status::operator_failed)), nullptr};
   return Split{head.first(write_head(head, header, std::span(&both, 1), 1)), values};
 }
 
@@ -240,7 +277,7 @@ class TreeBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    if (lone_.row != nullptr && head_bytes(1) + stride_ <= out.size()) return write_lone(out);
+    if (lone_.row != nullptr && head_of(1) + stride_ <= out.size()) return write_lone(out);
     push_lone();
     if (status_ != Status::ok) return write_failure(out, {}, status_);
     stack_.settle();
@@ -402,7 +439,7 @@ class TreeKind final : public PartialKind {
 
   Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
               std::span<std::byte> out) const override {
-    return whole_size(merge({left, nullptr}, {right, nullptr}, Target(out), nullptr), stride_);
+    return whole_size(merge({left, nullptr}, {right, nullptr}, Target(out)), stride_);
   }
 
   Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
@@ -412,10 +449,12 @@ class TreeKind final : public PartialKind {
 
   bool splits() const noexcept override { return true; }
 
-  Split split(std::span<const std::byte> partial) const override {
-    const auto record = parse({partial, nullptr}, stride_);
-    if (!record) return {partial, nullptr};
-    return {partial.first(head_bytes(record->intervals.size())), record->values};
+  Bytes head_bytes(std::span<const std::byte> partial) const override {
+    Prefix prefix;
+    if (header_of(partial).status != Status::ok || partial.size() < sizeof prefix)
+      return std::min(partial.size(), sizeof(Header));
+    std::memcpy(&prefix, partial.data(), sizeof prefix);
+    return std::min(partial.size(), head_of(prefix.interval_count));
   }
 
   Bytes values_bytes(std::span<const std::byte> head) const override {
@@ -425,13 +464,18 @@ class TreeKind final : public PartialKind {
     return prefix.node_count * stride_;
   }
 
-  Bytes write_head_of_row(Index row, std::span<std::byte> head) const override {
+  Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const override {
     const Interval interval{row, row + 1};
-    return write_head(head, {}, std::span(&interval, 1), 1);
+    return write_head(head, header, std::span(&interval, 1), 1);
   }
 
-  Split merge_split(const Split& left, const Split& right, const SplitRoom& out, std::byte* lone) const override {
-    return merge(left, right, Target(out), lone);
+  Split merge_split(const Split& left, const Split& right, const SplitRoom& out) const override {
+    return merge(left, right, Target(out));
+  }
+
+  std::optional<Split> merge_to_result(const Split& left, const Split& right, std::span<std::byte> head,
+                                       std::byte* values) const override {
+    return merge_siblings(op_, columns_, left, right, Target(SplitRoom{head, {values, stride_}}), true);
   }
 
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
@@ -451,7 +495,8 @@ class TreeKind final : public PartialKind {
   }
 
  private:
-  Split merge(const Split& left, const Split& right, const Target& out, std::byte* lone) const {
+  Split merge(const Split& left, const Split& right, const Target& out) const {
+    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false)) return *merged;
     const auto [header, ok] = merge_headers(left.head, right.head);
     const auto failure = [&](Status status) -> Split {
       return {out.head().first(write_failure(out.head(), header, status)), nullptr};
@@ -460,8 +505,6 @@ class TreeKind final : public PartialKind {
     const auto a = parse(left, stride_);
     const auto b = parse(right, stride_);
     if (!a || !b) return failure(Status::transport_failed);
-    const Target target = lone == nullptr ? out : Target(SplitRoom{out.head(), {lone, stride_}});
-    if (const auto merged = merge_siblings(op_, columns_, header, *a, *b, target)) return *merged;
     const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
     return assemble(op_, columns_, header, sources, out);
   }
@@ -469,7 +512,8 @@ class TreeKind final : public PartialKind {
   /// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
   Status fold(const Record& record, std::byte* values, std::byte* spare) const {
     const Count nodes = record.node_count;
-    if (nodes == 1 && values != record.values) std::memcpy(values, record.values, stride_);
+    if (nodes == 1 && values == record.values) return Status::ok;  // merged to the result
+    if (nodes == 1) std::memcpy(values, record.values, stride_);
     std::byte* target = nodes % 2 == 0 ? values : spare;
     std::byte* other = nodes % 2 == 0 ? spare : values;
     const std::byte* right = record.values + (nodes - 1) * stride_;

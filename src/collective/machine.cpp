@@ -14,6 +14,14 @@ using schedule::SlotKind;
 using schedule::Step;
 using schedule::StepKind;
 
+namespace {
+
+constexpr Bytes cache_line = 64;
+
+bool is_value(Slot slot) { return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value; }
+
+}  // namespace
+
 SlotMachine::SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport,
                          std::uint32_t tag, std::uint32_t ports)
     : program_(&program),
@@ -22,17 +30,18 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
       places_(program.slots().size()),
       send_ports_(ports),
       receive_ports_(ports) {
+  for (std::uint32_t s = 0; s < program.segments(); ++s) split_segments_.push_back(content.is_split(s));
+  for (const Step& step : program.steps()) {
+    if (step.covers.is_part() || step.covers.ranks.count > 0)
+      head_room_ = std::max(head_room_, content.head_capacity(step.covers, step.target.segment));
+  }
+  head_room_ = (std::max(head_room_, sizeof(Header)) + cache_line - 1) / cache_line * cache_line;
   std::vector<Bytes> landing(program.landing_count(), 0);
   for (std::uint32_t ticket = 0; ticket < program.ticket_count(); ++ticket) {
     const auto message = program.message(ticket);
     if (message.back().kind != StepKind::receive) continue;
     Bytes needed = 0;
-    for (const Step& step : message) {
-      const bool is_value = step.target.kind == SlotKind::landing_value;
-      needed += bytes_in_message(is_value ? content.value_capacity(step.target.segment)
-                                          : content.partial_capacity(step.covers, step.target.segment),
-                                 message.size());
-    }
+    for (const Step& step : message) needed += most_in_message(step, message.size());
     Bytes& capacity = landing[schedule::landing_number(message.back().target, program.segments())];
     capacity = std::max(capacity, needed);
   }
@@ -40,17 +49,27 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());
   arrivals_.resize(program.ticket_count());
-  make_slots(content);
+  make_slots();
+  find_ways_to_result();
+}
+
+/// Of a slot that is received, as it lands.
+Bytes SlotMachine::most_in_message(const Step& step, std::size_t slots) const {
+  const Slot slot = step.target;
+  const Bytes whole =
+      is_value(slot) ? content_->value_capacity(slot.segment) : content_->partial_capacity(step.covers, slot.segment);
+  return is_split(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
 }
 
 /// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
 /// that size, and the two change places.
-void SlotMachine::make_slots(const Content& content) {
+void SlotMachine::make_slots() {
+  const auto room = [&](Slot slot, Bytes whole) { return is_split(slot) ? head_room_ + whole : whole; };
   std::vector<Bytes> largest(program_->segments(), sizeof(Header));
   for (const Step& step : program_->steps()) {
     if (step.target.kind != SlotKind::partial) continue;
     Bytes& of_segment = largest[step.target.segment];
-    of_segment = std::max(of_segment, content.working_capacity(step.covers, step.target.segment));
+    of_segment = std::max(of_segment, room(step.target, content_->working_capacity(step.covers, step.target.segment)));
   }
   const auto make = [this](Bytes bytes) {
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -68,20 +87,55 @@ void SlotMachine::make_slots(const Content& content) {
       const auto bytes = endpoint_->landing(schedule::landing_number(slot, program_->segments()));
       places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
     } else {
-      const bool is_value = slot.kind == SlotKind::value;
-      const Bytes bytes = is_value ? content.value_capacity(slot.segment) : largest[slot.segment];
+      const bool is_partial = slot.kind == SlotKind::partial;
+      const Bytes bytes = is_partial ? largest[slot.segment] : room(slot, content_->value_capacity(slot.segment));
       places_[i] = {.data = make(bytes), .capacity = bytes};
-      if (!is_value) places_[i].scratch = scratch(bytes);
+      if (is_partial) places_[i].scratch = scratch(bytes);
     }
   }
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
     const auto message = program_->message(ticket);
     const Step& last = message.back();
-    if (last.kind == StepKind::add_words) words_[ticket].resize(content.word_count(last.left.segment));
+    if (last.kind == StepKind::add_words) words_[ticket].resize(content_->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
     for (const Step& step : message) most += bytes_in_message(left(step).capacity, message.size());
     staged_[ticket].reserve(most);
+  }
+}
+
+/// From the last step to the first: a merge's partial may be the result where nothing but a finish reads it; what that
+/// writes where it is not sent on, or has its values apart; a value that arrives where it is copied to the result's
+/// slot before another one comes.
+void SlotMachine::find_ways_to_result() {
+  const auto steps = program_->steps();
+  to_result_.assign(steps.size(), false);
+  lifts_first_.assign(program_->segments(), true);
+  std::vector<bool> is_lifted(program_->segments(), false);
+  std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
+  std::vector<bool> is_finished(places_.size(), false);    // and is a finish to the result, after which none reads it
+  std::vector<bool> is_copied(places_.size(), false);
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step& step = steps[i];
+    const schedule::Program::Places& places = program_->places(step);
+    const bool gives_result = step.target == schedule::value(0, step.target.segment);
+    const auto reads = [](const Step* by, Slot slot) {
+      return by != nullptr && (by->left == slot || by->right == slot);
+    };
+    if (step.kind == StepKind::finish)
+      to_result_[i] = gives_result && (is_split(step.target) || next[places.target] == nullptr);
+    if (step.kind == StepKind::merge) to_result_[i] = is_finished[places.target];
+    if (step.kind == StepKind::receive) to_result_[i] = is_copied[places.target];
+    const bool ends = step.kind == StepKind::finish && to_result_[i] && !reads(next[places.left], step.left);
+    for (const std::uint32_t place : {places.target, places.left, places.right}) {
+      if (place == schedule::Program::no_place) continue;
+      next[place] = &step;
+      is_finished[place] = place == places.left && ends;
+      if (step.kind == StepKind::receive) is_copied[place] = false;
+    }
+    if (step.kind == StepKind::copy && gives_result) is_copied[places.left] = true;
+    if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
+    if (to_result_[i] || gives_result) lifts_first_[step.target.segment] = !is_lifted[step.target.segment];
   }
 }
 
@@ -96,12 +150,14 @@ void SlotMachine::begin() noexcept {
 
 void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcept {
   place.size = size;
+  place.values = nullptr;
   place.ready = ready;
   rounds_ = std::max(rounds_, ready);
   status_ = worse(status_, arithmetic::header_of({place.data, size}).status);
 }
 
 void SlotMachine::compute(const Step& step) {
+  if (is_split(step.target)) return compute_split(step);
   Place& to = target(step);
   const std::uint32_t segment = step.target.segment;
   if (step.kind == StepKind::lift) {
@@ -113,6 +169,10 @@ void SlotMachine::compute(const Step& step) {
     const bool fits = from.size <= to.capacity;
     if (fits) std::memcpy(to.data, from.data, from.size);
     written(to, fits ? from.size : 0, from.ready);
+  } else if (std::byte* const place = step.kind == StepKind::finish ? way_to_result(step) : nullptr) {
+    const Place& from = left(step);
+    const SplitRoom out{{to.data, sizeof(Header)}, {place, to.capacity - sizeof(Header)}};
+    written(to, content_->finish_split(segment, step.covers, held(from), out), from.ready);
   } else if (step.kind == StepKind::finish) {
     const Place& from = left(step);
     const Bytes size = content_->finish(segment, step.covers, {from.data, from.size}, {to.data, to.capacity});
@@ -120,7 +180,18 @@ void SlotMachine::compute(const Step& step) {
   }
 }
 
+bool SlotMachine::merge_to_result(const Step& step) {
+  if (way_to_result(step) == nullptr) return false;
+  Place& to = target(step);
+  const std::uint32_t ready = std::max(left(step).ready, right(step).ready);
+  const auto merged =
+      content_->merge_to_result(step.target.segment, held(left(step)), held(right(step)), {to.data, to.capacity});
+  if (merged) written(to, *merged, ready);
+  return merged.has_value();
+}
+
 void SlotMachine::compute_merge(const Step& step) {
+  if (merge_to_result(step)) return;
   Place& to = target(step);
   const Place& a = left(step);
   const Place& b = right(step);
@@ -131,6 +202,45 @@ void SlotMachine::compute_merge(const Step& step) {
   const Bytes size = content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
   if (in_place) std::swap(to.data, scratch);
   written(to, size, ready);
+}
+
+std::byte* SlotMachine::values_room(const Place& place, Slot slot) const {
+  std::byte* const due = slot == schedule::value(0, slot.segment) ? result(slot.segment) : nullptr;
+  return due != nullptr ? due : place.data + head_room_;
+}
+
+void SlotMachine::compute_split(const Step& step) {
+  Place& to = target(step);
+  const std::uint32_t segment = step.target.segment;
+  if (step.kind == StepKind::lift) {
+    written(to, content_->lift_split(segment, step.covers, {to.data, to.capacity}), 0);
+  } else if (step.kind == StepKind::merge && !merge_to_result(step)) {
+    const Place& a = left(step);
+    const Place& b = right(step);
+    const std::uint32_t ready = std::max(a.ready, b.ready);
+    const bool in_place = &to == &a || &to == &b;
+    Place out = to;
+    std::byte*& scratch = scratch_[to.scratch];
+    if (in_place) out.data = scratch;
+    const Split merged = content_->merge_split(segment, held(a), held(b), room_of(out));
+    if (in_place) std::swap(to.data, scratch);
+    written(to, merged, ready);
+  } else if (step.kind == StepKind::copy) {
+    copy_split(left(step), to, step.target);
+  } else if (step.kind == StepKind::finish) {
+    const Place& from = left(step);
+    const SplitRoom out{{to.data, head_room_}, {values_room(to, step.target), to.capacity - head_room_}};
+    written(to, content_->finish_split(segment, step.covers, held(from), out), from.ready);
+  }
+}
+
+void SlotMachine::copy_split(const Place& from, Place& to, Slot slot) {
+  std::memcpy(to.data, from.data, from.size);
+  std::byte* const values = values_room(to, slot);
+  const Bytes bytes = values_bytes(slot, held(from));
+  const bool fits = bytes <= to.capacity - head_room_;
+  if (fits && bytes > 0 && values != from.values) std::memcpy(values, from.values, bytes);
+  written(to, Split{{to.data, fits ? from.size : 0}, bytes > 0 ? values : nullptr}, from.ready);
 }
 
 /// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
@@ -145,8 +255,8 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
     ready = first.ready;
   } else {
     Packer packer(copy);
-    for (const Step& step : message) packer.add({left(step).data, left(step).size});
-    for (const Step& step : message) packer.add_size(left(step).size);
+    for (const Step& step : message) packer.add({left(step).data, left(step).size}, values_of(step));
+    for (const Step& step : message) packer.add_size(left(step).size + values_of(step).size());
     for (const Step& step : message) ready = std::max(ready, left(step).ready);
   }
   if (!tracing_) return copy;
@@ -156,11 +266,48 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
   return copy;
 }
 
+/// What stands apart of a slot that is sent.
+std::span<const std::byte> SlotMachine::values_of(const Step& send) {
+  const Split from = held(left(send));
+  return {from.values, values_bytes(send.left, from)};
+}
+
+Bytes SlotMachine::values_bytes(Slot slot, const Split& split) const {
+  return split.values == nullptr ? 0 : content_->values_bytes(slot.segment, split.head, is_value(slot));
+}
+
+/// Bytes that begin with a head; null: the values stand behind it.
+Split SlotMachine::split(Slot slot, std::span<const std::byte> bytes, const std::byte* values) const {
+  const auto head = bytes.first(content_->head_bytes(slot.segment, bytes, is_value(slot)));
+  if (content_->values_bytes(slot.segment, head, is_value(slot)) == 0) return {head, nullptr};
+  return {head, values != nullptr ? values : head.data() + head.size()};
+}
+
+/// Where the values of a message of one slot land.
+std::span<std::byte> SlotMachine::second_room(const Step& receive) {
+  const auto memory =
+      endpoint_->landing(schedule::landing_number(receive.target, program_->segments())).subspan(head_room_);
+  const Bytes value = content_->value_capacity(receive.target.segment) - sizeof(Header);
+  std::byte* const place = way_to_result(receive);
+  return place == nullptr ? memory : std::span(place, value);
+}
+
 void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
+  const bool has_two_parts = is_split(step.target) && program_->message(ticket).size() == 1;
   switch (step.kind) {
-    case StepKind::send: endpoint_->put(ticket, step.peer, number, message_bytes(ticket)); break;
-    case StepKind::receive: endpoint_->release(ticket, step.peer, number); break;
+    case StepKind::send:
+      if (has_two_parts)
+        endpoint_->put(ticket, step.peer, number, message_bytes(ticket), values_of(step));
+      else
+        endpoint_->put(ticket, step.peer, number, message_bytes(ticket));
+      break;
+    case StepKind::receive:
+      if (has_two_parts)
+        endpoint_->release(ticket, step.peer, number, transport::SecondRoom{head_room_, second_room(step)});
+      else
+        endpoint_->release(ticket, step.peer, number);
+      break;
     case StepKind::add_words: {
       const Place& from = left(step);
       content_->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
@@ -195,13 +342,30 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
 void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
   const auto message = program_->message(ticket);
   const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
-  const auto bytes = endpoint_->landing(number).first(progress == transport::Progress::failed ? 0 : arrived);
+  const bool has_failed = progress == transport::Progress::failed;
+  if (message.size() == 1 && is_split(message.front().target))
+    return land_split(message.front(), has_failed ? 0 : arrived);
+  if (message.size() == 1) return written(target(message.front()), has_failed ? 0 : arrived, 0);
+  const auto bytes = endpoint_->landing(number).first(has_failed ? 0 : arrived);
   Unpacker unpacker(bytes, message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
     target(step).data = slot.data();
-    written(target(step), slot.size(), 0);
+    if (is_split(step.target))
+      written(target(step), split(step.target, slot, nullptr), 0);
+    else
+      written(target(step), slot.size(), 0);
   }
+}
+
+/// The head says how much there is; what is something else is lost.
+void SlotMachine::land_split(const Step& step, Bytes arrived) noexcept {
+  Place& to = target(step);
+  const std::span<std::byte> room = second_room(step);
+  const Split landed = split(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
+  const Bytes values = values_bytes(step.target, landed);
+  const bool is_sound = landed.head.size() + values == arrived && values <= room.size();
+  written(to, is_sound ? landed : Split{}, 0);
 }
 
 /// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
@@ -221,12 +385,10 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   return true;
 }
 
-std::span<const std::byte> SlotMachine::bytes_of(Slot slot) const noexcept {
+Split SlotMachine::held(Slot slot) const noexcept {
   const auto slots = program_->slots();
   const auto found = std::find(slots.begin(), slots.end(), slot);
-  if (found == slots.end()) return {};
-  const Place& place = places_[static_cast<std::size_t>(found - slots.begin())];
-  return {place.data, place.size};
+  return found == slots.end() ? Split{} : held(places_[static_cast<std::size_t>(found - slots.begin())]);
 }
 
 void SlotMachine::trace(bool on) { tracing_ = on; }

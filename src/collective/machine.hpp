@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,8 @@
 
 namespace steadfold::collective {
 
+using arithmetic::Split;
+using arithmetic::SplitRoom;
 using order::Bytes;
 using order::Rank;
 using schedule::Covers;
@@ -34,6 +37,37 @@ class Content {
   /// Of what `covers` says; of all ranks where it is empty.
   virtual Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
                        std::span<std::byte> out) = 0;
+
+  /// Whether a segment's values are so wide that they stand apart from the heads of partials and values: they travel
+  /// from where they are to where they are due, and may be the caller's own rows and results. The calls below take the
+  /// place of those above then; `lift_split` has room for the partial in one piece, `lone` is as for PartialKind.
+  virtual bool is_split(std::uint32_t /*segment*/) const { return false; }
+  virtual Bytes head_capacity(const Covers& /*covers*/, std::uint32_t /*segment*/) const { return 0; }
+  /// Of what opens a slot's bytes, at most all of them; and of the values that belong to a head.
+  virtual Bytes head_bytes(std::uint32_t /*segment*/, std::span<const std::byte> bytes, bool /*is_value*/) const {
+    return bytes.size();
+  }
+  virtual Bytes values_bytes(std::uint32_t /*segment*/, std::span<const std::byte> /*head*/, bool /*is_value*/) const {
+    return 0;
+  }
+  virtual Split lift_split(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> /*out*/) {
+    return {};
+  }
+  virtual Split merge_split(std::uint32_t /*segment*/, const Split& /*left*/, const Split& /*right*/,
+                            const SplitRoom& /*out*/) {
+    return {};
+  }
+  virtual Split finish_split(std::uint32_t /*segment*/, const Covers& /*covers*/, const Split& /*partial*/,
+                             const SplitRoom& /*out*/) {
+    return {};
+  }
+  /// Where the segment's values, however narrow, may be written as soon as they are known; null: nowhere yet. Where
+  /// there is a place, `finish_split` is called for it, and this, which may decline: see PartialKind.
+  virtual std::byte* result(std::uint32_t /*segment*/) const { return nullptr; }
+  virtual std::optional<Split> merge_to_result(std::uint32_t /*segment*/, const Split& /*left*/, const Split& /*right*/,
+                                               std::span<std::byte> /*head*/) {
+    return std::nullopt;
+  }
 
   /// See PartialKind; 0 where the transport cannot do the adding.
   virtual std::size_t word_count(std::uint32_t /*segment*/) const { return 0; }
@@ -60,7 +94,9 @@ class SlotMachine final : public schedule::Machine {
   bool completed(const schedule::Step& step, std::uint32_t ticket) override;
 
   /// What a slot holds; nothing where the program has no such slot.
-  std::span<const std::byte> bytes_of(schedule::Slot slot) const noexcept;
+  Split held(schedule::Slot slot) const noexcept;
+  /// The same of a slot in one piece.
+  std::span<const std::byte> bytes_of(schedule::Slot slot) const noexcept { return held(slot).head; }
   /// The worst status that this rank saw in the run.
   Status status() const noexcept { return status_; }
 
@@ -73,13 +109,36 @@ class SlotMachine final : public schedule::Machine {
   struct Place {
     std::byte* data = nullptr;
     Bytes capacity = 0;
-    Bytes size = 0;
-    std::uint32_t ready = 0;    // logical time, while tracing
-    std::uint32_t scratch = 0;  // which, of partials
+    Bytes size = 0;                     // of the head, where values stand apart
+    std::uint32_t ready = 0;            // logical time, while tracing
+    std::uint32_t scratch = 0;          // which, of partials
+    const std::byte* values = nullptr;  // where they stand apart
   };
 
-  void make_slots(const Content& content);
+  Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
+  void make_slots();
+  void find_ways_to_result();
   void compute_merge(const schedule::Step& step);
+  void compute_split(const schedule::Step& step);
+  void copy_split(const Place& from, Place& to, schedule::Slot slot);
+  Split split(schedule::Slot slot, std::span<const std::byte> bytes, const std::byte* values) const;
+  Bytes values_bytes(schedule::Slot slot, const Split& split) const;
+  std::span<const std::byte> values_of(const schedule::Step& send);
+  bool is_split(schedule::Slot slot) const { return split_segments_[slot.segment]; }
+  static Split held(const Place& place) { return {{place.data, place.size}, place.values}; }
+  SplitRoom room_of(const Place& place) const {
+    return {{place.data, head_room_}, {place.data + head_room_, place.capacity - head_room_}};
+  }
+  /// Where the values of a value slot go.
+  std::byte* values_room(const Place& place, schedule::Slot slot) const;
+  /// The place of the result, if what the step writes is no more than that.
+  std::byte* way_to_result(const schedule::Step& step) const {
+    return to_result_[program_->index_of(step)] ? result(step.target.segment) : nullptr;
+  }
+  std::byte* result(std::uint32_t segment) const { return lifts_first_[segment] ? content_->result(segment) : nullptr; }
+  bool merge_to_result(const schedule::Step& step);
+  std::span<std::byte> second_room(const schedule::Step& receive);
+  void land_split(const schedule::Step& step, Bytes arrived) noexcept;
   Place& target(const schedule::Step& step) { return places_[program_->places(step).target]; }
   Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
   Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
@@ -87,6 +146,10 @@ class SlotMachine final : public schedule::Machine {
   void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
+  void written(Place& place, const Split& split, std::uint32_t ready) noexcept {
+    written(place, split.head.size(), ready);
+    place.values = split.values;
+  }
 
   const schedule::Program* program_;
   Content* content_;
@@ -94,7 +157,11 @@ class SlotMachine final : public schedule::Machine {
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;  // by the program's places
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<std::byte*> scratch_;               // a size each
+  std::vector<std::byte*> scratch_;  // a size each
+  std::vector<bool> split_segments_;
+  Bytes head_room_ = 0;            // of slots whose values stand apart
+  std::vector<bool> to_result_;    // by step: whether what it writes are the result's values and no more
+  std::vector<bool> lifts_first_;  // by segment: all rows are lifted before the result, which may take their place
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   std::vector<std::vector<std::byte>>
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped

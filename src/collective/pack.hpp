@@ -24,8 +24,10 @@ constexpr Bytes bytes_in_message(Bytes bytes, std::size_t slots) noexcept {
 class Packer {
  public:
   explicit Packer(std::vector<std::byte>& out) : out_(out) { out_.clear(); }
-  void add(std::span<const std::byte> slot) {
+  /// A slot's bytes, and those that stand apart.
+  void add(std::span<const std::byte> slot, std::span<const std::byte> apart = {}) {
     out_.insert(out_.end(), slot.begin(), slot.end());
+    out_.insert(out_.end(), apart.begin(), apart.end());
     out_.resize(on_boundary(out_.size()));
   }
   void add_size(std::uint64_t size) {

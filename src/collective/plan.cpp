@@ -109,7 +109,7 @@ Content& Plan::content() noexcept {
   return *bundle_;
 }
 
-void Plan::start(std::span<const Data> data) {
+void Plan::start(std::span<const Data> data, bool stays) {
   if (running_)
     throw Failure(Status::invalid_argument,
                   "the plan is running (start was called twice), call wait before the next start");
@@ -117,7 +117,7 @@ void Plan::start(std::span<const Data> data) {
     throw Failure(Status::invalid_argument, "data for " + std::to_string(data.size()) +
                                                 " calls (the plan was bound for " + std::to_string(members_.size()) +
                                                 "), give an entry for each");
-  for (std::size_t i = 0; i < members_.size(); ++i) members_[i]->take(data[i]);
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i]->take(data[i], stays);
   before_ = traffic();
   status_ = Status::ok;
   in_closing_ = false;
@@ -140,7 +140,7 @@ void Plan::begin_first_sweep() {
 
 void Plan::begin_main() {
   std::span<const std::byte> rest = surveyed_;
-  for (const auto& member : members_) {
+  for (const auto& member : rest.empty() ? std::span<const std::unique_ptr<Rows>>() : std::span(members_)) {
     member->expect(rest.first(member->survey_bytes()));
     rest = rest.subspan(member->survey_bytes());
   }
@@ -190,8 +190,8 @@ void Plan::deliver() {
   const std::uint32_t end = has_block ? cut_.blocks()[rank + 1] : cut_.segments();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (std::uint32_t s = begin; s < end; ++s) {
-      const auto value = main_.machine().bytes_of(schedule::value(0, s));
-      statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value) : value);
+      const Split value = main_.machine().held(schedule::value(0, s));
+      statuses_[i] = members_[i]->deliver(s, bundle_ ? Split{bundle_->value_of(i, value.head), nullptr} : value);
     }
   }
 }

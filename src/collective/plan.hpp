@@ -33,7 +33,8 @@ class Plan {
   /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
   /// until the run is done. Unusable pointers do not stop it: the rank takes part, and all learn of it. Throws Failure
   /// while one runs.
-  void start(std::span<const Data> data);
+  /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
+  void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
   /// True when the run is done; then `status` is its verdict. Never blocks.
   bool test();
@@ -45,7 +46,7 @@ class Plan {
   std::size_t member_count() const noexcept { return members_.size(); }
 
   void run(std::span<const Data> data) {
-    start(data);
+    start(data, true);
     wait();
   }
   void run(const Data& data) { run(std::span(&data, 1)); }

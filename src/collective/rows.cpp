@@ -2,34 +2,62 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace steadfold::collective {
+namespace {
+
+/// From here on a second message costs less than the copies that it saves.
+constexpr Bytes wide_row = 8192;
+
+bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_bytes) {
+  const std::less<const std::byte*> before;
+  return before(a, b + b_bytes) && before(b, a + a_bytes);
+}
+
+}  // namespace
 
 Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew)
     : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count), crew_(&crew) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
+  const auto block = static_cast<std::size_t>(rank);
+  first_segment_ = cut.blocks().empty() ? 0 : cut.blocks()[block];
+  last_segment_ = cut.blocks().empty() ? cut.segments() : cut.blocks()[block + 1];
   for (std::uint32_t s = 0; s < cut.segments(); ++s) {
     const order::Interval columns = cut.columns(s);
-    if (!cut.blocks().empty() && s == cut.blocks()[static_cast<std::size_t>(rank)]) first_result_byte_ = result_byte;
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
     segment.spare.resize(segment.kind->value_bytes());
     result_byte += segment.kind->value_bytes();
+    if (gets(s)) result_bytes_ += segment.kind->value_bytes();
     segments_.push_back(std::move(segment));
   }
+  const auto intervals = agreed.layout->intervals(rank);
+  if (row_bytes_ > 0 && intervals.size() == 1 && intervals.front().size() == 1 && segments_.front().kind->splits())
+    lone_row_ = intervals.front().begin;
 }
 
-void Rows::take(const Data& data) noexcept {
+void Rows::take(const Data& data, bool stays) noexcept {
   const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
   const bool is_missing = agreed_->layout->local_count(rank_) > 0 && row_bytes_ > 0 &&
                           (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
-  const bool has_nowhere = data.result == nullptr && agreed_->gets_result(rank_);
+  const bool is_due = agreed_->gets_result(rank_);
   static constexpr std::byte nothing{};  // of no columns: builders want an address
-  data_ = row_bytes_ > 0 ? data : Data{.first = &nothing, .second = &nothing};
-  status_ = is_missing || has_nowhere ? Status::invalid_argument : Status::ok;
+  const bool has_columns = row_bytes_ > 0;
+  data_ = {.first = has_columns ? data.first : &nothing,
+           .second = has_columns ? data.second : &nothing,
+           .result = is_due ? data.result : nullptr};
+  status_ = is_missing || (is_due && data.result == nullptr) ? Status::invalid_argument : Status::ok;
+  if (!has_columns || !segments_.front().kind->splits()) return;
+  const Bytes bytes = agreed_->layout->local_count(rank_) * row_bytes_;
+  const bool is_apart = !is_due || !overlap(data.first, bytes, data.result, result_bytes_);
+  const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
+  const bool is_direct = stays && status_ == Status::ok && agreed_->description.may_fail == 0;
+  lends_rows_ = is_direct && is_apart;
+  takes_results_ = is_direct && (is_apart || is_in_place);
 }
 
 Bytes Rows::survey_bytes() const noexcept {
@@ -56,12 +84,11 @@ void Rows::expect(std::span<const std::byte> surveyed) {
   }
 }
 
-Status Rows::deliver(std::uint32_t segment, std::span<const std::byte> value) const {
-  const Status status = arithmetic::header_of(value).status;
-  if (status == Status::ok) {
-    std::memcpy(data_.result + (segments_[segment].first_result_byte - first_result_byte_),
-                value.data() + sizeof(Header), segments_[segment].kind->value_bytes());
-  }
+Status Rows::deliver(std::uint32_t segment, const Split& value) const {
+  const Status status = arithmetic::header_of(value.head).status;
+  const std::byte* const values = value.values != nullptr ? value.values : value.head.data() + sizeof(Header);
+  std::byte* const place = place_of_result(segment);
+  if (status == Status::ok && values != place) std::memcpy(place, values, segments_[segment].kind->value_bytes());
   return status;
 }
 
@@ -90,6 +117,12 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
 Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   Segment& s = segments_[segment];
   if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
+  if (lone_row_ && !covers.is_part()) {  // its own partial
+    const Bytes head = s.kind->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out);
+    const Bytes values = s.kind->value_bytes();
+    std::memcpy(out.data() + head, data_.first + s.first_byte, values);
+    return head + values;
+  }
   const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
   const Bytes size = s.lifter.lift(rows, *crew_, threads_, out);
   Header header = arithmetic::header_of(out);
@@ -116,6 +149,59 @@ Bytes Rows::finish(std::uint32_t segment, const Covers& covers, std::span<const 
   header.status = s.kind->finish(partial, row_count(covers), out.data() + sizeof header, s.spare.data());
   arithmetic::set_header(out, header);
   return header.status == Status::ok ? value_capacity(segment) : sizeof header;
+}
+
+bool Rows::is_split(std::uint32_t segment) const {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  return kind.splits() && kind.value_bytes() >= wide_row;
+}
+
+Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  const order::IntervalSet rows = covers.rows(*agreed_->layout);
+  return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
+}
+
+Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> bytes, bool is_value) const {
+  return is_value ? std::min(bytes.size(), sizeof(Header)) : segments_[segment].kind->head_bytes(bytes);
+}
+
+Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  if (!is_value) return kind.values_bytes(head);
+  return arithmetic::header_of(head).status == Status::ok ? kind.value_bytes() : 0;
+}
+
+/// A rank's only row stays where it is.
+Split Rows::lift_split(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  if (lone_row_ && !covers.is_part() && lends_rows_)
+    return {out.first(kind.write_head_of_row({.digest = agreed_->digest}, *lone_row_, out)),
+            data_.first + segments_[segment].first_byte};
+  const auto whole = out.first(lift(segment, covers, out));
+  const auto head = whole.first(kind.head_bytes(whole));
+  return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
+}
+
+Split Rows::merge_split(std::uint32_t segment, const Split& left, const Split& right, const SplitRoom& out) {
+  return segments_[segment].kind->merge_split(left, right, out);
+}
+
+std::optional<Split> Rows::merge_to_result(std::uint32_t segment, const Split& left, const Split& right,
+                                           std::span<std::byte> head) {
+  return segments_[segment].kind->merge_to_result(left, right, head, place_of_result(segment));
+}
+
+Split Rows::finish_split(std::uint32_t segment, const Covers& covers, const Split& partial, const SplitRoom& out) {
+  Segment& s = segments_[segment];
+  Header header{.digest = agreed_->digest};
+  header.status = s.kind->finish_split(partial, row_count(covers), out.values.data(), s.spare.data());
+  arithmetic::set_header(out.head, header);
+  return {out.head.first(sizeof header), header.status == Status::ok ? out.values.data() : nullptr};
+}
+
+std::byte* Rows::result(std::uint32_t segment) const {
+  return takes_results_ && data_.result != nullptr && gets(segment) ? place_of_result(segment) : nullptr;
 }
 
 std::size_t Rows::word_count(std::uint32_t segment) const { return segments_[segment].kind->word_count(); }

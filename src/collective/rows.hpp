@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "collective/agreement.hpp"
@@ -24,14 +25,15 @@ class Rows final : public Content {
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
   /// So many threads of the crew lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
-  /// This run's rows. Pointers that cannot be used make the run fail, on all ranks.
-  void take(const Data& data) noexcept;
+  /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
+  /// end of the run, so that rows may be sent from where they are and results be written before all is well.
+  void take(const Data& data, bool stays = false) noexcept;
   /// What a first sweep over this run's rows finds out, and what those of all ranks did; of no bytes: there is none.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
   void expect(std::span<const std::byte> surveyed);
-  /// Copies a finished segment's values, if they are ok, to where the result goes; says how they are.
-  Status deliver(std::uint32_t segment, std::span<const std::byte> value) const;
+  /// Copies a finished segment's values, if they are ok and not yet there, to where the result goes; says how they are.
+  Status deliver(std::uint32_t segment, const Split& value) const;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -41,6 +43,16 @@ class Rows final : public Content {
               std::span<std::byte> out) override;
   Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
                std::span<std::byte> out) override;
+  bool is_split(std::uint32_t segment) const override;
+  Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> bytes, bool is_value) const override;
+  Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
+  Split lift_split(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Split merge_split(std::uint32_t segment, const Split& left, const Split& right, const SplitRoom& out) override;
+  std::optional<Split> merge_to_result(std::uint32_t segment, const Split& left, const Split& right,
+                                       std::span<std::byte> head) override;
+  Split finish_split(std::uint32_t segment, const Covers& covers, const Split& partial, const SplitRoom& out) override;
+  std::byte* result(std::uint32_t segment) const override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
@@ -56,6 +68,10 @@ class Rows final : public Content {
 
   Count row_count(const Covers& covers) const noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
+  bool gets(std::uint32_t segment) const { return segment >= first_segment_ && segment < last_segment_; }
+  std::byte* place_of_result(std::uint32_t segment) const {
+    return data_.result + (segments_[segment].first_result_byte - segments_[first_segment_].first_result_byte);
+  }
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it
@@ -64,10 +80,15 @@ class Rows final : public Content {
   Crew* crew_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
-  Bytes first_result_byte_ = 0;  // that this rank gets
   std::vector<Segment> segments_;
+  std::uint32_t first_segment_ = 0;  // of those whose results this rank gets, and the end
+  std::uint32_t last_segment_ = 0;
+  Bytes result_bytes_ = 0;
+  std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
   Data data_;
   Status status_ = Status::ok;
+  bool lends_rows_ = false;     // the caller's rows may be sent from where they are in this run
+  bool takes_results_ = false;  // and results be written before its end
 };
 
 }  // namespace steadfold::collective

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/highway.hpp"
@@ -95,6 +96,21 @@ void reference_rows(const void* rows, order::Bytes row_stride, Count columns, vo
   const T* const x = static_cast<const T*>(rows);
   T* const sums = static_cast<T*>(result);
   for (Count c = 0; c < columns; ++c) sums[c] = down<Op, rows_level>([&](int y) { return *row(x + c, row_stride, y); });
+}
+
+template <class Op, class T>
+void reference_pairs(const void* left, const void* right, void* result, Count count) noexcept {
+  const auto* const a = static_cast<const T*>(left);
+  const auto* const b = static_cast<const T*>(right);
+  auto* const r = static_cast<T*>(result);
+  for (Count i = 0; i < count; ++i) r[i] = Op::of(a[i], b[i]);
+}
+
+template <class T>
+void reference_canonicalise(void* values, Count count) noexcept {
+  auto* const x = static_cast<T*>(values);
+  for (Count i = 0; i < count; ++i)
+    if (x[i] != x[i]) x[i] = std::numeric_limits<T>::quiet_NaN();
 }
 
 constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
@@ -421,6 +437,36 @@ void fold_rows(const void* rows, order::Bytes row_stride, Count columns, void* r
   reference_rows<Op, T>(x + c, row_stride, columns - c, sums + c);
 }
 
+template <class Op, class T>
+void pairs(const void* left, const void* right, void* result, Count count) noexcept {
+  const hn::ScalableTag<T> d;
+  const auto* const a = static_cast<const T*>(left);
+  const auto* const b = static_cast<const T*>(right);
+  auto* const r = static_cast<T*>(result);
+  Count i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::StoreU(Lanewise<Op>::of(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, r + i);
+  reference_pairs<Op, T>(a + i, b + i, r + i, count - i);
+}
+
+/// NaNs are rare: blocks without one are only read.
+template <class T>
+void canonicalise(void* values, Count count) noexcept {
+  const hn::ScalableTag<T> d;
+  constexpr Count block = 32;  // vectors
+  auto* x = static_cast<T*>(values);
+  const Count lanes = hn::Lanes(d);
+  for (; count >= block * lanes; count -= block * lanes, x += block * lanes) {
+    auto ordered = hn::Eq(hn::LoadU(d, x), hn::LoadU(d, x));
+    for (Count i = 1; i < block; ++i) {
+      const auto v = hn::LoadU(d, x + i * lanes);
+      ordered = hn::And(ordered, hn::Eq(v, v));
+    }
+    if (!hn::AllTrue(d, ordered)) reference_canonicalise<T>(x, block * lanes);
+  }
+  reference_canonicalise<T>(x, count);
+}
+
 }  // namespace
 }  // namespace steadfold::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -449,9 +495,26 @@ FoldRows fold_rows([[maybe_unused]] Target target) noexcept {
   return &reference_rows<Op, T>;
 }
 
-#define STEADFOLD_FOLD(Op, T)                 \
-  template Fold fold<Op, T>(Target) noexcept; \
-  template FoldRows fold_rows<Op, T>(Target) noexcept;
+template <class Op, class T>
+Pairs pairs([[maybe_unused]] Target target) noexcept {
+  if constexpr (has_kernel<Op, T>) {
+    if (const Pairs kernel = pick<Pairs>(target, STEADFOLD_EACH(pairs<Op, T>))) return kernel;
+  }
+  return &reference_pairs<Op, T>;
+}
+
+template <class T>
+Canonicalise canonicalise([[maybe_unused]] Target target) noexcept {
+  if (const Canonicalise kernel = pick<Canonicalise>(target, STEADFOLD_EACH(canonicalise<T>))) return kernel;
+  return &reference_canonicalise<T>;
+}
+template Canonicalise canonicalise<double>(Target) noexcept;
+template Canonicalise canonicalise<float>(Target) noexcept;
+
+#define STEADFOLD_FOLD(Op, T)                          \
+  template Fold fold<Op, T>(Target) noexcept;          \
+  template FoldRows fold_rows<Op, T>(Target) noexcept; \
+  template Pairs pairs<Op, T>(Target) noexcept;
 #define STEADFOLD_FOLDS(T)   \
   STEADFOLD_FOLD(Sum, T)     \
   STEADFOLD_FOLD(Product, T) \

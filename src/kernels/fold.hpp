@@ -28,4 +28,16 @@ using FoldRows = void (*)(const void* rows, order::Bytes row_stride, order::Coun
 template <class Op, class T>
 FoldRows fold_rows(Target target) noexcept;
 
+/// result[i] = left[i] op right[i] for i < count. `result` may be `left` or `right`.
+using Pairs = void (*)(const void* left, const void* right, void* result, order::Count count) noexcept;
+
+template <class Op, class T>
+Pairs pairs(Target target) noexcept;
+
+/// Gives every NaN among floats or doubles the canonical quiet pattern.
+using Canonicalise = void (*)(void* values, order::Count count) noexcept;
+
+template <class T>
+Canonicalise canonicalise(Target target) noexcept;
+
 }  // namespace steadfold::kernels

@@ -4,6 +4,8 @@
 
 namespace steadfold::schedule {
 
+constexpr std::uint32_t none = ~std::uint32_t{0};
+
 Interpreter::Interpreter(const Program& program) : program_(&program), completed_in_(program.ticket_count(), 0) {}
 
 void Interpreter::reset() noexcept {
@@ -15,9 +17,13 @@ bool Interpreter::advance(Machine& machine) {
   const Program& program = *program_;
   const std::span<const Step> steps = program.steps();
   std::size_t index = next_step_;
+  std::uint32_t asked = none;
   for (; index < steps.size(); ++index) {
     const std::uint32_t dependencies_end = program.dependencies_end(static_cast<std::uint32_t>(index));
-    if (next_dependency_ < dependencies_end && !may_start(machine, dependencies_end)) break;
+    if (next_dependency_ < dependencies_end && !may_start(machine, dependencies_end)) {
+      asked = program.all_dependencies()[next_dependency_];
+      break;
+    }
     const Step& step = steps[index];
     if (communicates(step.kind)) {
       if (step.more) continue;
@@ -28,7 +34,7 @@ bool Interpreter::advance(Machine& machine) {
     }
   }
   next_step_ = static_cast<std::uint32_t>(index);
-  const bool all_complete = poll(machine);
+  const bool all_complete = poll(machine, asked);
   return all_complete && index == steps.size();
 }
 
@@ -47,11 +53,11 @@ bool Interpreter::is_complete(Machine& machine, std::uint32_t ticket) {
   return true;
 }
 
-// The others are asked too: for some transports the question is what moves a message on.
-bool Interpreter::poll(Machine& machine) {
+// The others than the one just asked are asked too: for some transports the question is what moves a message on.
+bool Interpreter::poll(Machine& machine, std::uint32_t asked) {
   bool all_complete = true;
   for (std::uint32_t ticket = first_open_; ticket < next_ticket_; ++ticket) {
-    if (!is_complete(machine, ticket)) all_complete = false;
+    if (ticket == asked || !is_complete(machine, ticket)) all_complete = false;
     if (all_complete) first_open_ = ticket + 1;
   }
   return all_complete;

@@ -41,7 +41,7 @@ class Interpreter {
  private:
   bool may_start(Machine& machine, std::uint32_t dependencies_end);
   bool is_complete(Machine& machine, std::uint32_t ticket);
-  bool poll(Machine& machine);
+  bool poll(Machine& machine, std::uint32_t asked);
 
   const Program* program_;
   std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed, so that reset is O(1)

@@ -148,23 +148,24 @@ class MpiEndpoint final : public Endpoint {
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
 
-  void put(Ticket ticket, Rank target, SlotNumber, std::span<const std::byte> bytes) noexcept override {
+  void put(Ticket ticket, Rank target, SlotNumber, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
     traffic_.messages += 1;
     traffic_.bytes += bytes.size();
     Operation& operation = operations_[ticket];
-    if (bytes.size() > int_max) return put_large(operation, target, bytes);
-    started(
-        operation, Kind::send,
-        PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comm_, &operation.request));
+    started(operation, Kind::send, send(operation.request, target, bytes));
+    if (!second) return;
+    traffic_.bytes += second->size();
+    started_second(operation, send(operation.second, target, *second));
   }
 
-  void release(Ticket ticket, Rank source, SlotNumber slot) noexcept override {
-    const std::span<std::byte> room = slots_.with_margin(slot);
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
+    const std::span<std::byte> room = second ? slots_[slot].first(second->head) : slots_.with_margin(slot);
     Operation& operation = operations_[ticket];
     operation.slot = slot;
-    if (room.size() > int_max) return release_large(operation, source);
-    started(operation, Kind::receive,
-            PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comm_, &operation.request));
+    operation.has_two_parts = second.has_value();
+    started(operation, Kind::receive, receive(operation.request, source, room, slot));
+    if (second) started_second(operation, receive(operation.second, source, second->room, slot));
   }
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
@@ -189,8 +190,10 @@ class MpiEndpoint final : public Endpoint {
   enum class Kind : std::uint8_t { send, receive, sum };
   struct Operation {
     MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request second = MPI_REQUEST_NULL;  // of the second part
     Kind kind = Kind::send;
     Progress progress = Progress::complete;
+    bool has_two_parts = false;
     SlotNumber slot = 0;
     Bytes arrived = 0;
   };
@@ -199,7 +202,9 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type;
   };
 
-  static bool is_done(const Operation& operation) { return operation.request == MPI_REQUEST_NULL; }
+  static bool is_done(const Operation& operation) {
+    return operation.request == MPI_REQUEST_NULL && operation.second == MPI_REQUEST_NULL;
+  }
 
   static void started(Operation& operation, Kind kind, int error) noexcept {
     operation.kind = kind;
@@ -208,57 +213,81 @@ class MpiEndpoint final : public Endpoint {
     if (error != MPI_SUCCESS) operation.request = MPI_REQUEST_NULL;
   }
 
+  static void started_second(Operation& operation, int error) noexcept {
+    if (error == MPI_SUCCESS) return;
+    operation.progress = Progress::failed;
+    operation.second = MPI_REQUEST_NULL;
+  }
+
   void ask(Operation& operation) noexcept {
-    int done = 0;
-    MPI_Status status;
-    MPI_Status* const wanted = operation.kind == Kind::receive ? &status : MPI_STATUS_IGNORE;
-    if (PMPI_Test(&operation.request, &done, wanted) != MPI_SUCCESS) {
-      operation.progress = Progress::failed;
-    } else if (!done) {
-      return patience_.found_nothing();
-    } else {
-      operation.progress = Progress::complete;
-      if (operation.kind == Kind::receive) landed(operation, status);
-    }
+    const bool is_done =
+        ask(operation, operation.request) && (operation.second == MPI_REQUEST_NULL || ask(operation, operation.second));
+    if (!is_done) return patience_.found_nothing();
+    if (operation.progress == Progress::pending) operation.progress = Progress::complete;
     patience_.found_something();
   }
 
-  /// Some libraries cut off what does not fit without a word, so that only the margin shows it.
+  /// Whether that part is there, or has failed.
+  bool ask(Operation& operation, MPI_Request& request) noexcept {
+    if (request == MPI_REQUEST_NULL) return true;
+    int done = 0;
+    MPI_Status status;
+    MPI_Status* const wanted = operation.kind == Kind::receive ? &status : MPI_STATUS_IGNORE;
+    if (PMPI_Test(&request, &done, wanted) != MPI_SUCCESS) {
+      operation.progress = Progress::failed;
+      return true;
+    }
+    if (done && operation.kind == Kind::receive) landed(operation, status);
+    return done != 0;
+  }
+
+  /// Some libraries cut off what does not fit without a word, so that only the margin shows it; of a message in two
+  /// parts the first says how large it is.
   void landed(Operation& operation, const MPI_Status& status) noexcept {
     int count = 0;
     PMPI_Get_count(&status, MPI_BYTE, &count);
     MPI_Count bytes = count;
     if (count == MPI_UNDEFINED) PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    if (static_cast<Bytes>(bytes) > slots_[operation.slot].size()) {
+    if (!operation.has_two_parts && static_cast<Bytes>(bytes) > slots_[operation.slot].size()) {
       operation.progress = Progress::failed;
     } else {
-      operation.arrived = static_cast<Bytes>(bytes);
+      operation.arrived += static_cast<Bytes>(bytes);
     }
   }
 
-  void put_large(Operation& operation, Rank target, std::span<const std::byte> bytes) noexcept {
+  int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() <= int_max)
+      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comm_, &request);
     MPI_Datatype type = large_type(bytes.size());
-    if (type == MPI_DATATYPE_NULL) return started(operation, Kind::send, MPI_ERR_TYPE);
-    started(operation, Kind::send, PMPI_Isend(bytes.data(), 1, type, target, tag_, comm_, &operation.request));
+    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+    const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comm_, &request);
     PMPI_Type_free(&type);  // the send under way keeps it
+    return error;
   }
 
-  void release_large(Operation& operation, Rank source) noexcept {
-    const auto large = std::ranges::find(large_slots_, operation.slot, &LargeSlot::slot);
-    if (large->type == MPI_DATATYPE_NULL) return started(operation, Kind::receive, MPI_ERR_TYPE);
-    started(operation, Kind::receive,
-            PMPI_Irecv(slots_[operation.slot].data(), 1, large->type, source, tag_, comm_, &operation.request));
+  int receive(MPI_Request& request, Rank source, std::span<std::byte> room, SlotNumber slot) noexcept {
+    if (room.size() <= int_max)
+      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comm_, &request);
+    const auto large = std::ranges::find(large_slots_, slot, &LargeSlot::slot);
+    const bool is_slot = large != large_slots_.end() && room.size() == slots_.with_margin(slot).size();
+    MPI_Datatype type = is_slot ? large->type : large_type(room.size());
+    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+    const int error = PMPI_Irecv(room.data(), 1, type, source, tag_, comm_, &request);
+    if (!is_slot) PMPI_Type_free(&type);
+    return error;
   }
 
   /// Leaves nothing under way that could still write into our slots or the caller's words.
   static void withdraw(Operation& operation) noexcept {
-    if (operation.request == MPI_REQUEST_NULL) return;
-    if (operation.kind == Kind::send) {
-      PMPI_Request_free(&operation.request);
-      return;
+    for (MPI_Request* request : {&operation.request, &operation.second}) {
+      if (*request == MPI_REQUEST_NULL) continue;
+      if (operation.kind == Kind::send) {
+        PMPI_Request_free(request);
+        continue;
+      }
+      if (operation.kind == Kind::receive) PMPI_Cancel(request);
+      PMPI_Wait(request, MPI_STATUS_IGNORE);
     }
-    if (operation.kind == Kind::receive) PMPI_Cancel(&operation.request);
-    PMPI_Wait(&operation.request, MPI_STATUS_IGNORE);
   }
 
   MPI_Comm comm_;
@@ -344,6 +373,9 @@ namespace {
 std::mutex uses_mutex;
 std::vector<MPI_Comm> uses;  // communicators with something attached, in the order of their first use
 
+/// Whether MPI is known to be usable: from the first use of a communicator on until MPI_Finalize begins.
+std::atomic<bool> usable = false;
+
 /// Grows whenever something attached goes, so that no thread's memory of its last look-up outlives it.
 std::atomic<std::uint64_t> generation = 1;
 
@@ -377,6 +409,7 @@ int attached_keyval() {
 /// MPI calls it first thing in MPI_Finalize, while everything still works; some libraries never free MPI_COMM_WORLD's
 /// attributes, and users forget communicators. What hangs on MPI_COMM_SELF itself is being freed already.
 int forget_all(MPI_Comm, int, void*, void*) {
+  usable.store(false, std::memory_order_release);
   std::vector<MPI_Comm> left;
   {
     const std::lock_guard lock(uses_mutex);
@@ -394,6 +427,7 @@ void forget_all_at_finalize() {
     require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr), "nothing attached");
     require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "nothing attached");
     PMPI_Comm_free_keyval(&keyval);  // the attribute keeps it
+    usable.store(true, std::memory_order_release);
     return true;
   }();
   static_cast<void>(done);
@@ -450,6 +484,7 @@ Attached& attach(MPI_Comm comm, MakeAttached make) {
 }
 
 void require_mpi() {
+  if (usable.load(std::memory_order_acquire)) return;
   int initialized = 0;
   PMPI_Initialized(&initialized);
   if (!initialized) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <list>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 #include <vector>
@@ -58,8 +59,11 @@ struct Transfer {
   SlotNumber put_to = 0;
   SlotNumber released_slot = 0;
   std::span<const std::byte> bytes;  // the caller's until its put completes, then those of `kept`
+  std::optional<std::span<const std::byte>> second;
   std::vector<std::byte> kept;
+  std::vector<std::byte> second_kept;
   std::span<std::byte> memory;  // where it lands
+  std::optional<std::span<std::byte>> second_memory;
 };
 
 struct Total {
@@ -73,6 +77,9 @@ void keep(Transfer& transfer) {
   if (transfer.landed) return;
   transfer.kept.assign(transfer.bytes.begin(), transfer.bytes.end());
   transfer.bytes = transfer.kept;
+  if (!transfer.second) return;
+  transfer.second_kept.assign(transfer.second->begin(), transfer.second->end());
+  transfer.second = transfer.second_kept;
 }
 
 class RankTransport final : public Transport {
@@ -152,26 +159,30 @@ class SimulatedEndpoint final : public Endpoint {
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
 
-  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes) noexcept override {
+  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
     for (Traffic* traffic : {&traffic_, &network_.traffic}) {
       traffic->messages += 1;
-      traffic->bytes += bytes.size();
+      traffic->bytes += bytes.size() + (second ? second->size() : 0);
     }
     Operation& operation = started(ticket, Kind::put, target);
     operation.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
     operation.transfer->put = true;
     operation.transfer->put_to = slot;
     operation.transfer->bytes = bytes;
+    operation.transfer->second = second;
   }
 
-  void release(Ticket ticket, Rank source, SlotNumber slot) noexcept override {
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
     Operation& operation = started(ticket, Kind::release, source);
     operation.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
     operation.transfer->released = true;
     operation.transfer->released_slot = slot;
-    operation.transfer->memory = slots_[slot];
+    operation.transfer->memory = second ? slots_[slot].first(second->head) : slots_[slot];
+    if (second) operation.transfer->second_memory = second->room;
     if (network_.options.delivery == Delivery::shuffled) {
       std::ranges::fill(operation.transfer->memory, std::byte{0xA5});
+      if (second) std::ranges::fill(second->room, std::byte{0xA5});
     }
   }
 
@@ -253,12 +264,15 @@ class SimulatedEndpoint final : public Endpoint {
   static void land(Operation& operation) noexcept {
     Transfer& transfer = *operation.transfer;
     transfer.landed = true;
-    if (transfer.bytes.size() > transfer.memory.size() || transfer.put_to != transfer.released_slot) {
+    const bool parts_fit = transfer.second.has_value() == transfer.second_memory.has_value() &&
+                           (!transfer.second || transfer.second->size() <= transfer.second_memory->size());
+    if (transfer.bytes.size() > transfer.memory.size() || !parts_fit || transfer.put_to != transfer.released_slot) {
       operation.progress = Progress::failed;
       return;
     }
     std::ranges::copy(transfer.bytes, transfer.memory.begin());
-    operation.arrived = transfer.bytes.size();
+    if (transfer.second) std::ranges::copy(*transfer.second, transfer.second_memory->begin());
+    operation.arrived = transfer.bytes.size() + (transfer.second ? transfer.second->size() : 0);
   }
 
   static void take_total(Operation& operation) noexcept {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,6 +35,12 @@ struct Traffic {
   std::uint64_t bytes = 0;
 };
 
+/// Where a message in two parts lands. Sender and receiver agree on which messages have two.
+struct SecondRoom {
+  Bytes head = 0;
+  std::span<std::byte> room;
+};
+
 /// One rank's end of a bound plan. One thread at a time. Nothing here throws or allocates once bound.
 class Endpoint {
  public:
@@ -43,13 +50,17 @@ class Endpoint {
   virtual std::span<std::byte> landing(SlotNumber slot) noexcept = 0;
 
   /// Starts moving `bytes` (which must stay as they are until complete) to landing slot `slot` of `target`.
-  virtual void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes) noexcept = 0;
-  /// Lets the next message of `source` land in `slot`.
-  virtual void release(Ticket ticket, Rank source, SlotNumber slot) noexcept = 0;
+  /// `second` are further bytes of the message, which need not stand behind the first.
+  virtual void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+                   std::optional<std::span<const std::byte>> second = {}) noexcept = 0;
+  /// Lets the next message of `source` land in `slot`; one in two parts in `second.head` bytes of it and in
+  /// `second.room`, which may be the caller's and is written until the ticket completes.
+  virtual void release(Ticket ticket, Rank source, SlotNumber slot,
+                       const std::optional<SecondRoom>& second = {}) noexcept = 0;
   /// Starts adding `words` over all ranks, in place, wrap-around. Every rank of the endpoint takes part.
   virtual void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept = 0;
 
-  /// Moves things on and says how the ticket stands. `arrived` is the size of a landed message.
+  /// Moves things on and says how the ticket stands. `arrived` is the size of a landed message, of both parts.
   virtual Progress test(Ticket ticket, Bytes& arrived) noexcept = 0;
 
   virtual Traffic traffic() const noexcept = 0;

@@ -44,8 +44,10 @@ class Unconnected final : public transport::Transport {
   struct End final : transport::Endpoint {
     std::vector<std::vector<std::byte>> slots;
     std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return slots[slot]; }
-    void put(transport::Ticket, Rank, transport::SlotNumber, std::span<const std::byte>) noexcept override {}
-    void release(transport::Ticket, Rank, transport::SlotNumber) noexcept override {}
+    void put(transport::Ticket, Rank, transport::SlotNumber, std::span<const std::byte>,
+             std::optional<std::span<const std::byte>>) noexcept override {}
+    void release(transport::Ticket, Rank, transport::SlotNumber,
+                 const std::optional<transport::SecondRoom>&) noexcept override {}
     void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
     transport::Progress test(transport::Ticket, Bytes&) noexcept override { return transport::Progress::pending; }
     transport::Traffic traffic() const noexcept override { return {}; }

@@ -67,14 +67,15 @@ class LockedEndpoint final : public transport::Endpoint {
   }
 
   std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
-  void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot,
-           std::span<const std::byte> bytes) noexcept override {
+  void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_->put(ticket, target, slot, bytes);
+    inner_->put(ticket, target, slot, bytes, second);
   }
-  void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot) noexcept override {
+  void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot,
+               const std::optional<transport::SecondRoom>& second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_->release(ticket, source, slot);
+    inner_->release(ticket, source, slot, second);
   }
   void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
     const std::lock_guard lock(meeting_->mutex);

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -176,6 +179,55 @@ TEST_P(Fold, OfRowsColumnByColumn) {
   expect_rows<Extreme<true>, float>(GetParam());
   expect_rows<Extreme<false>, double>(GetParam());
   expect_rows<Add, std::int32_t>(GetParam());
+}
+
+template <class Op, class T>
+void expect_pairs(Target target) {
+  for (const Count count : {0, 1, 7, 8, 9, 31, 64, 100, 1001}) {
+    const std::vector<T> a = values<T>(count + 20, count, true);
+    const std::vector<T> b = values<T>(count + 21, count, true);
+    const auto pairs = kernels::pairs<typename Op::Kernel, T>(target);
+    std::vector<T> apart(count);
+    std::vector<T> left = a;
+    std::vector<T> right = b;
+    pairs(a.data(), b.data(), apart.data(), count);
+    pairs(left.data(), b.data(), left.data(), count);
+    pairs(a.data(), right.data(), right.data(), count);
+    for (Count i = 0; i < count; ++i) {
+      const auto expected = bits_to_compare(Op::of(a[i], b[i]));
+      ASSERT_EQ(bits_to_compare(apart[i]), expected) << i << " of " << count;
+      ASSERT_EQ(bits_to_compare(left[i]), expected) << i << " of " << count << ", over the left ones";
+      ASSERT_EQ(bits_to_compare(right[i]), expected) << i << " of " << count << ", over the right ones";
+    }
+  }
+}
+
+TEST_P(Fold, OfPairs) {
+  expect_pairs<Add, double>(GetParam());
+  expect_pairs<Add, float>(GetParam());
+  expect_pairs<Multiply, double>(GetParam());
+  expect_pairs<Multiply, std::int64_t>(GetParam());
+  expect_pairs<Extreme<true>, double>(GetParam());
+  expect_pairs<Extreme<false>, float>(GetParam());
+  expect_pairs<Add, std::uint32_t>(GetParam());
+}
+
+/// Every NaN becomes the canonical one wherever it stands, and nothing else changes.
+template <class T>
+void expect_canonical(Target target) {
+  for (const Count count : {1, 9, 255, 256, 511, 512, 700, 2000}) {
+    std::vector<T> x = values<T>(count + 30, count, count % 2 == 0);
+    x[count / 2] = -std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> expected = x;
+    for (T& value : expected) value = std::bit_cast<T>(canonical_bits(value));
+    kernels::canonicalise<T>(target)(x.data(), count);
+    ASSERT_EQ(std::memcmp(x.data(), expected.data(), count * sizeof(T)), 0) << count;
+  }
+}
+
+TEST_P(Fold, CanonicalisesNaNs) {
+  expect_canonical<double>(GetParam());
+  expect_canonical<float>(GetParam());
 }
 
 TEST_P(Fold, ReadsNoOtherMemory) {  // what the address sanitizer sees

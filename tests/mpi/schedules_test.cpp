@@ -1,5 +1,6 @@
 // Every schedule of the registry, alone and with its examples of parameters, over real ranks: vectors of a few columns
-// and of more than there are ranks, to all ranks and to roots, against the sequential tree. A plan runs twice.
+// and of more than there are ranks, and so wide that values stand apart in every segment, to all ranks and to roots,
+// against the sequential tree. A plan runs twice.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -47,12 +48,18 @@ class SchedulesTest : public testing::Test {
       EXPECT_TRUE(are(result, is_due ? wanted : std::vector<double>(wanted.size(), -1.0)))
           << wanted.size() << " columns by " << text_of(options);
     }
+    std::vector<double> in_place = vectors[world.index()];
+    plan.run(in_place, std::span(in_place));
+    if (!options.root || *options.root == world.rank) {
+      EXPECT_TRUE(are(in_place, wanted)) << wanted.size() << " columns in place by " << text_of(options);
+    }
   }
 };
 
 TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
   int found = 0;
-  for (const std::size_t columns : {std::size_t{1}, world.count(), world.count() + 1, std::size_t{1000}}) {
+  for (const std::size_t columns :
+       {std::size_t{1}, world.count(), world.count() + 1, std::size_t{1000}, 1025 * world.count()}) {
     take(columns);
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {

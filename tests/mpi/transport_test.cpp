@@ -110,6 +110,33 @@ TEST_F(MpiTransportTest, MessagesOfAPairArriveInTheOrderPut) {
   }
 }
 
+TEST_F(MpiTransportTest, MessagesInTwoPartsLandInTwoPlaces) {
+  for (const Bytes size : {Bytes{0}, Bytes{8}, Bytes{5000}, Bytes{3} << 20}) {
+    const auto end = bind({64, 8}, 4);
+    std::vector<std::byte> elsewhere(size);
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<std::byte> head = pattern(40, rank, round);
+      const std::vector<std::byte> values = pattern(size, rank, round + 10);
+      const std::vector<std::byte> next = pattern(8, rank, round + 20);
+      end->release(0, left, 0, SecondRoom{.head = 48, .room = elsewhere});
+      end->release(1, left, 1);
+      end->put(2, right, 0, head, values);
+      end->put(3, right, 1, next);
+      Bytes arrived = 0;
+      EXPECT_EQ(finish(*end, 1, arrived), Progress::complete);
+      EXPECT_EQ(finish(*end, 0, arrived), Progress::complete);
+      EXPECT_EQ(arrived, 40 + size);
+      EXPECT_TRUE(std::ranges::equal(end->landing(0).first(40), pattern(40, left, round)));
+      EXPECT_TRUE(std::ranges::equal(elsewhere, pattern(size, left, round + 10)));
+      EXPECT_TRUE(std::ranges::equal(end->landing(1), pattern(8, left, round + 20)));
+      EXPECT_EQ(finish(*end, 2), Progress::complete);
+      EXPECT_EQ(finish(*end, 3), Progress::complete);
+    }
+    EXPECT_EQ(end->traffic().messages, 6u);
+    EXPECT_EQ(end->traffic().bytes, 3 * (48 + size));
+  }
+}
+
 TEST_F(MpiTransportTest, EndpointsDoNotMix) {
   const auto one = bind({1}, 2, 1);
   const auto two = bind({1}, 2, 2);

@@ -86,6 +86,32 @@ TEST(Simulated, RingOfAnySize) {
   }
 }
 
+TEST(Simulated, MessagesInTwoPartsLandInTwoPlaces) {
+  SimulatedNetwork network(2, {.seed = 3});
+  const Endpoints ends = bind_all(network, 2, {16}, 2);
+  const std::uint64_t first = 41;
+  const std::uint64_t second = 42;
+  std::uint64_t elsewhere = 0;
+  const auto land = [&](std::span<std::byte> room, std::optional<std::span<const std::byte>> part) {
+    ends[0]->put(0, 1, 0, bytes_of(first), part);
+    ends[1]->release(1, 0, 0, SecondRoom{.head = 8, .room = room});
+    Bytes arrived = 0;
+    Progress progress = Progress::pending;
+    while (progress == Progress::pending) progress = ends[1]->test(1, arrived);
+    EXPECT_EQ(test_fully(*ends[0], 0), Progress::complete);
+    return std::pair(progress, arrived);
+  };
+  const auto room = std::as_writable_bytes(std::span(&elsewhere, 1));
+  EXPECT_EQ(land(room, bytes_of(second)), std::pair(Progress::complete, Bytes{16}));
+  EXPECT_EQ(word_in(*ends[1], 0), first);
+  EXPECT_EQ(elsewhere, second);
+  EXPECT_EQ(land(room, std::span<const std::byte>()), std::pair(Progress::complete, Bytes{8}));
+  EXPECT_EQ(land(room.first(7), bytes_of(second)).first, Progress::failed) << "does not fit";
+  EXPECT_EQ(land(room, std::nullopt).first, Progress::failed) << "one part where two are due";
+  EXPECT_EQ(network.traffic().messages, 4u);
+  EXPECT_EQ(network.traffic().bytes, 8u * 4 + 8 * 2);
+}
+
 TEST(Simulated, LandingSlotsAreAlignedAndSized) {
   SimulatedNetwork network(1);
   const std::array<Bytes, 5> capacities = {1, 0, 64, 65, 8};
