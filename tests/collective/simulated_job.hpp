@@ -230,9 +230,10 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
   for (std::size_t i = 0; i < first.size(); ++i) outcome.results.emplace_back(result_bytes);
   for (const Rank rank : std::vector<Rank>(ranks.shuffled())) {
     const auto i = static_cast<std::size_t>(rank);
-    job.plan(rank).start({.first = first[i].data(),
-                          .second = second.empty() ? nullptr : second[i].data(),
-                          .result = outcome.results[i].data()});
+    const collective::Data data{.first = first[i].data(),
+                                .second = second.empty() ? nullptr : second[i].data(),
+                                .result = outcome.results[i].data()};
+    job.plan(rank).start(std::span(&data, 1), rank % 2 == 1);  // whether the caller stays is each rank's own business
   }
   outcome.stuck = !finish(ranks, {&job}, segments);
   for (Rank rank = 0; rank < job.rank_count(); ++rank) {
