@@ -184,6 +184,34 @@ TEST_P(Shares, OfScans) {
   }
 }
 
+/// Values stand apart from their records then.
+TEST(SharesOfWideRows, AreThoseOfTheTree) {
+  std::uint64_t seed = 3000;
+  std::mt19937_64 random(seed);
+  const std::vector<std::pair<Collective, Share>> kinds = {{Collective::reduce_scatter, Share::block},
+                                                           {Collective::scan, Share::prefix},
+                                                           {Collective::exscan, Share::prefix_before}};
+  for (const std::size_t p : {2u, 3u, 4u, 5u}) {
+    std::vector<Count> blocks(p, 1030);
+    blocks[random() % p] = 3;
+    const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
+    const auto elements = summands(random, p * columns);
+    for (const auto& [collective, share] : kinds) {
+      for (const std::string& name : names_for(collective, Method::tree)) {
+        SCOPED_TRACE(testing::Message() << name << ", " << name_of(collective) << ", p " << p << ", seed " << ++seed);
+        const Call call{.method = Method::tree,
+                        .columns = columns,
+                        .share = share,
+                        .blocks = share == Share::block ? std::span<const Count>(blocks) : std::span<const Count>(),
+                        .schedule = name,
+                        .layout = LayoutKind::row_a_rank};
+        expect_shares({call, contiguous_deal(std::vector<Count>(p, 1)), elements}, seed);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Shares, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 31, 33, 64));
 
 /// The control: bits of plain follow the schedule, by which rows meet in another order.
