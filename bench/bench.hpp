@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace steadfold::command {
+class Job;
+}
+
 namespace steadfold::bench {
 
 struct Measurement;
@@ -24,11 +28,15 @@ Measurement local(const LocalOptions& options);
 
 struct AllreduceOptions {
   std::vector<std::size_t> counts = {1, 100, 10000};
-  std::vector<std::string> methods = {"exact", "tree", "plain"};
+  std::vector<std::string> types = {"f64"};
+  std::vector<std::string> operators = {"sum"};
+  std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
+  std::vector<std::string> schedules = {};  // none: auto and all rows
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.
-Measurement allreduce(const AllreduceOptions& options);
+/// Throws Failure on all ranks where a result is wrong.
+Measurement allreduce(const AllreduceOptions& options, const command::Job& job);
 
 struct FieldOptions {
   std::vector<std::size_t> counts = {1, 3, 30};

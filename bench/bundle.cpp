@@ -27,29 +27,26 @@ struct Fields {
 
   Ways ways() {
     Ways ways;
-    ways.add("mpi", "mpi", "MPI_Allreduce each", [this] {
-      for (std::size_t i = 0; i < packed.size(); ++i)
-        MPI_Allreduce(&packed[i], &result[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    });
-    ways.add("exact", "auto", "bundle", [this] { exact_plan->run(); });
-    ways.add("tree", "auto", "bundle", [this] { tree_plan->run(); });
-    ways.add("exact", "auto", "sums", [this] {
-      for (std::size_t i = 0; i < packed.size(); ++i) result[i] = sum(mine[i], MPI_COMM_WORLD);
-    });
-    ways.add(
-        "plain", "auto", "packed",
-        [this] {
-          MPI_Allreduce(packed.data(), result.data(), static_cast<int>(packed.size()), MPI_DOUBLE, MPI_SUM,
-                        MPI_COMM_WORLD);
-        },
-        true);
+    ways.add_rival("an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each", candidate_of([this] {
+                     for (std::size_t i = 0; i < packed.size(); ++i)
+                       MPI_Allreduce(&packed[i], &result[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                   }));
+    ways.add({"exact", "auto", "bundle"}, candidate_of([this] { exact_plan->run(); }));
+    ways.add({"tree", "auto", "bundle"}, candidate_of([this] { tree_plan->run(); }));
+    ways.add({"exact", "auto", "sums"}, candidate_of([this] {
+               for (std::size_t i = 0; i < packed.size(); ++i) result[i] = sum(mine[i], MPI_COMM_WORLD);
+             }));
+    ways.add({"plain", "auto", "packed", true}, candidate_of([this] {
+               MPI_Allreduce(packed.data(), result.data(), static_cast<int>(packed.size()), MPI_DOUBLE, MPI_SUM,
+                             MPI_COMM_WORLD);
+             }));
     return ways;
   }
 };
 
 Contest measure(std::size_t count, const FieldOptions& options) {
   Fields fields(count);
-  return fields.ways().measure(count, options.rounds, "an MPI_Allreduce(MPI_DOUBLE, MPI_SUM) each");
+  return fields.ways().measure({{"operator", "sum"}, {"count", count}}, options.rounds);
 }
 
 }  // namespace

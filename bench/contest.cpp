@@ -1,6 +1,7 @@
 #include "contest.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
 
@@ -23,11 +24,62 @@ std::size_t rounds_of(const Entrant& entrant) {
   return rounds;
 }
 
+/// The columns that people know from other benchmarks: calls that were timed, and the least, greatest and mean seconds
+/// of one.
+Json columns_of(const Entrant& entrant) {
+  std::size_t repetitions = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0;
+  double total = 0;
+  for (const Samples& samples : entrant.launches) {
+    repetitions += samples.calls * samples.seconds.size();
+    for (const double seconds : samples.seconds) {
+      least = std::min(least, seconds);
+      greatest = std::max(greatest, seconds);
+      total += seconds;
+    }
+  }
+  return {{"repetitions", repetitions},
+          {"t_min", least},
+          {"t_max", greatest},
+          {"t_avg", total / static_cast<double>(rounds_of(entrant))}};
+}
+
 /// A row as far as it does not depend on the benchmark.
 Json row_of(const Contest& contest, const Entrant& entrant) {
   Json row = entrant.labels;
   row.update(contest.labels);
   row.update({{"launches", entrant.launches.size()}, {"rounds", rounds_of(entrant)}});
+  return row;
+}
+
+/// What a row says of one of its rivals.
+Json beside(const Entrant& rival, const Launches& seconds) {
+  const Launches its = seconds_of(rival);
+  const Summary summary = summary_of(its);
+  Json row = {{"rival", rival.name}, {"seconds", summary.median}, {"seconds_interval", pair_of(summary.interval)}};
+  row.update(columns_of(rival));
+  row.update({{"ratio", summary_of(seconds).median / summary.median},
+              {"ratio_interval", pair_of(interval_of_ratio(seconds, its))}});
+  return row;
+}
+
+Json row_over_ranks(const Contest& contest, const Entrant& entrant) {
+  const Launches seconds = seconds_of(entrant);
+  const Summary summary = summary_of(seconds);
+  Json rivals = Json::array();
+  for (const std::size_t rival : entrant.rivals) rivals.push_back(beside(contest.entrants[rival], seconds));
+  Json row = row_of(contest, entrant);
+  row.update(columns_of(entrant));
+  row.update({{"seconds", summary.median},
+              {"seconds_quartiles", pair_of(summary.quartiles)},
+              {"seconds_interval", pair_of(summary.interval)},
+              {"rival", rivals[0]["rival"]},
+              {"rival_seconds", rivals[0]["seconds"]},
+              {"rival_seconds_interval", rivals[0]["seconds_interval"]},
+              {"ratio", rivals[0]["ratio"]},
+              {"ratio_interval", rivals[0]["ratio_interval"]}});
+  row["rivals"] = std::move(rivals);
   return row;
 }
 
@@ -67,9 +119,10 @@ Json to_json(const Measurement& measurement) {
       Json launches = Json::array();
       for (const Samples& samples : entrant.launches)
         launches.push_back({{"calls", samples.calls}, {"seconds", samples.seconds}});
-      entrants.push_back({{"name", entrant.name}, {"labels", entrant.labels}, {"launches", launches}});
+      entrants.push_back(
+          {{"name", entrant.name}, {"labels", entrant.labels}, {"launches", launches}, {"rivals", entrant.rivals}});
     }
-    contests.push_back({{"labels", contest.labels}, {"entrants", entrants}});
+    contests.push_back({{"labels", contest.labels}, {"entrants", entrants}, {"rival_count", contest.rival_count}});
   }
   return {{"environment", measurement.environment}, {"contests", contests}};
 }
@@ -77,9 +130,14 @@ Json to_json(const Measurement& measurement) {
 Measurement measurement_in(const Json& json) {
   Measurement measurement{.environment = json.at("environment"), .contests = {}};
   for (const Json& of_contest : json.at("contests")) {
-    Contest contest{.labels = of_contest.at("labels"), .entrants = {}};
+    Contest contest{.labels = of_contest.at("labels"),
+                    .entrants = {},
+                    .rival_count = of_contest.at("rival_count").get<std::size_t>()};
     for (const Json& of_entrant : of_contest.at("entrants")) {
-      Entrant entrant{.name = of_entrant.at("name"), .labels = of_entrant.at("labels"), .launches = {}};
+      Entrant entrant{.name = of_entrant.at("name"),
+                      .labels = of_entrant.at("labels"),
+                      .launches = {},
+                      .rivals = of_entrant.at("rivals").get<std::vector<std::size_t>>()};
       for (const Json& samples : of_entrant.at("launches"))
         entrant.launches.push_back({samples.at("calls"), samples.at("seconds").get<std::vector<double>>()});
       contest.entrants.push_back(std::move(entrant));
@@ -107,21 +165,8 @@ void pool(Measurement& measurement, const Measurement& other) {
 Json rows_over_ranks(const Measurement& measurement) {
   Json rows = Json::array();
   for (const Contest& contest : measurement.contests) {
-    const Launches rival = seconds_of(contest.entrants.front());
-    const Summary its = summary_of(rival);
-    for (std::size_t i = 1; i < contest.entrants.size(); ++i) {
-      const Launches seconds = seconds_of(contest.entrants[i]);
-      const Summary summary = summary_of(seconds);
-      Json row = row_of(contest, contest.entrants[i]);
-      row.update({{"seconds", summary.median},
-                  {"seconds_quartiles", pair_of(summary.quartiles)},
-                  {"seconds_interval", pair_of(summary.interval)},
-                  {"rival_seconds", its.median},
-                  {"rival_seconds_interval", pair_of(its.interval)},
-                  {"ratio", summary.median / its.median},
-                  {"ratio_interval", pair_of(interval_of_ratio(seconds, rival))}});
-      rows.push_back(std::move(row));
-    }
+    for (std::size_t i = contest.rival_count; i < contest.entrants.size(); ++i)
+      rows.push_back(row_over_ranks(contest, contest.entrants[i]));
   }
   return rows;
 }
@@ -144,7 +189,7 @@ void write_raw(const std::string& benchmark, const Measurement& measurement, std
                        {"candidate", entrant.name},
                        {"seconds", samples.seconds[round]},
                        {"calls", samples.calls}};
-          for (const char* label : {"type", "elements", "threads", "count", "ranks"})
+          for (const char* label : {"library", "type", "operator", "elements", "threads", "count", "ranks"})
             if (contest.labels.contains(label)) line[label] = contest.labels[label];
           out << line.dump() << '\n';
         }

@@ -16,12 +16,22 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// The slowest rank's seconds.
+double sample(const Candidate& candidate, std::size_t calls, const Together& together) {
+  candidate.prepare();
+  together.barrier();
+  const double seconds = together.slowest(seconds_of(candidate, calls));
+  candidate.finish();
+  return seconds;
+}
+
 /// Calls a sample, the same on every rank.
 std::size_t calls_for(const Candidate& candidate, const Together& together) {
-  candidate.run(1);
+  sample(candidate, 1, together);
   for (std::size_t calls = 1;; calls *= 4) {
-    together.barrier();
-    const double seconds = together.slowest(seconds_of(candidate, calls));
+    const bool enough = sample(candidate, calls, together) >= sample_seconds / 4;
+    if (!enough) continue;
+    const double seconds = sample(candidate, calls, together);  // again: the first may have been interrupted
     if (seconds >= sample_seconds / 4)
       return std::max<std::size_t>(1, static_cast<std::size_t>(sample_seconds / seconds * static_cast<double>(calls)));
   }
@@ -45,9 +55,7 @@ std::vector<Samples> interleave(std::span<const Candidate> candidates, int round
     shuffle(order, random);
     for (const std::size_t which : order) {
       Samples& mine = samples[which];
-      together.barrier();
-      mine.seconds.push_back(together.slowest(seconds_of(candidates[which], mine.calls)) /
-                             static_cast<double>(mine.calls));
+      mine.seconds.push_back(sample(candidates[which], mine.calls, together) / static_cast<double>(mine.calls));
     }
   }
   return samples;

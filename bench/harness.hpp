@@ -9,9 +9,12 @@
 
 namespace steadfold::bench {
 
+/// `prepare` and `finish` stand around every sample, outside of its time.
 struct Candidate {
   std::string name;
   std::function<void(std::size_t calls)> run;  // so many calls
+  std::function<void()> prepare = [] {};
+  std::function<void()> finish = [] {};
 };
 
 /// Makes the compiler compute a value, each time anew: memory counts as changed afterwards.

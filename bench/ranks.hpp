@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../tools/mpi_library.hpp"
 #include "bench.hpp"
 #include "contest.hpp"
 #include "steadfold/mpi.hpp"
@@ -27,31 +29,46 @@ inline int rank_count_of_world() {
   return rank_count;
 }
 
-/// Ways to the same sums; the first is the rival of all others.
+inline int rank_in_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// What a row says of a way.
+struct Way {
+  std::string method;
+  std::string schedule;
+  std::string call;
+  bool passthrough = false;  // it merely passes a call on to the MPI library
+  std::vector<std::size_t> rivals = {0};
+};
+
+/// Ways to the same result: rivals first, then those that are compared with them.
 class Ways {
  public:
-  /// `passthrough`: it merely passes a call on to the MPI library.
-  template <class Call>
-  void add(const std::string& method, const std::string& schedule, const std::string& call, Call run,
-           bool passthrough = false) {
-    const std::string name = method + " " + schedule + " " + call;
-    candidates_.push_back({name, calls_of(std::move(run))});
-    entrants_.push_back({name,
-                         {{"method", method},
-                          {"schedule", schedule},
-                          {"call", call},
-                          {"operator", "sum"},
-                          {"passthrough", passthrough}},
-                         {}});
+  /// What the MPI library does by the call of that name. The place by which others name it.
+  std::size_t add_rival(const std::string& call, Candidate candidate) {
+    candidate.name = std::string(sf_mpi_library()) + ": " + call;
+    entrants_.push_back({candidate.name, {{"method", "mpi"}}, {}});
+    candidates_.push_back(std::move(candidate));
+    return rival_count_++;
   }
 
-  /// `rival` says what the first one calls.
-  Contest measure(std::size_t count, int rounds, const std::string& rival) const {
-    Contest contest{.labels = {{"count", count},
-                               {"ranks", rank_count_of_world()},
-                               {"threads", 1},
-                               {"rival", std::string(sf_mpi_library()) + ": " + rival}},
-                    .entrants = entrants_};
+  void add(const Way& way, Candidate candidate) {
+    candidate.name = way.method + " " + way.schedule + " " + way.call;
+    entrants_.push_back(
+        {candidate.name,
+         {{"method", way.method}, {"schedule", way.schedule}, {"call", way.call}, {"passthrough", way.passthrough}},
+         {},
+         way.rivals});
+    candidates_.push_back(std::move(candidate));
+  }
+
+  /// `labels` are those of all rows, besides what goes without saying.
+  Contest measure(Json labels, int rounds) const {
+    labels.update({{"library", command::mpi_library().name}, {"ranks", rank_count_of_world()}, {"threads", 1}});
+    Contest contest{.labels = std::move(labels), .entrants = entrants_, .rival_count = rival_count_};
     auto samples = interleave(candidates_, rounds, all_ranks_together());
     for (std::size_t i = 0; i < samples.size(); ++i) contest.entrants[i].launches = {std::move(samples[i])};
     return contest;
@@ -60,6 +77,13 @@ class Ways {
  private:
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
+  std::size_t rival_count_ = 0;
 };
+
+/// A candidate without a name, whose one call is `call`.
+template <class Call>
+Candidate candidate_of(Call call) {
+  return {.name = {}, .run = calls_of(std::move(call))};
+}
 
 }  // namespace steadfold::bench

@@ -33,17 +33,14 @@ struct Size {
 };
 
 void add_library(Size& size) {
-  size.ways.add("mpi", "mpi", "MPI_Reduce", [&size] {
-    const double sum = size.loop();
-    MPI_Reduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  });
-  size.ways.add(
-      "mpi", "mpi", "MPI_Allreduce",
-      [&size] {
-        const double sum = size.loop();
-        MPI_Allreduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-      },
-      true);
+  size.ways.add_rival("std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)", candidate_of([&size] {
+                        const double sum = size.loop();
+                        MPI_Reduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+                      }));
+  size.ways.add({"mpi", "mpi", "MPI_Allreduce", true}, candidate_of([&size] {
+                  const double sum = size.loop();
+                  MPI_Allreduce(&sum, &size.result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                }));
 }
 
 void add_plans(Size& size, const ReduceOptions& options) {
@@ -59,18 +56,16 @@ void add_plans(Size& size, const ReduceOptions& options) {
                             .schedule = schedule};
       size.plans.push_back(std::make_unique<Plan<double>>(plus, size.mine.size(), MPI_COMM_WORLD, of_plan));
       Plan<double>& plan = *size.plans.back();
-      size.ways.add(method, schedule, "plan", [&size, &plan] { size.result = plan.run(size.mine); });
+      size.ways.add({method, schedule, "plan"}, candidate_of([&size, &plan] { size.result = plan.run(size.mine); }));
     }
   }
 }
 
 Contest measure(std::size_t count, const ReduceOptions& options) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Size size{.mine = own_share(count, rank, rank_count_of_world())};
+  Size size{.mine = own_share(count, rank_in_world(), rank_count_of_world())};
   add_library(size);
   add_plans(size, options);
-  return size.ways.measure(count, options.rounds, "std::accumulate, MPI_Reduce(MPI_DOUBLE, MPI_SUM)");
+  return size.ways.measure({{"operator", "sum"}, {"count", count}}, options.rounds);
 }
 
 }  // namespace

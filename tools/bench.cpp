@@ -9,8 +9,10 @@
 
 #include "../bench/bench.hpp"
 #include "../bench/contest.hpp"
+#include "bench_table.hpp"
 #include "command.hpp"
 #include "launcher.hpp"
+#include "request.hpp"
 #include "worker.hpp"
 
 namespace steadfold::command {
@@ -21,6 +23,7 @@ struct BenchOptions {
   std::vector<std::size_t> sizes;
   std::vector<std::string> types;
   std::vector<std::size_t> counts;
+  std::vector<std::string> operators;
   std::vector<std::string> methods;
   std::vector<std::string> schedules;
   std::vector<unsigned> threads;
@@ -34,8 +37,9 @@ struct BenchOptions {
 /// What only who prints needs to know.
 struct Asked {
   BenchOptions options;
-  std::string ranks;  // empty: those of the job
-  int launches = 0;   // 0: run in the job
+  std::string ranks;      // empty: those of the job
+  int launches = 0;       // 0: run in the job
+  std::string libraries;  // empty: the one that this command is built for
   std::string raw;
   bool json = false;
 };
@@ -43,43 +47,27 @@ struct Asked {
 void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, "local, allreduce, bundle or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
-  app.add_option("--types", types, "local: f64, f32")->delimiter(',');
+  app.add_option("--types", types, "local, allreduce: f64, f32")->delimiter(',');
   app.add_option("--threads", threads, "local: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts, "allreduce: doubles a rank; bundle: sums; reduce: elements")->delimiter(',');
-  app.add_option("--methods", methods, "allreduce, reduce: exact, tree, binned, plain")->delimiter(',');
-  app.add_option("--schedules", schedules, "reduce: names of `steadfold schedules`")->delimiter(',');
+  app.add_option("--operators", operators, "allreduce: sum, max, user_sum, user_max")->delimiter(',');
+  app.add_option("--methods", methods, "allreduce, reduce: tree, exact, binned, plain")->delimiter(',');
+  app.add_option("--schedules", schedules,
+                 "allreduce, reduce: names of `steadfold schedules`, with parameters; allreduce: auto, mpich, too")
+      ->delimiter(',');
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
 }
 
 std::vector<std::string> BenchOptions::arguments() const {
   std::vector<std::string> words = {name, fmt::format("--rounds={}", rounds)};
   if (!counts.empty()) words.push_back(fmt::format("--counts={}", fmt::join(counts, ",")));
+  if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
+  if (!operators.empty()) words.push_back(fmt::format("--operators={}", fmt::join(operators, ",")));
   if (!methods.empty()) words.push_back(fmt::format("--methods={}", fmt::join(methods, ",")));
   if (!schedules.empty()) words.push_back(fmt::format("--schedules={}", fmt::join(schedules, ",")));
   return words;
-}
-
-std::string table_of(const Json& rows) {
-  std::string text;
-  const auto range = [](const Json& interval) {
-    return fmt::format("[{:.2f}, {:.2f}]", interval[0].get<double>(), interval[1].get<double>());
-  };
-  for (const Json& row : rows) {
-    if (row.contains("kernel"))
-      text += fmt::format(
-          "{:10} {:4} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
-          row["kernel"].get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
-          row["threads"].get<int>(), row["ns_per_element"].get<double>(), row["ratio_to_read"].get<double>(),
-          range(row["ratio_to_read_interval"]), row["ratio_to_accumulate"].get<double>());
-    else
-      text += fmt::format("{:6} {:10} {:20} {:>3} ranks {:>8} doubles  {:10.3f} us  {:6.2f} x MPI {}\n",
-                          row["method"].get<std::string>(), row["call"].get<std::string>(),
-                          row["schedule"].get<std::string>(), row["ranks"].get<int>(), row["count"].get<std::size_t>(),
-                          row["seconds"].get<double>() * 1e6, row["ratio"].get<double>(), range(row["ratio_interval"]));
-  }
-  return text;
 }
 
 bench::Measurement local(const BenchOptions& options) {
@@ -96,12 +84,14 @@ bench::Measurement local(const BenchOptions& options) {
 }
 
 /// By the ranks of this job.
-bench::Measurement over_ranks(const BenchOptions& options) {
+bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
   if (options.name == "allreduce") {
-    bench::AllreduceOptions allreduce{.rounds = options.rounds};
+    bench::AllreduceOptions allreduce{.schedules = options.schedules, .rounds = options.rounds};
     if (!options.counts.empty()) allreduce.counts = options.counts;
+    if (!options.types.empty()) allreduce.types = options.types;
+    if (!options.operators.empty()) allreduce.operators = options.operators;
     if (!options.methods.empty()) allreduce.methods = options.methods;
-    return bench::allreduce(allreduce);
+    return bench::allreduce(allreduce, job);
   }
   if (options.name == "bundle") {
     bench::FieldOptions fields{.rounds = options.rounds};
@@ -115,30 +105,54 @@ bench::Measurement over_ranks(const BenchOptions& options) {
   return bench::reduce(reduce);
 }
 
-/// By ranks that are started for it. Launches are far apart: all rank counts are measured once, then again.
+constexpr const char* worker_name = "bench-worker";
+
+/// One launch, by this command or by the one of another MPI library.
+bench::Measurement launched(const BenchOptions& options, const std::string& library, int rank_count) {
+  std::vector<std::string> arguments = options.arguments();
+  if (library.empty())
+    return bench::measurement_in(
+        ask(worker_name, arguments, rank_count, "try it with mpirun and steadfold bench").at("measurement"));
+  arguments.insert(arguments.begin(), "bench-launch");
+  arguments.push_back(fmt::format("--ranks={}", rank_count));
+  return bench::measurement_in(ask_command(command_for(library), worker_name, arguments).at("measurement"));
+}
+
+/// Contests of one after those of the other, and both libraries' names.
+void append(bench::Measurement& all, const bench::Measurement& more) {
+  all.contests.insert(all.contests.end(), more.contests.begin(), more.contests.end());
+  auto& names = all.environment["mpi"].get_ref<std::string&>();
+  const auto name = more.environment["mpi"].get<std::string>();
+  if (names.find(name) == std::string::npos) names += "; " + name;
+}
+
+/// By ranks that are started for it. Launches are far apart: all rank counts and libraries are measured once, then
+/// again.
 bench::Measurement by_launches(const Asked& asked) {
-  const std::vector<int> counts = rank_counts(asked.ranks.empty() ? "2" : asked.ranks);
-  std::vector<bench::Measurement> by_count(counts.size());
+  const std::vector<std::string> libraries =
+      asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
+  std::vector<std::pair<std::string, int>> jobs;
+  for (const int count : rank_counts(asked.ranks.empty() ? "2" : asked.ranks))
+    for (const std::string& library : libraries) jobs.emplace_back(library, count);
+  std::vector<bench::Measurement> measurements(jobs.size());
   Progress progress;
   const int launches = std::max(asked.launches, 1);
   for (int launch = 0; launch < launches; ++launch) {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      progress.show(fmt::format("launch {} of {} on {} ranks ...", launch + 1, launches, counts[i]));
-      const Json answer =
-          ask("bench-worker", asked.options.arguments(), counts[i], "try it with mpirun and steadfold bench");
-      bench::Measurement measured = bench::measurement_in(answer.at("measurement"));
-      launch == 0 ? void(by_count[i] = std::move(measured)) : bench::pool(by_count[i], measured);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const auto& [library, count] = jobs[i];
+      progress.show(fmt::format("launch {} of {} on {} ranks {}...", launch + 1, launches, count,
+                                library.empty() ? "" : "of " + library + " "));
+      bench::Measurement measured = launched(asked.options, library, count);
+      launch == 0 ? void(measurements[i] = std::move(measured)) : bench::pool(measurements[i], measured);
     }
   }
-  bench::Measurement all = std::move(by_count.front());
-  for (std::size_t i = 1; i < by_count.size(); ++i)
-    all.contests.insert(all.contests.end(), by_count[i].contests.begin(), by_count[i].contests.end());
-  return all;
+  for (std::size_t i = 1; i < jobs.size(); ++i) append(measurements.front(), measurements[i]);
+  return std::move(measurements.front());
 }
 
 bool starts_ranks(const Asked& asked) {
   const bool launched = launch_of_this_process().rank_count > 1;
-  return !asked.ranks.empty() || asked.launches > 1 || (asked.launches == 1 && !launched);
+  return !asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 1 || (asked.launches == 1 && !launched);
 }
 
 void check(const Asked& asked, const Job& job) {
@@ -148,16 +162,17 @@ void check(const Asked& asked, const Job& job) {
   if (name == "local" && job.rank_count() > 1)
     throw Failure("bench local measures one process (it was started on several ranks), start it alone");
   if (name == "local" && starts_ranks(asked))
-    throw Failure("bench local measures one process (--ranks and --launches start several), leave them out");
+    throw Failure(
+        "bench local measures one process (--ranks, --launches and --libraries start several), leave them out");
   if (starts_ranks(asked) && launch_of_this_process().rank_count > 1)
     throw Failure(
-        "bench cannot start ranks under a launcher (it would start them for every rank), leave out --ranks "
-        "and --launches, or mpirun");
+        "bench cannot start ranks under a launcher (it would start them for every rank), leave out --ranks, "
+        "--launches and --libraries, or mpirun");
 }
 
-bench::Measurement measured(const Asked& asked) {
+bench::Measurement measured(const Asked& asked, const Job& job) {
   if (asked.options.name == "local") return local(asked.options);
-  return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options);
+  return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options, job);
 }
 
 Result run(const Asked& asked, const Job& job) {
@@ -167,14 +182,16 @@ Result run(const Asked& asked, const Job& job) {
   job.together([&] {
     if (!raw) throw Failure("cannot write " + asked.raw + " (it cannot be opened), check the place --raw names");
   });
-  const bench::Measurement measurement = measured(asked);
+  const bench::Measurement measurement = measured(asked, job);
   if (raw.is_open()) bench::write_raw(asked.options.name, measurement, raw);
   job.together([&] {
     if (!raw.flush()) throw Failure("cannot write " + asked.raw + " (the disk may be full), make room");
   });
   if (job.rank() != 0) return {};
-  const Json rows = asked.options.name == "local" ? rows_of_local(measurement) : rows_over_ranks(measurement);
-  return {asked.json ? line_of({{"environment", measurement.environment}, {"rows", rows}}) : table_of(rows)};
+  const bool is_local = asked.options.name == "local";
+  const Json rows = is_local ? rows_of_local(measurement) : rows_over_ranks(measurement);
+  if (asked.json) return {line_of({{"environment", measurement.environment}, {"rows", rows}})};
+  return {is_local ? table_of_local(rows) : table_over_ranks(rows)};
 }
 
 }  // namespace
@@ -187,21 +204,36 @@ void add_bench(CLI::App& app, Action& action) {
   bench.add_option("--ranks", asked->ranks, "Start so many ranks, between commas; default: the job's, or 2");
   bench.add_option("--launches", asked->launches, "Start them so often: what differs between launches counts too")
       ->check(CLI::Range(1, 1000));
+  bench.add_option("--libraries", asked->libraries,
+                   "By the commands built for these MPI libraries, in turn: openmpi,mpich");
   bench.add_option("--raw", asked->raw, "Write every sample to a file, a JSON object a line");
   bench.add_flag("--json", asked->json, "Print one JSON object");
   bench.callback([asked, &action] { action = [asked](const Job& job) { return run(*asked, job); }; });
 }
 
 void add_bench_worker(CLI::App& app, Action& action) {
-  CLI::App& worker = *app.add_subcommand("bench-worker", "The ranks of bench")->group("");
+  CLI::App& worker = *app.add_subcommand(worker_name, "The ranks of bench")->group("");
   const auto options = std::make_shared<BenchOptions>();
   options->add_to(worker);
   worker.callback([options, &action] {
     action = [options](const Job& job) {
-      return answer(job, "bench-worker", [&](Json& answer) {
-        const bench::Measurement measurement = over_ranks(*options);
+      return answer(job, worker_name, [&](Json& answer) {
+        const bench::Measurement measurement = over_ranks(*options, job);
         if (job.rank() == 0) answer["measurement"] = bench::to_json(measurement);
       });
+    };
+  });
+}
+
+void add_bench_launch(CLI::App& app, Action& action) {
+  CLI::App& launch = *app.add_subcommand("bench-launch", "One launch of bench, for another command")->group("");
+  const auto options = std::make_shared<BenchOptions>();
+  const auto ranks = std::make_shared<int>(2);
+  options->add_to(launch);
+  launch.add_option("--ranks", *ranks);
+  launch.callback([options, ranks, &action] {
+    action = [options, ranks](const Job& /*job*/) -> Result {
+      return {line_of({{worker_name, 1}, {"measurement", bench::to_json(launched(*options, "", *ranks))}})};
     };
   });
 }

@@ -75,6 +75,7 @@ void add_simulate(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_bench_worker(CLI::App& app, Action& action);
+void add_bench_launch(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 
 /// A JSON object as one line. Bytes that are no UTF-8 (in paths, say) are replaced.

@@ -85,13 +85,19 @@ bool is_of_a_rank(std::string_view variable) {
   return false;
 }
 
-/// The environment for a launcher: more ranks than cores are fine, and so is root. The user's own settings stay.
-std::vector<std::string> environment_for_launcher() {
+/// What a rank was told by its launcher is not for others.
+std::vector<std::string> environment_without_launch() {
   const bool launched = launch_of_this_process().launched;
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!(launched && is_of_a_rank(*entry))) result.emplace_back(*entry);
   }
+  return result;
+}
+
+/// The environment for a launcher: more ranks than cores are fine, and so is root. The user's own settings stay.
+std::vector<std::string> environment_for_launcher() {
+  std::vector<std::string> result = environment_without_launch();
   for (const auto& [name, value] : mpi_library().launcher_environment) {
     if (std::getenv(name.c_str()) == nullptr) result.push_back(name + "=" + value);
   }
@@ -108,8 +114,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 using Stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// Starts the program with its output going to the two streams; 0 when it cannot be started.
-pid_t start(std::vector<std::string>& words, int out, int err) {
-  std::vector<std::string> environment = environment_for_launcher();
+pid_t start(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -140,6 +145,24 @@ std::string first_words(const std::string& text) {
   return "";
 }
 
+/// `name` is for messages.
+Ran run(const std::string& name, std::vector<std::string> words, std::vector<std::string> environment) {
+  // Files, not pipes: nobody has to empty two of them at once.
+  const Stream out(std::tmpfile(), std::fclose);
+  const Stream err(std::tmpfile(), std::fclose);
+  if (!out || !err) throw Failure("cannot start ranks (no temporary file can be made), make room in /tmp");
+  const pid_t child = start(words, environment, ::fileno(out.get()), ::fileno(err.get()));
+  if (child == 0) throw Failure("cannot start ranks (" + words[0] + " does not start), set STEADFOLD_MPIRUN");
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return {.command = name,
+          .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = content_of(out.get()),
+          .complaint = first_words(content_of(err.get()))};
+}
+
+std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
 }  // namespace
 
 Launch launch_of_this_process() {
@@ -153,24 +176,30 @@ Launch launch_of_this_process() {
 
 Ran run_ranks(int rank_count, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = find_launcher();
-  Ran ran;
-  ran.command = std::filesystem::path(words[0]).filename().string() + " -n " + std::to_string(rank_count);
-  words.insert(words.end(),
-               {"-n", std::to_string(rank_count), std::filesystem::read_symlink("/proc/self/exe").string()});
+  const std::string name = std::filesystem::path(words[0]).filename().string();
+  words.insert(words.end(), {"-n", std::to_string(rank_count), this_program().string()});
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return run(name + " -n " + std::to_string(rank_count), std::move(words), environment_for_launcher());
+}
 
-  // Files, not pipes: nobody has to empty two of them at once.
-  const Stream out(std::tmpfile(), std::fclose);
-  const Stream err(std::tmpfile(), std::fclose);
-  if (!out || !err) throw Failure("cannot start ranks (no temporary file can be made), make room in /tmp");
-  const pid_t child = start(words, ::fileno(out.get()), ::fileno(err.get()));
-  if (child == 0) throw Failure("cannot start ranks (" + words[0] + " does not start), set STEADFOLD_MPIRUN");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  ran.out = content_of(out.get());
-  ran.complaint = first_words(content_of(err.get()));
-  return ran;
+Ran run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment = environment_without_launch();
+  std::erase_if(environment, [](std::string_view entry) { return entry.starts_with("STEADFOLD_MPIRUN="); });
+  return run(program, std::move(words), std::move(environment));
+}
+
+std::string command_for(const std::string& library) {
+  const std::filesystem::path own = this_program();
+  const std::string name = own.stem().string() + "." + library;
+  // Installed side by side, or in the build directory, where one library's programs are not in a place of its name.
+  for (const auto& place :
+       {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
+    if (is_program(place / name)) return place / name;
+  }
+  throw Failure("no command for the MPI library " + library + " (" + name + " is not beside " + own.string() +
+                "), build for it, or leave it out of --libraries");
 }
 
 }  // namespace steadfold::command

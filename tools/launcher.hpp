@@ -22,6 +22,14 @@ struct Ran {
   std::string complaint;  // the first line of standard error
 };
 
+/// Runs a program with these arguments and waits. The launchers that it starts are its own business: what this command
+/// was told of them is left out of its environment.
+Ran run_program(const std::string& program, const std::vector<std::string>& arguments);
+
+/// The command that was built beside this one for the MPI library of that name (`openmpi`, `mpich`); this one itself
+/// where it is its own. Throws Failure where there is none.
+std::string command_for(const std::string& library);
+
 /// Runs this command with these arguments on so many ranks and waits. The launcher is that of the MPI library the
 /// command is built for, or what STEADFOLD_MPIRUN says. Throws Failure when it cannot be started.
 Ran run_ranks(int rank_count, const std::vector<std::string>& arguments);

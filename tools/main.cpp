@@ -17,7 +17,7 @@ namespace {
 /// Whether a benchmark starts its ranks itself.
 bool starts_ranks(std::span<char* const> arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
-    return word.starts_with("--ranks") || word.starts_with("--launches");
+    return word.starts_with("--ranks") || word.starts_with("--launches") || word.starts_with("--libraries");
   });
 }
 
@@ -49,6 +49,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_info(app, action);
   add_bench(app, action);
   add_bench_worker(app, action);
+  add_bench_launch(app, action);
   add_study(app, action);
   add_verify_worker(app, action);
   try {

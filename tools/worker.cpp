@@ -15,6 +15,11 @@ namespace {
 /// How an answer begins on standard output: launchers may have put something before it.
 std::string beginning_of(const std::string& worker) { return "{\"" + worker + "\":"; }
 
+Json answer_in(const std::string& output, const std::string& worker) {
+  const std::size_t begin = output.find(beginning_of(worker));
+  return begin == std::string::npos ? Json() : Json::parse(output.substr(begin), nullptr, false);
+}
+
 }  // namespace
 
 Result answer(const Job& job, const std::string& worker, const std::function<void(Json& answer)>& work) {
@@ -33,13 +38,20 @@ Json ask(const std::string& worker, const std::vector<std::string>& arguments, i
   std::vector<std::string> words = {worker};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const Ran ran = run_ranks(rank_count, words);
-  const std::size_t begin = ran.out.find(beginning_of(worker));
-  Json answer = begin == std::string::npos ? Json() : Json::parse(ran.out.substr(begin), nullptr, false);
+  Json answer = answer_in(ran.out, worker);
   if (answer.contains("error"))
     throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));
   if (answer.is_object() && ran.status == 0) return answer;
   throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
                 (ran.complaint.empty() ? "" : ": " + ran.complaint) + "), " + suggestion);
+}
+
+Json ask_command(const std::string& command, const std::string& worker, const std::vector<std::string>& arguments) {
+  const Ran ran = run_program(command, arguments);
+  Json answer = answer_in(ran.out, worker);
+  if (answer.is_object() && ran.status == 0) return answer;
+  if (!ran.complaint.empty()) throw Failure(ran.complaint, ran.status == check_failed ? check_failed : bad_input);
+  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) + "), try it by itself");
 }
 
 std::vector<int> rank_counts(const std::string& text) {

@@ -18,6 +18,9 @@ Result answer(const Job& job, const std::string& worker, const std::function<voi
 Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count,
          const std::string& suggestion);
 
+/// The same of another command, which starts the worker's ranks itself and prints its answer; or what it complained of.
+Json ask_command(const std::string& command, const std::string& worker, const std::vector<std::string>& arguments);
+
 /// Rank counts between commas, 1 to 1024. Throws Failure.
 std::vector<int> rank_counts(const std::string& text);
 

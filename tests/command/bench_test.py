@@ -7,7 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import CommandTest, run
+from support import COMMAND, CommandTest, run, run_all
 
 LOCAL = {
     "kernel": str, "type": str, "elements": int, "threads": int, "target": str, "ns_per_element": float,
@@ -16,7 +16,9 @@ LOCAL = {
 RANKS = {
     "method": str, "schedule": str, "operator": str, "count": int, "ranks": int, "threads": int, "seconds": float,
     "rival": str, "rival_seconds": float, "ratio": float, "passthrough": bool, "launches": int, "rounds": int,
+    "library": str, "repetitions": int, "t_min": float, "t_max": float, "t_avg": float, "rivals": list,
 }  # fmt: skip
+ALLREDUCE = {**RANKS, "type": str, "bytes": int}
 
 READERS = {"read", "accumulate", "fastmath", "kahan", "neumaier"}
 
@@ -88,18 +90,92 @@ class Bench(CommandTest):
             self.assertGreater(sample["calls"], 0)
             self.assertEqual((sample["launch"], sample["type"], sample["elements"]), (0, "f32", 500))
 
+    def assert_against(self, row, rivals):
+        """A row's figures, beside so many rivals."""
+        self.assertEqual(len(row["rivals"]), rivals)
+        self.assertEqual(row["rival"], row["rivals"][0]["rival"])
+        self.assertEqual(row["ratio"], row["rivals"][0]["ratio"])
+        for each in [row, *row["rivals"]]:
+            self.assertIn("MPI_", each["rival"])
+            self.assertGreater(each["t_min"], 0)
+            self.assert_between(each["t_avg"], (each["t_min"], each["t_max"]))
+            self.assert_between(each["seconds"], (each["t_min"], each["t_max"]))
+            self.assertGreaterEqual(each["repetitions"], row["rounds"])
+        for rival in row["rivals"]:
+            self.assertAlmostEqual(rival["ratio"] * rival["seconds"] / row["seconds"], 1)
+
     def test_over_ranks(self):
-        for name, methods in (("allreduce", {"exact", "tree", "plain"}), ("bundle", {"exact", "tree", "plain"})):
+        for name, methods in (("reduce", {"exact", "tree", "plain", "mpi"}), ("bundle", {"exact", "tree", "plain"})):
             ran = run("bench", name, "--counts", "1,5", "--rounds", "3", "--json", ranks=2)
             rows = self.rows_from(ran, RANKS)
             self.assertEqual({row["method"] for row in rows}, methods)
             self.assertEqual({row["count"] for row in rows}, {1, 5})
             for row in rows:
-                self.assertEqual(row["ranks"], 2)
-                self.assertGreater(row["rival_seconds"], 0)
-                self.assertAlmostEqual(row["ratio"] * row["rival_seconds"] / row["seconds"], 1)
-                self.assertIn("MPI_Allreduce", row["rival"])
-                self.assertEqual((row["launches"], row["rounds"]), (1, 3))
+                self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
+                self.assert_against(row, 1)
+
+    def test_allreduce_by_all_schedules(self):
+        rows = self.rows_from(run("bench", "allreduce", "--counts", "5", "--rounds", "3", "--json", ranks=2), ALLREDUCE)
+        registry = json.loads(run("schedules", "--json").stdout)["schedules"]
+        for method in ("tree", "exact", "binned", "plain"):
+            serving = {
+                row["name"] for row in registry if "allreduce" in row["collectives"] and method in row["methods"]
+            }
+            self.assertGreater(len(serving), 10)
+            mine = [row for row in rows if row["method"] == method]
+            self.assertEqual({row["schedule"] for row in mine if row["call"] == "plan"}, serving | {"auto"})
+            self.assertEqual({row["schedule"] for row in mine if row["call"] == "allreduce"}, {"auto"})
+        for row in rows:
+            self.assertEqual((row["operator"], row["type"], row["count"], row["bytes"]), ("sum", "f64", 5, 40))
+            self.assertEqual(row["ranks"], 2)
+            self.assert_against(row, 3)
+
+    def test_allreduce_of_what_is_asked_for(self):
+        ran = run("bench", "allreduce", "--counts", "1,70", "--types", "f32,f64", "--operators", "sum,max,user_sum",
+                  "--methods", "tree,plain,binned:k=2", "--schedules", "ring:block=7,mpich", "--rounds", "3", "--json",
+                  ranks=2)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        found = sorted((r["operator"], r["type"], r["count"], r["method"], r["schedule"]) for r in rows)
+        self.assertEqual(found, sorted(
+            (operator, kind, count, method, schedule)
+            for operator in ("sum", "max", "user_sum") for kind in ("f32", "f64") for count in (1, 70)
+            for method in ("tree", "plain", "binned:k=2") for schedule in ("ring:block=7", "mpich")
+            if operator == "sum" or method != "binned:k=2"
+        ))  # fmt: skip
+        for row in rows:
+            self.assertEqual(row["bytes"], row["count"] * {"f32": 4, "f64": 8}[row["type"]])
+            self.assert_against(row, 3)
+            kind = {"f32": "MPI_FLOAT", "f64": "MPI_DOUBLE"}[row["type"]]
+            built_in = {"sum": "MPI_SUM", "max": "MPI_MAX", "user_sum": "MPI_SUM"}[row["operator"]]
+            first, second, third = [rival["rival"] for rival in row["rivals"]]
+            if row["operator"] == "user_sum":
+                first, second = second, first
+            self.assertIn(f"MPI_Allreduce({kind}, {built_in})", first)
+            self.assertIn(f"MPI_Allreduce({kind}, a user operator)", second)
+            self.assertRegex(third, rf"MPI_Allreduce\(\d+ x {kind}, {built_in}\), as many bytes as a partial has")
+
+    def test_allreduce_where_the_order_shows(self):
+        ran = run("bench", "allreduce", "--counts", "70", "--operators", "user_sum", "--methods", "tree,plain",
+                  "--schedules", "auto,circulant", "--rounds", "3", "--json", ranks=3)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        self.assertEqual({(row["method"], row["ranks"]) for row in rows}, {("tree", 3), ("plain", 3)})
+
+    def test_libraries_in_turn(self):
+        other = Path(COMMAND).resolve().parent
+        built = [n for n in ("openmpi", "mpich") if any((other / place / f"steadfold.{n}").exists()
+                                                        for place in (".", f"../{n}/bin", "../../bin"))]  # fmt: skip
+        names = {"openmpi": "Open MPI", "mpich": "MPICH"}
+        if not built:
+            self.skipTest("built for another MPI library")
+        path = self.folder / "raw.jsonl"
+        ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",
+                  "--libraries", ",".join(built), "--launches", "2", "--json", "--raw", path)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        self.assertEqual([row["library"] for row in rows], [names[name] for name in built for _ in range(2)])
+        for row in rows:
+            self.assertIn(row["library"].replace(" ", "").lower(), row["rival"].replace(" ", "").lower())
+            self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 2, 6))
+        self.assertEqual({sample["library"] for sample in self.samples_in(path)}, {names[name] for name in built})
 
     def test_launches(self):
         path = self.folder / "raw.jsonl"
@@ -119,17 +195,35 @@ class Bench(CommandTest):
 
     def test_for_people(self):
         self.assertRegex(run("bench", "bundle", "--counts", "3", "--rounds", "3", ranks=2).stdout, r"(?m)^tree +bundle ")
+        for_people = run("bench", "allreduce", "--counts", "3", "--schedules", "ring", "--rounds", "3", ranks=2).stdout
+        self.assertRegex(for_people, r"(?m)^sum of 3 f64 a rank \(24 bytes\) on 2 ranks, ")
+        self.assertRegex(for_people, r"(?m)^A: MPI_Allreduce\(MPI_DOUBLE, MPI_SUM\)$")
+        self.assertRegex(for_people, r"(?m)^tree +plan +ring +\d+( +\d+\.\d{3}){4} +\d+\.\d\d \[.*\] A, .* B, .* C$")
 
     def test_what_does_not_exist(self):
-        self.expect_fault(run("bench", "nothing"))
-        self.expect_fault(run("bench", "local", "--types", "text"))
-        self.expect_fault(run("bench", "allreduce", "--methods", "magic", ranks=2))
-        self.expect_fault(run("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic")
-        self.expect_fault(run("bench", "allreduce", "--ranks", "two"), "--ranks")
-        self.expect_fault(run("bench", "reduce", "--launches", "2", ranks=2), "--launches")
-        self.expect_fault(run("bench", "local", "--launches", "2"), "--launches")
-        self.expect_fault(run("bench", "local", "--threads", "0"), "--threads")
-        self.expect_fault(run("bench", "local", "--sizes", "10", "--raw", self.folder / "none" / "raw"), "--raw")
+        over_ranks = [
+            (("bench", "nothing"), ""),
+            (("bench", "allreduce", "--methods", "magic"), "magic"),
+            (("bench", "allreduce", "--counts", "0"), "--counts"),
+            (("bench", "allreduce", "--types", "f16"), "f16"),
+            (("bench", "allreduce", "--operators", "min"), "min"),
+            (("bench", "allreduce", "--schedules", "nowhere"), "nowhere"),
+            (("bench", "allreduce", "--schedules", "owner"), "owner"),
+            (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
+            (("bench", "reduce", "--launches", "2"), "--launches"),
+        ]
+        alone = [
+            (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),
+            (("bench", "allreduce", "--ranks", "two"), "--ranks"),
+            (("bench", "allreduce", "--libraries", "lam"), "lam"),
+            (("bench", "local", "--types", "text"), ""),
+            (("bench", "local", "--launches", "2"), "--launches"),
+            (("bench", "local", "--threads", "0"), "--threads"),
+            (("bench", "local", "--sizes", "10", "--raw", self.folder / "none" / "raw"), "--raw"),
+        ]
+        calls = [(words, {"ranks": 2}) for words, _ in over_ranks] + [(words, {}) for words, _ in alone]
+        for ran, (_, told) in zip(run_all(calls), over_ranks + alone):
+            self.expect_fault(ran, told)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,51 @@
+// The vectors that ranks bring to a benchmark, known to every rank without a message, and what has to come of them.
+// Source: ours; Steele, Lea & Flood 2014 for the mixing of bits.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace steadfold::bench {
+
+/// A number between -1 and 1 with 53 random bits and one of 16 exponents, the same wherever it is asked for.
+inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
+  std::uint64_t bits = 0x20161126 + ((rank << 40) + column) * 0x9E3779B97F4A7C15u;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  bits ^= bits >> 31;
+  const auto digits = static_cast<double>(static_cast<std::int64_t>(bits) >> 11) * 0x1p-52;
+  return std::ldexp(digits, -static_cast<int>(bits & 15));
+}
+
+/// Columns begin, ..., begin + count - 1 of what a rank brings.
+template <class T>
+std::vector<T> columns_of_rank(int rank, std::size_t begin, std::size_t count) {
+  std::vector<T> columns(count);
+  for (std::size_t i = 0; i < count; ++i)
+    columns[i] = static_cast<T>(element_at(static_cast<std::uint64_t>(rank), begin + i));
+  return columns;
+}
+
+/// What has to come of them: these bits, or where nothing is promised these numbers within `tolerance`.
+template <class T>
+struct Expected {
+  std::vector<T> results;
+  double tolerance = 0;
+
+  /// The first column that is wrong.
+  std::optional<std::size_t> first_wrong(std::span<const T> got) const {
+    if (got.size() != results.size()) return 0;
+    if (std::memcmp(got.data(), results.data(), got.size_bytes()) == 0) return std::nullopt;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bool near = std::abs(static_cast<double>(got[i]) - static_cast<double>(results[i])) <= tolerance;
+      if (std::memcmp(&got[i], &results[i], sizeof(T)) != 0 && !(tolerance > 0 && near)) return i;
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace steadfold::bench

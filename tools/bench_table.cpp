@@ -1,0 +1,125 @@
+// Columns as in other benchmarks of MPI: bytes, repetitions, t_min, t_avg, t_max, in microseconds.
+#include "bench_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "table.hpp"
+
+namespace steadfold::command {
+namespace {
+
+std::string range(const Json& interval) {
+  return fmt::format("[{:.2f}, {:.2f}]", interval[0].get<double>(), interval[1].get<double>());
+}
+
+std::string microseconds(const Json& seconds) { return fmt::format("{:.3f}", seconds.get<double>() * 1e6); }
+
+/// What rows of one contest have in common.
+std::string heading_of(const Json& row) {
+  const auto words = [&](const char* field) { return row[field].get<std::string>(); };
+  std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
+  if (row.contains("type"))
+    text += fmt::format(" {} a rank ({} bytes)", words("type"), row["bytes"].get<std::size_t>());
+  return text + fmt::format(" on {} ranks, {}, {} launches\n", row["ranks"].get<int>(), words("library"),
+                            row["launches"].get<int>());
+}
+
+/// The rivals of one contest, which its table calls A, B, ...
+class Rivals {
+ public:
+  explicit Rivals(const std::vector<const Json*>& rows) {
+    for (const Json* row : rows) {
+      for (const Json& rival : (*row)["rivals"])
+        if (place_of(rival["rival"]) == rivals_.size()) rivals_.push_back(&rival);
+    }
+  }
+
+  std::vector<std::vector<std::string>> lines() const {
+    std::vector<std::vector<std::string>> lines;
+    for (const Json* rival : rivals_) {
+      lines.push_back({letter(*rival), "", ""});
+      add_columns(*rival, lines.back());
+    }
+    return lines;
+  }
+
+  std::string names() const {
+    std::string text;
+    for (const Json* rival : rivals_) {
+      const auto name = (*rival)["rival"].get<std::string>();
+      text += fmt::format("{}: {}\n", letter(*rival), name.substr(name.rfind(": ") + 2));  // without the library's
+    }
+    return text;
+  }
+
+  /// "0.93 [0.90, 0.95] A", then the others' without intervals.
+  std::string ratios_of(const Json& row) const {
+    std::string text;
+    for (const Json& rival : row["rivals"]) {
+      const std::string interval = text.empty() ? " " + range(rival["ratio_interval"]) : "";
+      text +=
+          fmt::format("{}{:.2f}{} {}", text.empty() ? "" : ", ", rival["ratio"].get<double>(), interval, letter(rival));
+    }
+    return text;
+  }
+
+  static void add_columns(const Json& row, std::vector<std::string>& line) {
+    line.push_back(std::to_string(row["repetitions"].get<std::size_t>()));
+    for (const char* field : {"t_min", "t_avg", "t_max", "seconds"}) line.push_back(microseconds(row[field]));
+  }
+
+ private:
+  std::size_t place_of(const Json& name) const {
+    const auto found = std::ranges::find_if(rivals_, [&](const Json* rival) { return (*rival)["rival"] == name; });
+    return static_cast<std::size_t>(found - rivals_.begin());
+  }
+  std::string letter(const Json& rival) const {
+    return std::string(1, static_cast<char>('A' + place_of(rival["rival"])));
+  }
+
+  std::vector<const Json*> rivals_;
+};
+
+std::string table_of_contest(const std::vector<const Json*>& rows) {
+  const Rivals rivals(rows);
+  std::vector<std::vector<std::string>> lines = {
+      {"method", "call", "schedule", "repetitions", "t_min us", "t_avg us", "t_max us", "median us", "times"}};
+  for (auto& line : rivals.lines()) lines.push_back(std::move(line));
+  for (const Json* row : rows) {
+    lines.push_back({(*row)["method"], (*row)["call"], (*row)["schedule"]});
+    Rivals::add_columns(*row, lines.back());
+    lines.back().push_back(rivals.ratios_of(*row));
+  }
+  return heading_of(*rows.front()) + rivals.names() + table(lines) + "\n";
+}
+
+}  // namespace
+
+std::string table_of_local(const Json& rows) {
+  std::string text;
+  for (const Json& row : rows)
+    text += fmt::format(
+        "{:10} {:4} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
+        row["kernel"].get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
+        row["threads"].get<int>(), row["ns_per_element"].get<double>(), row["ratio_to_read"].get<double>(),
+        range(row["ratio_to_read_interval"]), row["ratio_to_accumulate"].get<double>());
+  return text;
+}
+
+std::string table_over_ranks(const Json& rows) {
+  std::string text;
+  std::vector<const Json*> contest;
+  for (const Json& row : rows) {
+    if (!contest.empty() && heading_of(row) != heading_of(*contest.front())) {
+      text += table_of_contest(contest);
+      contest.clear();
+    }
+    contest.push_back(&row);
+  }
+  return contest.empty() ? text : text + table_of_contest(contest);
+}
+
+}  // namespace steadfold::command
