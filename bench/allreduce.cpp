@@ -69,10 +69,13 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
   for (const std::string& method : options.methods)
     if (!refusal(task.op, method, "auto")) race.add_rival_of(method);
   for (const auto& [method, schedule] : pairs) race.add(method, schedule);
-  return race.measure(options.rounds);
+  return race.measure(options.rounds, options.interface);
 }
 
 void check_all(const AllreduceOptions& options) {
+  if (!options.interface.empty() && all_ranks_together(options.interface).bytes_sent() <= 0)
+    throw Failure("--interface cannot be counted (no " + options.interface +
+                  " below /sys/class/net, or nothing sent by it yet), name one of `ip link`");
   for (const std::string& method : options.methods) command::method_named(method);
   for (const std::string& op : options.operators) pairs_for(operator_named(op), options);
   for (const std::string& type : options.types)

@@ -32,6 +32,7 @@ struct AllreduceOptions {
   std::vector<std::string> operators = {"sum"};
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
   std::vector<std::string> schedules = {};  // none: auto and all rows
+  std::string interface = {};               // counts what it sends
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.

@@ -24,25 +24,29 @@ std::size_t rounds_of(const Entrant& entrant) {
   return rounds;
 }
 
-/// The columns that people know from other benchmarks: calls that were timed, and the least, greatest and mean seconds
-/// of one.
+/// The columns that people know from other benchmarks: calls that were timed, the least, greatest and mean seconds of
+/// one, and the bytes that the busiest rank sent for it, where they were counted.
 Json columns_of(const Entrant& entrant) {
   std::size_t repetitions = 0;
   double least = std::numeric_limits<double>::infinity();
   double greatest = 0;
   double total = 0;
+  std::vector<double> bytes;
   for (const Samples& samples : entrant.launches) {
     repetitions += samples.calls * samples.seconds.size();
+    bytes.insert(bytes.end(), samples.wire_bytes.begin(), samples.wire_bytes.end());
     for (const double seconds : samples.seconds) {
       least = std::min(least, seconds);
       greatest = std::max(greatest, seconds);
       total += seconds;
     }
   }
-  return {{"repetitions", repetitions},
-          {"t_min", least},
-          {"t_max", greatest},
-          {"t_avg", total / static_cast<double>(rounds_of(entrant))}};
+  Json columns = {{"repetitions", repetitions},
+                  {"t_min", least},
+                  {"t_max", greatest},
+                  {"t_avg", total / static_cast<double>(rounds_of(entrant))}};
+  if (!bytes.empty()) columns["wire_bytes"] = quantile(bytes, 0.5);
+  return columns;
 }
 
 /// A row as far as it does not depend on the benchmark.
@@ -118,7 +122,8 @@ Json to_json(const Measurement& measurement) {
     for (const Entrant& entrant : contest.entrants) {
       Json launches = Json::array();
       for (const Samples& samples : entrant.launches)
-        launches.push_back({{"calls", samples.calls}, {"seconds", samples.seconds}});
+        launches.push_back(
+            {{"calls", samples.calls}, {"seconds", samples.seconds}, {"wire_bytes", samples.wire_bytes}});
       entrants.push_back(
           {{"name", entrant.name}, {"labels", entrant.labels}, {"launches", launches}, {"rivals", entrant.rivals}});
     }
@@ -139,7 +144,9 @@ Measurement measurement_in(const Json& json) {
                       .launches = {},
                       .rivals = of_entrant.at("rivals").get<std::vector<std::size_t>>()};
       for (const Json& samples : of_entrant.at("launches"))
-        entrant.launches.push_back({samples.at("calls"), samples.at("seconds").get<std::vector<double>>()});
+        entrant.launches.push_back({.calls = samples.at("calls"),
+                                    .seconds = samples.at("seconds").get<std::vector<double>>(),
+                                    .wire_bytes = samples.at("wire_bytes").get<std::vector<double>>()});
       contest.entrants.push_back(std::move(entrant));
     }
     measurement.contests.push_back(std::move(contest));

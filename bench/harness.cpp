@@ -16,22 +16,30 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The slowest rank's seconds.
-double sample(const Candidate& candidate, std::size_t calls, const Together& together) {
+/// The slowest rank's seconds, and the bytes of the one that sent most.
+struct Sample {
+  double seconds = 0;
+  double bytes = 0;
+};
+
+Sample sample(const Candidate& candidate, std::size_t calls, const Together& together) {
+  const auto sent = [&] { return together.bytes_sent ? together.bytes_sent() : 0; };
   candidate.prepare();
   together.barrier();
-  const double seconds = together.slowest(seconds_of(candidate, calls));
+  const double before = sent();
+  Sample sample{.seconds = together.greatest(seconds_of(candidate, calls))};
+  if (together.bytes_sent) sample.bytes = together.greatest(sent() - before);
   candidate.finish();
-  return seconds;
+  return sample;
 }
 
 /// Calls a sample, the same on every rank.
 std::size_t calls_for(const Candidate& candidate, const Together& together) {
   sample(candidate, 1, together);
   for (std::size_t calls = 1;; calls *= 4) {
-    const bool enough = sample(candidate, calls, together) >= sample_seconds / 4;
+    const bool enough = sample(candidate, calls, together).seconds >= sample_seconds / 4;
     if (!enough) continue;
-    const double seconds = sample(candidate, calls, together);  // again: the first may have been interrupted
+    const double seconds = sample(candidate, calls, together).seconds;  // again: the first may have been interrupted
     if (seconds >= sample_seconds / 4)
       return std::max<std::size_t>(1, static_cast<std::size_t>(sample_seconds / seconds * static_cast<double>(calls)));
   }
@@ -55,7 +63,10 @@ std::vector<Samples> interleave(std::span<const Candidate> candidates, int round
     shuffle(order, random);
     for (const std::size_t which : order) {
       Samples& mine = samples[which];
-      mine.seconds.push_back(sample(candidates[which], mine.calls, together) / static_cast<double>(mine.calls));
+      const Sample next = sample(candidates[which], mine.calls, together);
+      const auto calls = static_cast<double>(mine.calls);
+      mine.seconds.push_back(next.seconds / calls);
+      if (together.bytes_sent) mine.wire_bytes.push_back(next.bytes / calls);
     }
   }
   return samples;

@@ -31,16 +31,18 @@ std::function<void(std::size_t)> calls_of(Call call) {
   };
 }
 
-/// Seconds a call, round after round, each the mean of so many calls.
+/// Seconds a call, round after round, each the mean of so many calls. `wire_bytes` likewise, where they are counted.
 struct Samples {
   std::size_t calls = 0;
   std::vector<double> seconds;
+  std::vector<double> wire_bytes = {};
 };
 
 /// How the ranks of a job measure together; a single process needs none of it.
 struct Together {
   std::function<void()> barrier = [] {};
-  std::function<double(double)> slowest = [](double seconds) { return seconds; };
+  std::function<double(double)> greatest = [](double mine) { return mine; };  // of all ranks' numbers
+  std::function<double()> bytes_sent = nullptr;                               // by this rank's machine, until now
 };
 
 /// Times every candidate once a round, each sample long enough for the clock. Every round has an order of its own, the

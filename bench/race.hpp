@@ -139,12 +139,12 @@ class Race {
                   [plan] { plan->bind(); }, [plan] { plan->free(); }));
   }
 
-  Contest measure(int rounds) const {
+  Contest measure(int rounds, const std::string& interface) const {
     return ways_.measure({{"operator", task_.op.name},
                           {"type", wide ? "f64" : "f32"},
                           {"count", task_.count},
                           {"bytes", task_.count * sizeof(T)}},
-                         rounds);
+                         rounds, interface);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +17,24 @@ namespace steadfold::bench {
 
 inline Together all_ranks_together() {
   return {.barrier = [] { MPI_Barrier(MPI_COMM_WORLD); },
-          .slowest =
-              [](double seconds) {
-                MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-                return seconds;
+          .greatest =
+              [](double mine) {
+                MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+                return mine;
               }};
+}
+
+/// The same, counting what a network interface sends: of a machine, or a network namespace, that is a rank's alone.
+inline Together all_ranks_together(const std::string& interface) {
+  Together together = all_ranks_together();
+  if (interface.empty()) return together;
+  const std::string counter = "/sys/class/net/" + interface + "/statistics/tx_bytes";
+  together.bytes_sent = [counter] {
+    double bytes = 0;
+    std::ifstream(counter) >> bytes;
+    return bytes;
+  };
+  return together;
 }
 
 inline int rank_count_of_world() {
@@ -66,10 +80,10 @@ class Ways {
   }
 
   /// `labels` are those of all rows, besides what goes without saying.
-  Contest measure(Json labels, int rounds) const {
+  Contest measure(Json labels, int rounds, const std::string& interface = {}) const {
     labels.update({{"library", command::mpi_library().name}, {"ranks", rank_count_of_world()}, {"threads", 1}});
     Contest contest{.labels = std::move(labels), .entrants = entrants_, .rival_count = rival_count_};
-    auto samples = interleave(candidates_, rounds, all_ranks_together());
+    auto samples = interleave(candidates_, rounds, all_ranks_together(interface));
     for (std::size_t i = 0; i < samples.size(); ++i) contest.entrants[i].launches = {std::move(samples[i])};
     return contest;
   }

@@ -27,6 +27,7 @@ struct BenchOptions {
   std::vector<std::string> methods;
   std::vector<std::string> schedules;
   std::vector<unsigned> threads;
+  std::string interface;
   int rounds = 15;
 
   void add_to(CLI::App& app);
@@ -57,6 +58,7 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--schedules", schedules,
                  "allreduce, reduce: names of `steadfold schedules`, with parameters; allreduce: auto, mpich, too")
       ->delimiter(',');
+  app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
 }
 
@@ -66,6 +68,7 @@ std::vector<std::string> BenchOptions::arguments() const {
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
   if (!operators.empty()) words.push_back(fmt::format("--operators={}", fmt::join(operators, ",")));
   if (!methods.empty()) words.push_back(fmt::format("--methods={}", fmt::join(methods, ",")));
+  if (!interface.empty()) words.push_back("--interface=" + interface);
   if (!schedules.empty()) words.push_back(fmt::format("--schedules={}", fmt::join(schedules, ",")));
   return words;
 }
@@ -86,7 +89,8 @@ bench::Measurement local(const BenchOptions& options) {
 /// By the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
   if (options.name == "allreduce") {
-    bench::AllreduceOptions allreduce{.schedules = options.schedules, .rounds = options.rounds};
+    bench::AllreduceOptions allreduce{
+        .schedules = options.schedules, .interface = options.interface, .rounds = options.rounds};
     if (!options.counts.empty()) allreduce.counts = options.counts;
     if (!options.types.empty()) allreduce.types = options.types;
     if (!options.operators.empty()) allreduce.operators = options.operators;

@@ -69,6 +69,7 @@ class Rivals {
   static void add_columns(const Json& row, std::vector<std::string>& line) {
     line.push_back(std::to_string(row["repetitions"].get<std::size_t>()));
     for (const char* field : {"t_min", "t_avg", "t_max", "seconds"}) line.push_back(microseconds(row[field]));
+    if (row.contains("wire_bytes")) line.push_back(fmt::format("{:.0f}", row["wire_bytes"].get<double>()));
   }
 
  private:
@@ -86,7 +87,9 @@ class Rivals {
 std::string table_of_contest(const std::vector<const Json*>& rows) {
   const Rivals rivals(rows);
   std::vector<std::vector<std::string>> lines = {
-      {"method", "call", "schedule", "repetitions", "t_min us", "t_avg us", "t_max us", "median us", "times"}};
+      {"method", "call", "schedule", "repetitions", "t_min us", "t_avg us", "t_max us", "median us"}};
+  if (rows.front()->contains("wire_bytes")) lines.front().push_back("wire bytes");
+  lines.front().push_back("times");
   for (auto& line : rivals.lines()) lines.push_back(std::move(line));
   for (const Json* row : rows) {
     lines.push_back({(*row)["method"], (*row)["call"], (*row)["schedule"]});

@@ -26,7 +26,7 @@ Interleaved interleaved() {
   for (std::size_t i = 0; i < candidate_count; ++i)
     candidates.push_back(
         {std::to_string(i), [i, &result](std::size_t calls) { result.order.insert(result.order.end(), calls, i); }});
-  result.samples = interleave(candidates, rounds, {.barrier = [] {}, .slowest = [](double) { return 1.0; }});
+  result.samples = interleave(candidates, rounds, {.barrier = [] {}, .greatest = [](double) { return 1.0; }});
   return result;
 }
 
@@ -42,6 +42,27 @@ TEST(Interleaving, TakesEveryCandidateOnceARound) {
     EXPECT_EQ(samples.calls, 1);
     EXPECT_EQ(samples.seconds, std::vector<double>(rounds, 1.0));
   }
+}
+
+TEST(Interleaving, PreparesAndFinishesEverySample) {
+  std::string calls;
+  const std::vector<Candidate> candidates = {{.name = "a",
+                                              .run = [&](std::size_t) { calls += 'r'; },
+                                              .prepare = [&] { calls += 'p'; },
+                                              .finish = [&] { calls += 'f'; }}};
+  interleave(candidates, 2, {.greatest = [](double) { return 1.0; }});
+  EXPECT_EQ(calls, "prfprfprfprfprf");
+}
+
+TEST(Interleaving, CountsWhatIsSentByTheCallsAlone) {
+  double sent = 0;
+  const std::vector<Candidate> candidates = {{.name = "a",
+                                              .run = calls_of([&] { keep(sent += 3); }),
+                                              .prepare = [&] { sent += 100; },
+                                              .finish = [&] { sent += 1000; }}};
+  const auto samples = interleave(candidates, 4, {.bytes_sent = [&] { return sent; }});
+  EXPECT_EQ(samples[0].wire_bytes, std::vector<double>(4, 3.0));
+  EXPECT_TRUE(interleave(candidates, 4)[0].wire_bytes.empty());
 }
 
 TEST(Interleaving, GivesEveryCandidateEveryNeighbour) {

@@ -160,6 +160,13 @@ class Bench(CommandTest):
         rows = self.rows_from(ran, ALLREDUCE)
         self.assertEqual({(row["method"], row["ranks"]) for row in rows}, {("tree", 3), ("plain", 3)})
 
+    def test_bytes_on_the_wire(self):
+        ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",
+                  "--interface", "lo", "--json", "--ranks", "2")  # fmt: skip
+        for row in self.rows_from(ran, ALLREDUCE):
+            for each in [row, *row["rivals"]]:
+                self.assertGreaterEqual(each["wire_bytes"], 0)
+
     def test_libraries_in_turn(self):
         other = Path(COMMAND).resolve().parent
         built = [n for n in ("openmpi", "mpich") if any((other / place / f"steadfold.{n}").exists()
@@ -206,6 +213,7 @@ class Bench(CommandTest):
             (("bench", "allreduce", "--methods", "magic"), "magic"),
             (("bench", "allreduce", "--counts", "0"), "--counts"),
             (("bench", "allreduce", "--types", "f16"), "f16"),
+            (("bench", "allreduce", "--interface", "nowhere"), "--interface"),
             (("bench", "allreduce", "--operators", "min"), "min"),
             (("bench", "allreduce", "--schedules", "nowhere"), "nowhere"),
             (("bench", "allreduce", "--schedules", "owner"), "owner"),
