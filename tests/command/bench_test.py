@@ -200,6 +200,12 @@ class Bench(CommandTest):
             self.assertEqual({(s["launch"], s["round"]) for s in mine}, {(k, i) for k in range(2) for i in range(3)})
             self.assertAlmostEqual(statistics.median(s["seconds"] for s in mine) / row["seconds"], 1)
 
+    def test_slow_network_says_what_it_lacks(self):
+        script = Path(__file__).resolve().parents[2] / "bench" / "slow_network.py"
+        ran = subprocess.run([sys.executable, script], capture_output=True, text=True, env={"PATH": str(self.folder)})
+        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
+        self.assertRegex(ran.stderr, r"^left out: needs (root|ip)\n$")
+
     def test_for_people(self):
         self.assertRegex(run("bench", "bundle", "--counts", "3", "--rounds", "3", ranks=2).stdout, r"(?m)^tree +bundle ")
         for_people = run("bench", "allreduce", "--counts", "3", "--schedules", "ring", "--rounds", "3", ranks=2).stdout

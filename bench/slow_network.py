@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""`steadfold bench allreduce` over a slow network: as many network namespaces as ranks, joined by a bridge and links of
+limited rate, a rank in each. Measured beside predicted times, and bytes on the wire beside the least that can do.
+
+Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
+
+    sudo bench/slow_network.py --ranks 4,8 --counts 1000000 --rate 200
+"""
+
+import argparse
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+NETWORK = "198.18.73"  # of the range that RFC 2544 keeps for benchmarks
+SCHEDULES = (
+    "auto,mpich,recursive_doubling,binomial,pipelined_linear,pipelined_tree,doubly_pipelined_linear,"
+    "doubly_pipelined_tree,transpose,ring,halving_doubling,circulant"
+)
+FRAME, PAYLOAD = 1514, 1448  # bytes of a full frame, and what TCP carries in it
+PER_OPERATION = 1e-9  # seconds for an addition of two doubles: hardly counts on such links
+
+
+def run(*words, check=True, **keywords):
+    return subprocess.run([str(word) for word in words], check=check, capture_output=True, text=True, **keywords)
+
+
+class Network:
+    """A namespace a rank, an interface eth0 in each. Sending and receiving are limited, each for itself."""
+
+    def __init__(self, ranks, rate, delay):
+        self.ranks, self.rate, self.delay = ranks, rate, delay
+        self.bridge = f"sf{os.getpid() % 100000}"
+        self.folder = tempfile.TemporaryDirectory()
+        self.agent = Path(self.folder.name) / "agent"
+
+    def name(self, rank):
+        return f"{self.bridge}n{rank}"
+
+    def host(self, rank):
+        return f"{NETWORK}.{rank + 1}"
+
+    def __enter__(self):
+        try:
+            run("ip", "link", "add", self.bridge, "type", "bridge")
+            run("ip", "address", "add", f"{NETWORK}.254/24", "dev", self.bridge)
+            run("ip", "link", "set", self.bridge, "up")
+            for rank in range(self.ranks):
+                self.add(rank)
+            # What launchers take for ssh: the last part of the address names the namespace. Each has a host name of
+            # its own, so that no library finds ranks that could share memory.
+            self.agent.write_text(
+                '#!/bin/sh\nhost=$1; shift; number=$((${host##*.} - 1))\n'
+                f'exec ip netns exec {self.bridge}n$number unshare --uts sh -c "hostname {self.bridge}n$number; $*"\n'
+            )
+            self.agent.chmod(0o755)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def add(self, rank):
+        name, outside = self.name(rank), f"{self.bridge}v{rank}"
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", outside, "type", "veth", "peer", "name", "eth0", "netns", name)
+        run("ip", "link", "set", outside, "master", self.bridge, "up")
+        run("ip", "-n", name, "address", "add", f"{self.host(rank)}/24", "dev", "eth0")
+        for interface in ("eth0", "lo"):
+            run("ip", "-n", name, "link", "set", interface, "up")
+        # A queue of milliseconds, as in front of a real port: acknowledgements would wait behind megabytes.
+        for setting in ("tcp_limit_output_bytes=131072", "tcp_slow_start_after_idle=0"):
+            run("ip", "netns", "exec", name, "sysctl", "-w", f"net.ipv4.{setting}", check=False)
+        limit = ["tbf", "rate", f"{self.rate}mbit", "burst", "64kb", "limit", "100mb"]
+        run("tc", "qdisc", "add", "dev", outside, "root", "handle", "1:", *limit)
+        run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "handle", "1:", *limit)
+        if self.delay:
+            delay = ["netem", "delay", f"{self.delay}us", "limit", "100000"]
+            run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "parent", "1:", "handle", "2:", *delay)
+
+    def __exit__(self, *_):
+        for rank in range(self.ranks):
+            for left in run("ip", "netns", "pids", self.name(rank), check=False).stdout.split():
+                os.kill(int(left), signal.SIGKILL)  # of a benchmark that was given up
+            run("ip", "netns", "delete", self.name(rank), check=False)
+        run("ip", "link", "delete", self.bridge, check=False)
+        self.folder.cleanup()
+
+
+def launcher(library, network):
+    hosts = ",".join(network.host(rank) for rank in range(network.ranks))
+    if library == "mpich":
+        return ["mpirun.mpich", "-launcher", "rsh", "-launcher-exec", network.agent, "-localhost", f"{NETWORK}.254",
+                "-hosts", hosts, "-n", network.ranks]  # fmt: skip
+    settings = {
+        "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24", "btl": "tcp,self",
+        "btl_tcp_if_include": "eth0", "pml": "ob1", "mpi_yield_when_idle": 1, "hwloc_base_binding_policy": "none",
+        # Else a large message goes out whole before what comes the other way is read: half the rate, for all of us.
+        "btl_tcp_rdma_pipeline_frag_size": 131072,
+    }  # fmt: skip
+    words = [word for name, value in settings.items() for word in ("--mca", name, value)]
+    return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
+
+
+def measured(options, network, **asked):
+    """The rows of a benchmark with a rank in each namespace."""
+    words = [f"--{name}={value}" for name, value in asked.items()]
+    environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+    command = options.bin / "steadfold"
+    try:
+        ran = run(*launcher(options.library, network), command, "bench", "allreduce", "--interface=eth0", "--json",
+                  *words, env=environment, timeout=options.limit)  # fmt: skip
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"the benchmark failed ({failed.stderr.strip()}), try it with another --library")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"the benchmark was given up (it took {options.limit} s), ask for fewer --rounds or a greater --limit")
+    return json.loads(ran.stdout[ran.stdout.index('{"environment"'):])["rows"]
+
+
+class Model:
+    """Predictions by `steadfold simulate` for a link."""
+
+    def __init__(self, options, ranks, latency):
+        self.options, self.ranks = options, ranks
+        self.link = [f"--latency={latency}", f"--per-byte={8e-6 / options.rate * FRAME / PAYLOAD}"]
+
+    def ask(self, schedule, count, link):
+        words = ["--ranks", self.ranks, "--elements", self.ranks, "--width", count, "--schedule", schedule,
+                 "--method", self.options.method, "--collective", "allreduce", "--per-op", PER_OPERATION]  # fmt: skip
+        return json.loads(run(self.options.bin / "steadfold", "simulate", "--json", *words, *link).stdout)
+
+    def for_this_link(self, schedule, count):
+        """The schedule with the block that the lemma finds for this link, or None where it is the same."""
+        here, there = self.ask(schedule, count, self.link), self.ask(schedule, count, [])
+        if ":" in schedule or "pipelined" not in schedule or here["segments"] == there["segments"]:
+            return None
+        return f"{schedule}:block={math.ceil(count / here['segments'])}"
+
+    def seconds(self, schedule, count):
+        """Of the steps that the benchmark carries out: choice and segments are those of the library's own link."""
+        taken = self.ask(schedule, count, [])
+        name = taken["schedule"]
+        if "pipelined" in name and ":" not in name:
+            name += f":block={math.ceil(count / taken['segments'])}"
+        return self.ask(name, count, self.link)["seconds"]
+
+
+def table(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def row_of(row, model, count):
+    """What is told of a row: times in seconds, bytes of the rank that sent most beside 2 (p-1)/p n."""
+    least = 2 * (model.ranks - 1) / model.ranks * row["bytes"]
+    predicted = model.seconds(row["schedule"], count)
+    return {
+        **{name: row[name] for name in ("library", "ranks", "count", "method", "schedule", "call", "seconds", "t_min")},
+        "predicted": predicted, "measured_to_predicted": row["seconds"] / predicted, "ratio": row["ratio"],
+        "ratio_interval": row["ratio_interval"], "wire_bytes": row["wire_bytes"], "least_bytes": least,
+        "wire_to_least": row["wire_bytes"] / least, "rival_seconds": row["rival_seconds"],
+        "rival_wire_to_least": row["rivals"][0]["wire_bytes"] / least,
+    }  # fmt: skip
+
+
+def shown(rows):
+    head = rows[0]
+    lines = [["schedule", "call", "seconds", "predicted", "measured/predicted", "x MPI_Allreduce", "wire MB", "/least"]]
+    lines.append(["MPI_Allreduce", "", f"{head['rival_seconds']:.4g}", "", "", "",
+                  f"{head['rival_wire_to_least'] * head['least_bytes'] / 1e6:.3g}",
+                  f"{head['rival_wire_to_least']:.2f}"])  # fmt: skip
+    for row in rows:
+        low, high = row["ratio_interval"]
+        lines.append([row["schedule"], row["call"], f"{row['seconds']:.4g}", f"{row['predicted']:.4g}",
+                      f"{row['measured_to_predicted']:.2f}", f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]",
+                      f"{row['wire_bytes'] / 1e6:.3g}", f"{row['wire_to_least']:.2f}"])  # fmt: skip
+    heading = f"{head['library']}, {head['ranks']} ranks, {head['count']} doubles by {head['method']}, bytes of the rank"
+    return f"{heading} that sends most,\nleast: {head['least_bytes'] / 1e6:.3g} MB\n{table(lines)}\n"
+
+
+def benchmark(options, ranks):
+    rows = []
+    with Network(ranks, options.rate, options.delay) as network:
+        one = measured(options, network, counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
+        latency = one["t_min"] / math.ceil(math.log2(ranks))
+        print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us a message", file=sys.stderr)
+        model = Model(options, ranks, latency)
+        for count in options.counts:
+            schedules = [name for name in options.schedules.split(",")]
+            schedules += [name for each in schedules if (name := model.for_this_link(each, count))]
+            found = measured(options, network, counts=count, methods=options.method, schedules=",".join(schedules),
+                             rounds=options.rounds)  # fmt: skip
+            told = [row_of(row, model, count) for row in found]
+            if not options.json:
+                print(shown(told), flush=True)
+            rows += told
+    return rows
+
+
+def missing(options):
+    """Why it cannot run here, or None."""
+    if os.geteuid() != 0:
+        return "needs root"
+    for tool in ("ip", "tc", "unshare", f"mpirun.{options.library}"):
+        if shutil.which(tool) is None:
+            return f"needs {tool}"
+    if run("ip", "netns", "list", check=False).returncode != 0:
+        return "needs network namespaces"
+    return None if (options.bin / "steadfold").exists() else f"needs {options.bin}/steadfold"
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--ranks", type=numbers, default=[4, 8], help="rank counts, 2 to 100")
+    parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles a rank")
+    parser.add_argument("--rate", type=float, default=200, help="of every link, Mbit/s in each direction")
+    parser.add_argument("--delay", type=int, default=0, help="of every link, microseconds")
+    parser.add_argument("--schedules", default=SCHEDULES)
+    parser.add_argument("--method", default="tree")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--library", choices=("openmpi", "mpich"), default="openmpi")
+    parser.add_argument("--bin", type=Path, help="where the command of that library stands")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds that a benchmark may take")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.bin is None:
+        options.bin = BUILD / ("mpich/bin" if options.library == "mpich" else "bin")
+    if reason := missing(options):
+        print(f"left out: {reason}", file=sys.stderr)
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was made is taken away
+    rows = [row for ranks in options.ranks for row in benchmark(options, ranks)]
+    if options.json:
+        print(json.dumps({"rate": options.rate, "delay": options.delay, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()
