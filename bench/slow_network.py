@@ -4,7 +4,7 @@ limited rate, a rank in each. Measured beside predicted times, and bytes on the 
 
 Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
 
-    sudo bench/slow_network.py --ranks 4,8 --counts 1000000 --rate 200
+    sudo bench/slow_network.py --ranks 4,8 --counts 1000000 --rate 100
 """
 
 import argparse
@@ -35,8 +35,8 @@ def run(*words, check=True, **keywords):
 class Network:
     """A namespace a rank, an interface eth0 in each. Sending and receiving are limited, each for itself."""
 
-    def __init__(self, ranks, rate, delay):
-        self.ranks, self.rate, self.delay = ranks, rate, delay
+    def __init__(self, ranks, rate):
+        self.ranks, self.rate = ranks, rate
         self.bridge = f"sf{os.getpid() % 100000}"
         self.folder = tempfile.TemporaryDirectory()
         self.agent = Path(self.folder.name) / "agent"
@@ -78,11 +78,8 @@ class Network:
         for setting in ("tcp_limit_output_bytes=131072", "tcp_slow_start_after_idle=0"):
             run("ip", "netns", "exec", name, "sysctl", "-w", f"net.ipv4.{setting}", check=False)
         limit = ["tbf", "rate", f"{self.rate}mbit", "burst", "64kb", "limit", "100mb"]
-        run("tc", "qdisc", "add", "dev", outside, "root", "handle", "1:", *limit)
-        run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "handle", "1:", *limit)
-        if self.delay:
-            delay = ["netem", "delay", f"{self.delay}us", "limit", "100000"]
-            run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "parent", "1:", "handle", "2:", *delay)
+        run("tc", "qdisc", "add", "dev", outside, "root", *limit)
+        run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", *limit)
 
     def __exit__(self, *_):
         for rank in range(self.ranks):
@@ -186,13 +183,13 @@ def shown(rows):
 
 def benchmark(options, ranks):
     rows = []
-    with Network(ranks, options.rate, options.delay) as network:
+    with Network(ranks, options.rate) as network:
         one = measured(options, network, counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
         latency = one["t_min"] / math.ceil(math.log2(ranks))
         print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us a message", file=sys.stderr)
         model = Model(options, ranks, latency)
         for count in options.counts:
-            schedules = [name for name in options.schedules.split(",")]
+            schedules = options.schedules.split(",")
             schedules += [name for each in schedules if (name := model.for_this_link(each, count))]
             found = measured(options, network, counts=count, methods=options.method, schedules=",".join(schedules),
                              rounds=options.rounds)  # fmt: skip
@@ -223,8 +220,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--ranks", type=numbers, default=[4, 8], help="rank counts, 2 to 100")
     parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles a rank")
-    parser.add_argument("--rate", type=float, default=200, help="of every link, Mbit/s in each direction")
-    parser.add_argument("--delay", type=int, default=0, help="of every link, microseconds")
+    parser.add_argument("--rate", type=float, default=100, help="of every link, Mbit/s in each direction")
     parser.add_argument("--schedules", default=SCHEDULES)
     parser.add_argument("--method", default="tree")
     parser.add_argument("--rounds", type=int, default=5)
@@ -239,9 +235,12 @@ def main():
         print(f"left out: {reason}", file=sys.stderr)
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was made is taken away
-    rows = [row for ranks in options.ranks for row in benchmark(options, ranks)]
+    try:
+        rows = [row for ranks in options.ranks for row in benchmark(options, ranks)]
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"{' '.join(failed.cmd)} failed ({failed.stderr.strip()}), see what this system lacks")
     if options.json:
-        print(json.dumps({"rate": options.rate, "delay": options.delay, "rows": rows}))
+        print(json.dumps({"rate": options.rate, "rows": rows}))
 
 
 if __name__ == "__main__":
