@@ -256,14 +256,18 @@ class Study(CommandTest):
             self.assertEqual(best["published_block"] is None, name == "36 x 32")
 
     def test_pipelines_measured(self):
-        rows = self.pipelines("measured", "--largest", "2", "--ranks", "1,3", "--rounds", "3")
+        rows = self.pipelines("measured", "--largest", "100", "--ranks", "1,3", "--rounds", "3")
         self.assertEqual({row["ranks"] for row in rows}, {3})
-        ways = {(row["algorithm"], row["doubles"]) for row in rows}
+        ways = {(row["algorithm"], row["floats"]) for row in rows}
         self.assertEqual(len(ways), 9 * 2)
-        self.assertIn(("doubly_pipelined_tree", 2), ways)
+        self.assertIn(("doubly_pipelined_tree", 100), ways)
         for row in rows:
             self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
-            self.assertIn("MPI_Allreduce", row["rival"])
+            self.assertIn("MPI_Allreduce(MPI_FLOAT, MPI_MAX)", row["rival"])
+            self.assertEqual(row["block"] is None, row["best_block"] is None)
+            if row["block"] is not None:
+                self.assertLessEqual(row["best_seconds"], row["seconds"])
+                self.assertLessEqual(row["best_block"], row["floats"])
 
     def test_for_people(self):
         ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")

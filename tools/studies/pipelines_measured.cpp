@@ -1,5 +1,6 @@
 // All algorithms on ranks that are started here, one launch for each count of them, beside MPI_Allreduce of the same
-// run; with as many segments as the lemma says. Source: [S1] figures 2, 3 and 5 to 7; on Hydra, by their text.
+// run, floats by maximum; pipelines with the lemma's block and others. Source: [S1] figures 2, 3 and 5 to 7; on Hydra,
+// by their text.
 #include <fmt/format.h>
 
 #include "../../bench/contest.hpp"
@@ -9,7 +10,7 @@
 namespace steadfold::command::studies::pipelines {
 namespace {
 
-constexpr order::Count most_measured = 1'000'000;  // a rank
+constexpr order::Count lengths[] = {1, 100, 10'000, 1'000'000};
 
 /// Of MPI_Allreduce, on up to 1152 ranks.
 const char* published(const Algorithm& algorithm) {
@@ -21,35 +22,79 @@ const char* published(const Algorithm& algorithm) {
   return schedule == "doubly_pipelined_tree" ? "not below exercise 4" : nullptr;
 }
 
-Json row_of(const Algorithm& algorithm, const Json& measured) {
+constexpr order::Count tried_blocks[] = {100, 1000, 10000, 100000};
+
+std::string block_name(const Algorithm& algorithm, order::Count block) {
+  return fmt::format("{}:block={}", algorithm.schedule, block);
+}
+
+std::vector<std::string> arguments_for(const Asked& asked) {
+  std::string joined;
+  for (const order::Count count : lengths) {
+    if (count <= asked.largest) joined += fmt::format("{}{}", joined.empty() ? "" : ",", count);
+  }
+  std::string schedules;
+  for (const Algorithm& each : algorithms) {
+    schedules += fmt::format("{}{}", schedules.empty() ? "" : ",", each.schedule);
+    if (each.tried == Blocks::none) continue;
+    for (const order::Count block : tried_blocks) schedules += "," + block_name(each, block);
+  }
+  std::vector<std::string> arguments = {"allreduce", "--types=f32", "--operators=max", "--methods=plain"};
+  arguments.push_back(fmt::format("--schedules={}", schedules));
+  arguments.push_back(fmt::format("--counts={}", joined));
+  arguments.push_back(fmt::format("--rounds={}", asked.rounds));
+  return arguments;
+}
+
+/// What was measured by a schedule for vectors of that length.
+const Json& measured_by(const Json& rows, const std::string& schedule, const Json& count) {
+  const auto found =
+      std::ranges::find_if(rows, [&](const Json& row) { return row["schedule"] == schedule && row["count"] == count; });
+  if (found == rows.end()) throw Failure(schedule + " was not measured (the ranks left it out), report it");
+  return *found;
+}
+
+Json row_of(const Algorithm& algorithm, const Json& rows, const Json& count) {
+  const Json& measured = measured_by(rows, algorithm.schedule, count);
   const char* const theirs = published(algorithm);
-  return {{"part", "measured"},           {"ranks", measured["ranks"]},
-          {"doubles", measured["count"]}, {"algorithm", algorithm.schedule},
-          {"of", algorithm.of},           {"seconds", measured["seconds"]},
-          {"rival", measured["rival"]},   {"rival_seconds", measured["rival_seconds"]},
-          {"ratio", measured["ratio"]},   {"published_ratio", theirs != nullptr ? Json(theirs) : Json()}};
+  Json row = {{"part", "measured"},
+              {"ranks", measured["ranks"]},
+              {"floats", count},
+              {"algorithm", algorithm.schedule},
+              {"of", algorithm.of},
+              {"seconds", measured["seconds"]},
+              {"block", nullptr},
+              {"best_block", nullptr},
+              {"best_seconds", nullptr},
+              {"rival", measured["rival"]},
+              {"rival_seconds", measured["rival_seconds"]},
+              {"ratio", measured["ratio"]},
+              {"published_ratio", theirs != nullptr ? Json(theirs) : Json()}};
+  if (algorithm.tried == Blocks::none) return row;
+  const auto length = count.get<order::Count>();
+  const Vectors vectors = floats(measured["ranks"], length);
+  row["block"] = row["best_block"] = block_of(length, scenario_of(vectors, algorithm.schedule, {}).segments);
+  row["best_seconds"] = row["seconds"];
+  for (const order::Count block : tried_blocks) {
+    const Json& seconds = measured_by(rows, block_name(algorithm, block), count)["seconds"];
+    if (seconds >= row["best_seconds"]) continue;
+    row["best_block"] = std::min(block, length);
+    row["best_seconds"] = seconds;
+  }
+  return row;
 }
 
 }  // namespace
 
 Findings measured(const Asked& asked) {
-  std::string joined;
-  for (const order::Count count : counts) {
-    if (count <= std::min(asked.largest, most_measured))
-      joined += fmt::format("{}{}", joined.empty() ? "" : ",", count);
-  }
   Findings found;
   for (const int ranks : asked.ranks) {
     if (ranks == 1) continue;
-    std::vector<std::string> arguments = {"allreduce", "--methods=plain"};
-    arguments.push_back(fmt::format("--counts={}", joined));
-    arguments.push_back(fmt::format("--rounds={}", asked.rounds));
-    const Json answer = ask("bench-worker", arguments, ranks, "try it with steadfold bench allreduce");
+    const Json answer = ask("bench-worker", arguments_for(asked), ranks, "try it with steadfold bench allreduce");
     const Json rows = bench::rows_over_ranks(bench::measurement_in(answer.at("measurement")));
-    for (const Json& row : rows) {
-      const auto* const algorithm =
-          std::ranges::find_if(algorithms, [&](const Algorithm& each) { return row["schedule"] == each.schedule; });
-      if (algorithm != std::end(algorithms)) found.rows.push_back(row_of(*algorithm, row));
+    for (const order::Count count : lengths) {
+      if (count > asked.largest) continue;
+      for (const Algorithm& each : algorithms) found.rows.push_back(row_of(each, rows, count));
     }
   }
   return found;
