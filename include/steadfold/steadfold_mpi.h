@@ -30,7 +30,8 @@ typedef struct sf_plan sf_plan;
  * context must live as long as the plan. Free it with sf_plan_free. */
 sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan);
 
-/* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Not by two threads at once. */
+/* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Not by two threads at once. After a
+ * failure `result` may be written in part, as after that of a one-shot call. */
 sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result);
 
 /* The same in two phases: the memory given to start must stay until the plan is done. test sets *done; wait blocks. */
