@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arithmetic/node_stack.hpp"
+#include "arithmetic/tree_record.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -15,70 +16,15 @@ namespace {
 using order::Interval;
 using order::IntervalSet;
 using order::Node;
-
-struct Prefix {
-  Header header;
-  std::uint32_t interval_count = 0;
-  std::uint32_t reserved = 0;
-  std::uint64_t node_count = 0;
-};
-static_assert(sizeof(Prefix) == 32);
-
-constexpr Bytes head_of(Count interval_count) { return sizeof(Prefix) + interval_count * sizeof(Interval); }
-
-constexpr Bytes record_bytes(Count interval_count, Count node_count, Bytes stride) {
-  return head_of(interval_count) + node_count * stride;
-}
-
-/// A record's bytes taken apart.
-struct Record {
-  const std::byte* values = nullptr;
-  std::span<const Interval> intervals;
-  Count node_count = 0;
-};
-
-bool is_node(Interval interval) {
-  return !interval.empty() && (interval.size() & (interval.size() - 1)) == 0 &&
-         (interval.begin & (interval.size() - 1)) == 0;
-}
-
-/// Whether the intervals stand apart in ascending order and have as many nodes as the record says.
-bool is_sound(const Record& record) {
-  if (record.intervals.size() == 1 && record.node_count == 1) return is_node(record.intervals.front());
-  Count nodes = 0;
-  order::Index end = 0;
-  for (const Interval interval : record.intervals) {
-    if (interval.empty() || (nodes > 0 && interval.begin <= end)) return false;
-    end = interval.end;
-    nodes += order::node_count(interval);
-  }
-  return nodes == record.node_count;
-}
-
-/// Nothing when the bytes are no record: they came from elsewhere and are not to be trusted.
-std::optional<Record> parse(const Split& partial, Bytes stride) {
-  const std::span<const std::byte> bytes = partial.head;
-  Prefix prefix;
-  if (bytes.size() < sizeof prefix) return std::nullopt;
-  std::memcpy(&prefix, bytes.data(), sizeof prefix);
-  const bool is_whole = partial.values == nullptr;
-  if (is_whole && stride > 0 && prefix.node_count > bytes.size() / stride) return std::nullopt;
-  const Bytes head = head_of(prefix.interval_count);
-  if (head + (is_whole ? prefix.node_count * stride : 0) != bytes.size()) return std::nullopt;
-  const Record record{is_whole ? bytes.data() + head : partial.values,
-                      {reinterpret_cast<const Interval*>(bytes.data() + sizeof prefix), prefix.interval_count},
-                      prefix.node_count};
-  return is_sound(record) ? std::optional(record) : std::nullopt;
-}
-
-/// Writes a record's head for one interval or several; returns its size.
-Bytes write_head(std::span<std::byte> out, const Header& header, std::span<const Interval> intervals, Count nodes) {
-  const Prefix prefix{
-      .header = header, .interval_count = static_cast<std::uint32_t>(intervals.size()), .node_count = nodes};
-  std::memcpy(out.data(), &prefix, sizeof prefix);
-  std::memcpy(out.data() + sizeof prefix, intervals.data(), intervals.size_bytes());
-  return head_of(intervals.size());
-}
+using tree_record::head_of;
+using tree_record::is_node;
+using tree_record::lone_node;
+using tree_record::LoneNode;
+using tree_record::parse;
+using tree_record::Prefix;
+using tree_record::Record;
+using tree_record::record_bytes;
+using tree_record::write_head;
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order.
 template <class Visit>
@@ -183,26 +129,6 @@ Split assemble(const Operator& op, Count columns, const Header& header, const So
                       .node_count = survey.node_count};
   std::memcpy(head.data(), &prefix, sizeof prefix);
   return {head.first(head_of(survey.interval_count)), values};
-}
-
-/// A sound record of one node, read at one go.
-struct LoneNode {
-  Prefix prefix;
-  Interval interval;
-  const std::byte* value = nullptr;  // null: it is something else
-};
-
-LoneNode lone_node(const Split& partial, Bytes stride) {
-  LoneNode node;
-  constexpr Bytes head = sizeof node.prefix + sizeof node.interval;
-  const bool is_whole = partial.values == nullptr;
-  if (partial.head.size() != head + (is_whole ? stride : 0)) return node;
-  std::memcpy(&node.prefix, partial.head.data(), sizeof node.prefix);
-  std::memcpy(&node.interval, partial.head.data() + sizeof node.prefix, sizeof node.interval);
-  const bool is_one =
-      node.prefix.header.status == Status::ok && node.prefix.interval_count == 1 && node.prefix.node_count == 1;
-  if (is_one && is_node(node.interval)) node.value = is_whole ? partial.head.data() + head : partial.values;
-  return node;
 }
 
 /// With NaNs as results have them, piece by piece, while what was combined is in the cache.

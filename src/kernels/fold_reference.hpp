@@ -1,0 +1,99 @@
+// The scalar reference of fold.hpp, which kernels equal bit for bit and end with.
+// Rank order: left is always the lower index. Cost: an operation an element. Source: [S0] eq. 2.3.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "kernels/fold.hpp"
+
+namespace steadfold::kernels {
+
+using order::Count;
+using order::Index;
+
+/// [S0] eq. 2.3 on a full node, unrolled by the compiler; the left half is read first.
+template <class Op, int level, class T>
+inline T node(const T* x) noexcept {
+  if constexpr (level == 0) {
+    return *x;
+  } else {
+    const T left = node<Op, level - 1>(x);
+    return Op::of(left, node<Op, level - 1>(x + (1 << (level - 1))));
+  }
+}
+
+template <class Op, class T>
+T node(const T* x, int level) noexcept {
+  switch (level) {
+    case 0: return node<Op, 0>(x);
+    case 1: return node<Op, 1>(x);
+    case 2: return node<Op, 2>(x);
+    case 3: return node<Op, 3>(x);
+    case 4: return node<Op, 4>(x);
+    case 5: return node<Op, 5>(x);
+    case 6: return node<Op, 6>(x);
+    default: break;
+  }
+  const T left = node<Op>(x, level - 1);
+  return Op::of(left, node<Op>(x + (Count{1} << (level - 1)), level - 1));
+}
+
+/// The maximal nodes of an interval one by one: the reference, and the ends of what kernels fold.
+template <class Op, class T>
+Count one_by_one(const T* x, Index begin, Count count, T* nodes) noexcept {
+  Count written = 0;
+  for (order::Interval rest{begin, begin + count}; !rest.empty(); ++written) {
+    const order::Node first = order::first_node(rest);
+    nodes[written] = node<Op>(x, first.level);
+    x += first.size();
+    rest.begin = first.end();
+  }
+  return written;
+}
+
+template <class Op, class T>
+Count reference(const void* elements, Index begin, Count count, void* nodes) noexcept {
+  return one_by_one<Op>(static_cast<const T*>(elements), begin, count, static_cast<T*>(nodes));
+}
+
+/// Row y of a column.
+template <class T>
+inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
+  return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
+}
+
+/// [S0] eq. 2.3 down a column, `at(y)` its elements.
+template <class Op, int level, class At>
+inline auto down(const At& at, int y = 0) noexcept {
+  if constexpr (level == 0) {
+    return at(y);
+  } else {
+    const auto left = down<Op, level - 1>(at, y);
+    return Op::of(left, down<Op, level - 1>(at, y + (1 << (level - 1))));
+  }
+}
+
+template <class Op, class T>
+void reference_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
+  const T* const x = static_cast<const T*>(rows);
+  T* const sums = static_cast<T*>(result);
+  for (Count c = 0; c < columns; ++c) sums[c] = down<Op, rows_level>([&](int y) { return *row(x + c, row_stride, y); });
+}
+
+template <class Op, class T>
+void reference_pairs(const void* left, const void* right, void* result, Count count) noexcept {
+  const auto* const a = static_cast<const T*>(left);
+  const auto* const b = static_cast<const T*>(right);
+  auto* const r = static_cast<T*>(result);
+  for (Count i = 0; i < count; ++i) r[i] = Op::of(a[i], b[i]);
+}
+
+template <class T>
+void reference_canonicalise(void* values, Count count) noexcept {
+  auto* const x = static_cast<T*>(values);
+  for (Count i = 0; i < count; ++i)
+    if (x[i] != x[i]) x[i] = std::numeric_limits<T>::quiet_NaN();
+}
+
+}  // namespace steadfold::kernels
