@@ -88,6 +88,8 @@ void Group::require_usable(std::span<const Call> calls) const {
     } catch (const Failure& failure) {
       throw Failure(failure.status(), where + failure.what());
     }
+    if (calls.size() > 1 && calls[i].columns == 0)
+      throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
     if (calls.size() > 1 && calls[i].share == Share::block)
       throw Failure(Status::unsupported,
                     where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");

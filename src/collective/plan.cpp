@@ -80,6 +80,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       members_(rows_of(agreed_, calls, *transport_, cut_, crew_)),
       main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), cut_), content(),
             *transport_, tag),
+      is_empty_(agreed_.members.front().description.columns == 0),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), cut_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
@@ -122,6 +123,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
   status_ = Status::ok;
   in_closing_ = false;
   running_ = true;
+  if (is_empty_) return;
   if (first_sweep_)
     begin_first_sweep();
   else
@@ -149,6 +151,7 @@ void Plan::begin_main() {
 }
 
 bool Plan::advance() {
+  if (is_empty_) return true;
   if (first_sweep_ && first_sweep_->running()) {
     if (!first_sweep_->test()) return false;
     begin_main();

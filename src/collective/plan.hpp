@@ -94,6 +94,7 @@ class Plan {
   std::optional<Stage> closing_;  // where an operator may fail after the last message
   bool in_closing_ = false;
   bool running_ = false;
+  bool is_empty_;  // no columns: nothing is sent
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
   transport::Traffic before_;

@@ -45,13 +45,9 @@ void Rows::take(const Data& data, bool stays) noexcept {
   const bool is_missing = agreed_->layout->local_count(rank_) > 0 && row_bytes_ > 0 &&
                           (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
   const bool is_due = agreed_->gets_result(rank_);
-  static constexpr std::byte nothing{};  // of no columns: builders want an address
-  const bool has_columns = row_bytes_ > 0;
-  data_ = {.first = has_columns ? data.first : &nothing,
-           .second = has_columns ? data.second : &nothing,
-           .result = is_due ? data.result : nullptr};
+  data_ = {.first = data.first, .second = data.second, .result = is_due ? data.result : nullptr};
   status_ = is_missing || (is_due && data.result == nullptr) ? Status::invalid_argument : Status::ok;
-  if (!has_columns || !segments_.front().kind->splits()) return;
+  if (row_bytes_ == 0 || !segments_.front().kind->splits()) return;
   const Bytes bytes = agreed_->layout->local_count(rank_) * row_bytes_;
   const bool is_apart = !is_due || !overlap(data.first, bytes, data.result, result_bytes_);
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;

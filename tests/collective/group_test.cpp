@@ -363,6 +363,21 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
   EXPECT_NE(texts[0].find("schedule 'native' cannot serve method 'tree'"), std::string::npos) << texts[0];
 }
 
+TEST_P(Groups, RefuseBundlesWithACallOfNoColumns) {
+  on_threads(GetParam(), 10, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1});
+    calls[1].columns = 0;
+    std::string text;
+    try {
+      group.bind(calls);
+    } catch (const Failure& failure) {
+      text = failure.what();
+    }
+    EXPECT_NE(text.find("0 columns (a bundle's calls have some)"), std::string::npos) << text;
+  });
+}
+
 TEST_P(Groups, KnowWhereRowsBegin) {
   const Rank p = GetParam();
   on_threads(p, 9, [&](std::shared_ptr<transport::Transport> transport) {
