@@ -81,13 +81,20 @@ TEST_F(ManyPlansTest, BoundAndFreedInTurn) {
   const std::size_t count = few_ranks() ? 20000 : 500;
   const auto kept = plan_of(1, world.comm);
   plan_of(2, world.comm).reset();
-  const std::size_t before = heap_bytes();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto plan = plan_of(i, world.comm);
-    if (i % 10 == 0) expect_right(*plan, i, "in turn");
-    if (i % 100 == 0) expect_right(*kept, 1, "kept");
+  // The MPI library's own pools grow now and then; what stays of every plan stays in every round.
+  std::size_t grown = 100000;
+  for (int round = 0; round < 3 && grown >= 100000; ++round) {
+    const std::size_t before = heap_bytes();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto plan = plan_of(i, world.comm);
+      if (i % 10 == 0) expect_right(*plan, i, "in turn");
+      if (i % 100 == 0) expect_right(*kept, 1, "kept");
+    }
+    const std::size_t after = heap_bytes();
+    grown = after > before ? after - before : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &grown, 1, MPI_UINT64_T, MPI_MAX, world.comm);  // all go on, or none
   }
-  EXPECT_LT(heap_bytes(), before + 100000) << "something of every plan stays";
+  EXPECT_LT(grown, 100000u) << "something of every plan stays";
 }
 
 // --- tags ------------------------------------------------------------------------------------------------------------
