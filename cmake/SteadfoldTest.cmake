@@ -72,6 +72,7 @@ function(steadfold_mpi_test test)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${test}
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>) # compiled once a library, run for a second
     target_compile_definitions(${target} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES}
       GTest::gtest)
