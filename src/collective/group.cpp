@@ -194,7 +194,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
     if (failure) throw Failure(*failure);
     require_usable(call, data);
     if (call.columns > 0) shape = &shape_of(call);
-    header.digest = digest_of(describe(call));
+    header.digest = shape != nullptr ? shape->digest : digest_of(describe(call));
     if (shape != nullptr) ways = cached_plans(*shape, call);
     if (shape != nullptr && ways == no_way && fits_opening(*shape, call)) {
       ways = in_the_opening;

@@ -140,12 +140,15 @@ void Plan::begin_first_sweep() {
   first_sweep_->start({.first = surveyed_.data(), .result = surveyed_.data()});
 }
 
-void Plan::begin_main() {
+void Plan::take_in_first_sweep() {
   std::span<const std::byte> rest = surveyed_;
-  for (const auto& member : rest.empty() ? std::span<const std::unique_ptr<Rows>>() : std::span(members_)) {
+  for (const auto& member : members_) {
     member->expect(rest.first(member->survey_bytes()));
     rest = rest.subspan(member->survey_bytes());
   }
+}
+
+void Plan::begin_main() {
   main_.begin();
   main_.advance();  // collectives of the transport begin in the order of the starts, the same on every rank
 }
@@ -154,6 +157,7 @@ bool Plan::advance() {
   if (is_empty_) return true;
   if (first_sweep_ && first_sweep_->running()) {
     if (!first_sweep_->test()) return false;
+    take_in_first_sweep();
     begin_main();
   }
   if (!in_closing_) {
@@ -185,14 +189,10 @@ void Plan::conclude() {
   if (status_ <= Status::empty && agreed_.members.front().gets_result(transport_->rank())) deliver();
 }
 
-/// The segments of this rank's own block, or all.
 void Plan::deliver() {
-  const auto rank = static_cast<std::size_t>(transport_->rank());
-  const bool has_block = !cut_.blocks().empty();
-  const std::uint32_t begin = has_block ? cut_.blocks()[rank] : 0;
-  const std::uint32_t end = has_block ? cut_.blocks()[rank + 1] : cut_.segments();
+  const order::Interval due = cut_.segments_of(transport_->rank());
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (std::uint32_t s = begin; s < end; ++s) {
+    for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
       const Split value = main_.machine().held(schedule::value(0, s));
       statuses_[i] = members_[i]->deliver(s, bundle_ ? Split{bundle_->value_of(i, value.head), nullptr} : value);
     }

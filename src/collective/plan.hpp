@@ -74,6 +74,7 @@ class Plan {
  private:
   Content& content() noexcept;
   void begin_first_sweep();
+  void take_in_first_sweep();
   void begin_main();
   bool advance();
   void conclude();

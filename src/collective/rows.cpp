@@ -22,9 +22,7 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
-  const auto block = static_cast<std::size_t>(rank);
-  first_segment_ = cut.blocks().empty() ? 0 : cut.blocks()[block];
-  last_segment_ = cut.blocks().empty() ? cut.segments() : cut.blocks()[block + 1];
+  due_ = cut.segments_of(rank);
   for (std::uint32_t s = 0; s < cut.segments(); ++s) {
     const order::Interval columns = cut.columns(s);
     Segment segment{.first_byte = columns.begin * d.element_bytes,

@@ -68,9 +68,9 @@ class Rows final : public Content {
 
   Count row_count(const Covers& covers) const noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
-  bool gets(std::uint32_t segment) const { return segment >= first_segment_ && segment < last_segment_; }
+  bool gets(std::uint32_t segment) const { return segment >= due_.begin && segment < due_.end; }
   std::byte* place_of_result(std::uint32_t segment) const {
-    return data_.result + (segments_[segment].first_result_byte - segments_[first_segment_].first_result_byte);
+    return data_.result + (segments_[segment].first_result_byte - segments_[due_.begin].first_result_byte);
   }
 
   const Member* agreed_;
@@ -81,8 +81,7 @@ class Rows final : public Content {
   unsigned threads_ = 1;
   Bytes row_bytes_;
   std::vector<Segment> segments_;
-  std::uint32_t first_segment_ = 0;  // of those whose results this rank gets, and the end
-  std::uint32_t last_segment_ = 0;
+  order::Interval due_;  // segments whose results this rank gets, where it gets any
   Bytes result_bytes_ = 0;
   std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
   Data data_;

@@ -37,6 +37,12 @@ class Cut {
   }
   /// As a context's.
   std::span<const std::uint32_t> blocks() const noexcept { return blocks_; }
+  /// The segments that a rank may get: its block's, or all.
+  order::Interval segments_of(order::Rank rank) const noexcept {
+    if (blocks_.empty()) return {0, segments_};
+    const auto block = static_cast<std::size_t>(rank);
+    return {blocks_[block], blocks_[block + 1]};
+  }
 
  private:
   Count columns_ = 0;

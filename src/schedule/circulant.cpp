@@ -67,7 +67,7 @@ std::vector<Travelling> travelling(const Blocks& blocks, const Hops& hops, int r
 }
 
 Steps message(std::vector<Step> steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i) co_yield i + 1 < steps.size() ? make::with_next(steps[i]) : steps[i];
+  for (std::size_t i = 0; i < steps.size(); ++i) co_yield make::with_next(steps[i], i + 1 < steps.size());
 }
 
 Steps scatter(Context c, Blocks blocks, const Hops& hops) {

@@ -82,9 +82,7 @@ class Member {
 // The landing slot for a pair's messages; round k uses k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
-Step in_message(Step step, std::uint32_t s, const Segments& of) {
-  return s == of.back() ? step : make::with_next(step);
-}
+Step in_message(Step step, std::uint32_t s, const Segments& of) { return make::with_next(step, s != of.back()); }
 
 Steps send_partials(Rank to, int slot, Segments of) {
   for (const std::uint32_t s : of) co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);

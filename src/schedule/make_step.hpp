@@ -47,9 +47,9 @@ constexpr Step add_words(Slot target, Slot from, Rank rank_count) {
       .kind = StepKind::add_words, .target = target, .left = from, .right = {}, .peer = -1, .covers = {0, rank_count}};
 }
 
-/// The same, in one message with the step that follows.
-constexpr Step with_next(Step step) {
-  step.more = true;
+/// The same, in one message with the step that follows; the last of a message is not.
+constexpr Step with_next(Step step, bool has_next = true) {
+  step.more = has_next;
   return step;
 }
 

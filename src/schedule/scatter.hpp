@@ -37,15 +37,14 @@ inline Steps scatter_values(Context c) {
   };
   const int children = std::min(order::max_level(index), order::ceil_log2(ranks - index));
   const std::uint32_t end = is_root ? c.segments : end_of(index, order::max_level(index));
-  const auto in_message = [](Step step, bool more) { return more ? make::with_next(step) : step; };
   for (std::uint32_t s = blocks.begin(c.rank); s < end && !is_root; ++s)
-    co_yield in_message(make::receive(static_cast<Rank>(order::parent(index)), landing_value(0, s)), s + 1 < end);
+    co_yield make::with_next(make::receive(static_cast<Rank>(order::parent(index)), landing_value(0, s)), s + 1 < end);
   for (int level = children - 1; level >= 0; --level) {
     const Rank child = c.rank + (Rank{1} << level);
     const std::uint32_t childs_end = end_of(static_cast<Count>(child), level);
     for (std::uint32_t s = blocks.begin(child); s < childs_end; ++s)
-      co_yield in_message(make::send(child, is_root ? value(1, s) : landing_value(0, s), landing_value(0, s)),
-                          s + 1 < childs_end);
+      co_yield make::with_next(make::send(child, is_root ? value(1, s) : landing_value(0, s), landing_value(0, s)),
+                               s + 1 < childs_end);
   }
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && !is_root; ++s)
     co_yield make::copy(value(0, s), landing_value(0, s));

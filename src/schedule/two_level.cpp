@@ -149,7 +149,7 @@ Steps to_owners(Context c, RankRange group) {
     for (std::uint32_t s = blocks.begin(rank); s < blocks.end(rank); ++s) {
       const Step step = c.rank == rank ? make::receive(group.first, landing_value(0, s))
                                        : make::send(rank, value(1, s), landing_value(0, s));
-      co_yield s + 1 < blocks.end(rank) ? make::with_next(step) : step;
+      co_yield make::with_next(step, s + 1 < blocks.end(rank));
     }
   }
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && c.rank != group.first; ++s)
