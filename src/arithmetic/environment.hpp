@@ -1,7 +1,7 @@
 // The floating-point environment in which bits are promised, put in force for as long as an object lives, and the
 // caller's own, put back while a user operator runs.
 // Rank order: not concerned. Cost: reading the control words, some 5 ns where nothing has to change.
-// Source: IEEE 754-2019; DESIGN, the fine print.
+// Source: IEEE 754-2019; docs/guarantees.md, the fine print.
 #pragma once
 
 #if defined(__SSE2__) && defined(__GNUC__)

@@ -2,8 +2,8 @@
 // ends with one block of segments; then the values go back along the same pairs, or by halves of the job to the root.
 // Off powers of two adjacent ranks pair up first. Rank order: kept; partners merge the same operands in the same order.
 // Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages off powers of two; reduce_scatter
-// half of it. MPICH takes the farthest partner first, whose records have an interval for every rank in them. Source:
-// [S3] section III.B.
+// half of it. MPICH's allreduce and reduce take the nearest partner first too; its reduce_scatter takes the farthest,
+// whose records would have one interval for every rank in them. Source: [S3] section III.B.
 #include <numeric>
 #include <vector>
 
