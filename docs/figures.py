@@ -1,0 +1,170 @@
+"""Makes the figures of README.md and docs/*.md again, and writes them where they stand.
+
+  python3 docs/figures.py                 what there is, and where it stands
+  python3 docs/figures.py show NAME...    runs it and prints the block
+  python3 docs/figures.py write NAME...   the same into the documents; all of them without a name
+
+A figure stands between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`). Times differ
+from run to run and from machine to machine: take them with nothing else running. Every block says when it was made and
+where.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HOUSE = pathlib.Path(__file__).resolve().parent.parent
+BIN = HOUSE / "build" / "bin"
+COMMAND = str(BIN / "steadfold")
+ROOT_MAY_RUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def run(*words, core=None):
+    """Standard output of a program, and what it took: processor seconds and the most memory in bytes."""
+    pinned = ["taskset", "-c", str(core)] if core is not None else []
+    process = subprocess.Popen([*pinned, *map(str, words)], stdout=subprocess.PIPE, text=True, cwd=HOUSE,
+                               env={**os.environ, **ROOT_MAY_RUN})
+    text = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, words))} ended with {process.returncode}")
+    return text, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+
+def answer(*words, core=None):
+    return json.loads(run(COMMAND, *words, "--json", core=core)[0])
+
+
+def place():
+    """Where and when, in one line."""
+    info = answer("bench", "local", "--sizes", "1000", "--rounds", "3")["environment"]
+    mpi = info["mpi"].split(",")[0]
+    return (f"{info['date'][:10]}, {info['cpu']}, {info['cores']} cores, {info['widest_target']}, {info['compiler']}, "
+            f"{mpi}")
+
+
+def rows(header, lines):
+    text = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in text)
+
+
+def time_text(seconds):
+    for unit, name in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def ratio_text(row, name):
+    low, high = row[f"{name}_interval"]
+    return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def sums():
+    table, _, _ = run(BIN / "example_likelihood", "--compare")
+    kept = [line for line in table.splitlines() if "|" in line]
+    return "```\n$ ./dev run\n" + "\n".join(kept) + f"\n```\n\n(`*`: differs from the first row. {place()}.)"
+
+
+def proofs():
+    text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "256", "--json")
+    found = json.loads(text)
+    cases = f"{found['passed']:,}".replace(",", " ")
+    return (f"`check-schedules --max-ranks 256` proves {cases} cases, {found['failed']} fail, in {seconds:.0f} s of "
+            f"processor time ({place()}).")
+
+
+def predictions():
+    most = 2**20
+    cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level"),
+             ("recursive_doubling", "fat_tree:arity=16:oversubscription=2"), ("binomial", "flat"), ("linear", "flat"),
+             ("flat", "flat")]
+    lines = []
+    for schedule, topology in cases:
+        text, seconds, memory = run(COMMAND, "simulate", "--ranks", most, "--elements", 10**9, "--method", "tree",
+                                    "--schedule", schedule, "--topology", topology, "--json")
+        found = json.loads(text)
+        lines.append([f"{schedule}, {topology}", f"{found['messages']:.3g}", f"{seconds:.1f} s",
+                      f"{memory / 2**30:.1f} GiB"])
+    return rows(["schedule, topology", "messages", "processor", "memory"], lines) + f"\n\n({place()}.)"
+
+
+def local():
+    sizes = (1000, 100_000, 10_000_000)
+    found = answer("bench", "local", "--sizes", ",".join(map(str, sizes)), "--rounds", "21", core=1)
+    by = {(row["kernel"], row["elements"]): row for row in found["rows"] if row["type"] == "f64" and row["threads"] == 1}
+    names = [("accumulate", "`std::accumulate`"), ("fastmath", "fast-math loop"), ("kahan", "Kahan"),
+             ("neumaier", "Neumaier"), ("tree", "`tree`"), ("exact", "`exact`"), ("binned", "`binned`, K = 3"),
+             ("exact dot", "`exact` dot, against a read of one vector")]
+    lines = [["read, ns per element", *(f"{by['read', n]['ns_per_element']:.3f}" for n in sizes)]]
+    for name, said in names:
+        lines.append([f"{said} / read", *(ratio_text(by[name, n], "ratio_to_read") for n in sizes)])
+    return rows(["medians of 21 rounds", "1e3 (L1)", "1e5", "1e7 (memory)"], lines) + f"\n\n({place()}.)"
+
+
+def allreduce():
+    counts = (1, 255, 1000, 10_000, 100_000, 1_000_000)
+    found = answer("bench", "allreduce", "--libraries", "openmpi,mpich", "--ranks", "2", "--launches", "3", "--rounds",
+                   "11", "--counts", ",".join(map(str, counts)), "--methods", "tree", "--types", "f64", "--operators",
+                   "sum,user_sum")["rows"]
+    libraries = sorted({row["library"] for row in found}, reverse=True)
+    lines = []
+    for count in counts:
+        for operator in ("sum", "user_sum"):
+            line = [f"{count:,}".replace(",", " "), operator]
+            for library in libraries:
+                ours = [row for row in found
+                        if (row["count"], row["operator"], row["library"]) == (count, operator, library)]
+                best = min((row for row in ours if row["call"] == "plan"), key=lambda row: row["ratio"])
+                chosen = next(row for row in ours if row["schedule"] == "auto" and row["call"] == "plan")
+                line += [time_text(best["rival_seconds"]), f"{best['schedule']}: {ratio_text(best, 'ratio')}",
+                         f"{chosen['ratio']:.2f}"]
+            lines.append(line)
+    header = ["doubles", "operator"]
+    for library in libraries:
+        header += [f"{library}: MPI_Allreduce", "our best schedule, ratio", "`auto`"]
+    return rows(header, lines) + f"\n\n(Medians of 11 samples in each of 3 launches; {place()}.)"
+
+
+FIGURES = {
+    "sums": (sums, "README.md"),
+    "proofs": (proofs, "docs/performance.md"),
+    "predictions": (predictions, "docs/performance.md"),
+    "local": (local, "docs/performance.md"),
+    "allreduce": (allreduce, "docs/performance.md"),
+}
+
+
+def write(name, block):
+    document = HOUSE / FIGURES[name][1]
+    opening, closing = f"<!-- figure {name} -->\n", "\n<!-- end -->"
+    text = document.read_text()
+    if text.count(opening) != 1:
+        raise SystemExit(f"{document} has no place for {name} (or several), put one line `{opening.strip()}` there")
+    before, rest = text.split(opening)
+    if closing not in rest:
+        raise SystemExit(f"the place of {name} in {document} has no end, put a line `{closing.strip()}` behind it")
+    document.write_text(before + opening + block + rest[rest.index(closing):])
+
+
+def main():
+    what, names = (sys.argv[1:2] or ["list"])[0], sys.argv[2:] or list(FIGURES)
+    unknown = [name for name in names if name not in FIGURES]
+    if what not in ("list", "show", "write") or unknown:
+        raise SystemExit(f"unknown {' '.join(unknown) or what} (figures: {', '.join(FIGURES)}), see the file's head")
+    for name in names:
+        make, document = FIGURES[name]
+        if what == "list":
+            print(f"{name:12} {document}")
+            continue
+        block = make()
+        print(block)
+        if what == "write":
+            write(name, block)
+
+
+if __name__ == "__main__":
+    main()
