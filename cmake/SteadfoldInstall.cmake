@@ -37,6 +37,25 @@ foreach(name IN LISTS STEADFOLD_MPI_NAMES)
   endif()
 endforeach()
 
+# -lsteadfold_mpi, as in the build directory: the first MPI library's in lib/, any other's in lib/NAME/ with links to all
+# that a program linked there loads.
+set(links ${PROJECT_BINARY_DIR}/links)
+file(REMOVE_RECURSE ${links})
+file(MAKE_DIRECTORY ${links})
+get_target_property(soversion steadfold SOVERSION)
+foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+  if(STEADFOLD_MPI_PREFIX_${name})
+    file(MAKE_DIRECTORY ${links}/${name})
+    foreach(file libsteadfold.so libsteadfold.so.${soversion} libsteadfold_${name}.so.${soversion})
+      file(CREATE_LINK ../${file} ${links}/${name}/${file} SYMBOLIC)
+    endforeach()
+    file(CREATE_LINK ../libsteadfold_${name}.so ${links}/${name}/libsteadfold_mpi.so SYMBOLIC)
+  elseif(NOT name STREQUAL mpi) # which has this name already
+    file(CREATE_LINK libsteadfold_${name}.so ${links}/libsteadfold_mpi.so SYMBOLIC)
+  endif()
+endforeach()
+install(DIRECTORY ${links}/ DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/steadfoldConfig.cmake.in steadfoldConfig.cmake
   INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(steadfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -14,6 +14,25 @@
 extern "C" {
 #endif
 
+/* Handles of MPI differ between its libraries, so what was compiled with the mpi.h of one must not be linked with the
+ * Steadfold built for another. Every source that includes this file refers to the variable named here, and a library
+ * defines none but its own: a mismatch is an undefined reference when the program is linked. */
+#if defined(OPEN_MPI)
+#define SF_MPI_LINK sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi
+#elif defined(MPICH_VERSION) /* also those derived from it, which share its handles */
+#define SF_MPI_LINK sf_compiled_with_mpich_so_link_libsteadfold_mpich
+#else
+#define SF_MPI_LINK sf_compiled_with_another_mpi_so_link_its_libsteadfold_mpi
+#endif
+extern const char SF_MPI_LINK;
+#if defined(__has_attribute)
+#if __has_attribute(retain) /* by linkers that drop what nobody refers to */
+static const char* const sf_mpi_link __attribute__((used, retain)) = &SF_MPI_LINK;
+#elif __has_attribute(used)
+static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;
+#endif
+#endif
+
 /* Reduces the rows of all ranks at once. `result` (columns results, of SF_REDUCE_SCATTER those of this rank's block;
  * may be `first`) is written on the ranks that get one, see sf_collective; on other ranks it may be NULL. The first
  * call on a communicator duplicates it; later calls of the same shape allocate nothing. */

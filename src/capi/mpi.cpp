@@ -156,6 +156,8 @@ void require_place(const void* place, const char* what) {
 
 extern "C" {
 
+const char SF_MPI_LINK = 1;
+
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
   return guarded([&] {
     const auto [translated, failure] = steadfold::capi::translated(call);

@@ -1,6 +1,7 @@
 """Installs the tree, moves it, and builds and runs clients against it the ways users do: find_package and pkg-config,
 C and C++, shared and static, every MPI library."""
 
+import itertools
 import math
 import os
 import re
@@ -18,6 +19,13 @@ CONFIGURE = ["cmake", "-G", "Ninja", "-S", PROJECT]
 # name -> (wrapper of the C compiler, launcher)
 LIBRARIES = {n: (w, r) for n, w, r in (line.split("=") for line in os.environ["STEADFOLD_LIBRARIES"].split(","))}
 KINDS = [f"{language}_{kind}" for language in ("c", "cpp") for kind in ("shared", "static")]
+# What a library defines and those compiled with its mpi.h refer to.
+LINKS = {
+    "openmpi": "sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi",
+    "mpich": "sf_compiled_with_mpich_so_link_libsteadfold_mpich",
+    "mpi": "sf_compiled_with_another_mpi_so_link_its_libsteadfold_mpi",
+}
+DROPPING = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
 SUM = math.fsum(1.0 / (i + 1) for i in range(1000))
 
 
@@ -41,6 +49,18 @@ class Installed(unittest.TestCase):
     def library(self, name):
         return next(self.prefix.glob(f"lib*/**/{name}"))
 
+    def compiler(self, name, language):
+        """The words that compile C or C++ with the mpi.h of that MPI library, and link it."""
+        wrapper = LIBRARIES[name][0]
+        return [wrapper, "-std=c99"] if language == "c" else [wrapper.replace("mpicc", "mpicxx"), "-std=c++20"]
+
+    def shared(self, name):
+        place = self.library(f"libsteadfold_{name}.so").parent
+        return [f"-L{place}", f"-lsteadfold_{name}", "-lsteadfold", f"-Wl,-rpath,{place}"]
+
+    def static(self, name):
+        return [self.library(f"libsteadfold_{name}.a"), self.library("libsteadfold.a"), "-lstdc++", "-lm", "-pthread"]
+
     def expect_result(self, name, program):
         for ranks in (1, 3):
             with self.subTest(program=program.name, ranks=ranks):
@@ -57,18 +77,58 @@ class Installed(unittest.TestCase):
 
     def test_shared_libraries_show_the_c_api_only(self):
         seen = []
-        for name in ["libsteadfold.so", *(f"libsteadfold_{name}.so" for name in LIBRARIES)]:
+        for mpi in [None, *LIBRARIES]:
+            name = f"libsteadfold_{mpi}.so" if mpi else "libsteadfold.so"
             lines = output("nm", "-D", "--defined-only", self.library(name)).splitlines()
             symbols = [line.split()[-1] for line in lines]
             self.assertEqual([symbol for symbol in symbols if not symbol.startswith("sf_")], [], name)
             soname = ".".join(self.version.split(".")[:2])
             self.assertIn(f"[{name}.{soname}]", output("readelf", "-d", self.library(name)))
-            seen.append(set(symbols))
+            self.assertEqual([symbol for symbol in symbols if "compiled" in symbol], [LINKS[mpi]] if mpi else [])
+            seen.append({symbol for symbol in symbols if symbol not in LINKS.values()})
         for symbols in seen[1:]:
             self.assertFalse(symbols & seen[0], "in both libraries")
         declared = {word for header in (self.prefix / "include/steadfold").glob("*.h")
                     for word in re.findall(r"\b(sf_\w+)\(", header.read_text())}
         self.assertEqual(set.union(*seen), declared - {"sf_operator"})
+
+    def test_what_another_mpi_compiled_does_not_link(self):
+        nothing = self.room / "nothing.c"  # is called in it
+        nothing.write_text("#include <steadfold/steadfold_mpi.h>\nint main(void) { return 0; }\n")
+        cases = [(nothing, DROPPING), (nothing, ["-O2", "-flto", *DROPPING]), (PROJECT / "client.c", ["-O2"]),
+                 (PROJECT / "client.cpp", [])]  # fmt: skip
+        for (source, flags), name in itertools.product(cases, LIBRARIES):
+            compiler = [*self.compiler(name, source.suffix[1:]), "-Wall", "-Wextra", "-Wpedantic", "-Werror", *flags]
+            output(*compiler, "-isystem", self.prefix / "include", "-c", source, "-o", self.room / "one.o")
+            for other in LIBRARIES:
+                for libraries in (self.shared(other), self.static(other)):
+                    words = [*compiler, self.room / "one.o", "-o", self.room / "linked", *libraries]
+                    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+                    with self.subTest(source=source.name, flags=flags, compiled=name, libraries=libraries):
+                        self.assertEqual(done.returncode == 0, name == other, done.stderr)
+                        self.assertEqual(LINKS[name] in done.stderr, name != other, done.stderr)
+
+    def test_the_compile_line_of_the_readme(self):
+        """On the build directory and on the installed tree; programs are found what they are linked with."""
+        [line] = re.findall(r"`(mpicxx .* -lsteadfold_mpi .*)`", (SOURCE / "README.md").read_text())
+        self.assertEqual(line.count("build/lib"), 2)
+        (self.room / "app.cpp").symlink_to(PROJECT / "client.cpp")
+        (self.room / "include").symlink_to(self.prefix / "include")
+        (self.room / "build").symlink_to(BUILD)
+        (self.room / "installed").symlink_to(self.prefix)
+        installed = f"installed/{self.library('libsteadfold.a').parent.name}"
+        for name in LIBRARIES:
+            first = name == "openmpi" or "openmpi" not in LIBRARIES and name == next(iter(LIBRARIES))
+            for place in ("build/lib", installed) if first else (f"build/{name}/lib", f"{installed}/{name}"):
+                words = line.replace("mpicxx", self.compiler(name, "cpp")[0]).replace("build/lib", place)
+                program = self.room / f"readme_{place.replace('/', '_')}"
+                output("sh", "-c", f"{words} -o {program.name}", cwd=self.room)
+                self.expect_result(name, program)
+
+    def test_documentation(self):
+        told = re.search(r"`(share/doc/\S+)/`", (SOURCE / "docs/install.md").read_text())[1]
+        for name in ("README.md", "LICENSE", "docs/install.md"):
+            self.assertEqual((self.prefix / told / name).read_bytes(), (SOURCE / name).read_bytes())
 
     def test_commands(self):
         numbers = self.room / "numbers.raw"
@@ -103,15 +163,14 @@ class Installed(unittest.TestCase):
         plain.symlink_to(self.prefix)
         config = self.library("steadfold.pc").parent.relative_to(self.prefix)
         environment = {**os.environ, "PKG_CONFIG_PATH": str(plain / config)}
-        for name, (wrapper, _) in LIBRARIES.items():
+        for name in LIBRARIES:
             for kind in KINDS:
                 language, linked = kind.split("_")
-                compiler = [wrapper] if language == "c" else [wrapper.replace("mpicc", "mpicxx"), "-std=c++20"]
                 package = f"steadfold-{name}" + ("-static" if linked == "static" else "")
                 flags = output("pkg-config", "--cflags", "--libs", package, env=environment).split()
                 libraries = output("pkg-config", "--variable=libdir", package, env=environment).strip()
                 program = self.room / f"{name}_{kind}"
-                output(*compiler, PROJECT / f"client.{language}", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
+                output(*self.compiler(name, language), PROJECT / f"client.{language}", "-o", program, *flags, f"-Wl,-rpath,{libraries}")
                 self.expect_result(name, program)
                 needed = output("readelf", "-d", program)
                 self.assertEqual("libsteadfold" in needed, linked == "shared", kind)
