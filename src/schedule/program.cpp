@@ -26,7 +26,7 @@ class Program::Compiler {
     if (communicates(step.kind)) open(step, places);
     program_.steps_.push_back(step);
     program_.places_.push_back(places);
-    program_.first_dependency_.push_back(static_cast<std::uint32_t>(program_.dependencies_.size()));
+    program_.dependencies_end_.push_back(static_cast<std::uint32_t>(program_.dependencies_.size()));
   }
 
  private:
@@ -88,7 +88,7 @@ class Program::Compiler {
   std::uint32_t first_ = 0;       // step of the message
 };
 
-Program::Program(Steps steps, std::uint32_t segments) : first_dependency_{0}, segments_(segments) {
+Program::Program(Steps steps, std::uint32_t segments) : segments_(segments) {
   Compiler compiler(*this);
   while (const Step* step = steps.next()) compiler.add(*step);
 }

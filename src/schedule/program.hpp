@@ -66,16 +66,11 @@ class Program {
     return steps().subspan(own.first, own.last - own.first + 1);
   }
 
-  /// The tickets that must be complete before the step starts and that no earlier step has waited for. Reading a slot
-  /// waits for what writes it; writing one waits for what writes it and for the sends that read it.
-  std::span<const std::uint32_t> dependencies(std::uint32_t step_index) const noexcept {
-    return std::span(dependencies_)
-        .subspan(first_dependency_[step_index], first_dependency_[step_index + 1] - first_dependency_[step_index]);
-  }
-
-  /// The dependencies of all steps, one after the other, and where each step's end: for a walk in step order.
+  /// The tickets that must be complete before a step starts and that no earlier step has waited for, those of all steps
+  /// one after the other, and where each step's end: for a walk in step order. Reading a slot waits for what writes it;
+  /// writing one waits for what writes it and for the sends that read it.
   std::span<const std::uint32_t> all_dependencies() const noexcept { return dependencies_; }
-  std::uint32_t dependencies_end(std::uint32_t step_index) const noexcept { return first_dependency_[step_index + 1]; }
+  std::uint32_t dependencies_end(std::uint32_t step_index) const noexcept { return dependencies_end_[step_index]; }
 
  private:
   class Compiler;
@@ -89,7 +84,7 @@ class Program {
   std::vector<Slot> slots_;
   std::vector<Communication> communications_;    // by ticket
   std::vector<std::uint32_t> dependencies_;      // tickets
-  std::vector<std::uint32_t> first_dependency_;  // by step index, and the end
+  std::vector<std::uint32_t> dependencies_end_;  // by step index
   std::uint32_t segments_ = 1;
   std::uint32_t landing_count_ = 0;
 };

@@ -28,8 +28,9 @@ std::vector<StepKind> kinds(const Program& program) {
 }
 
 std::vector<std::uint32_t> dependencies(const Program& program, std::uint32_t index) {
-  const auto all = program.dependencies(index);
-  return {all.begin(), all.end()};
+  const auto all = program.all_dependencies();
+  const std::uint32_t begin = index == 0 ? 0 : program.dependencies_end(index - 1);
+  return {all.begin() + begin, all.begin() + program.dependencies_end(index)};
 }
 
 TEST(Program, RecursiveDoublingOfTwoRanksIsShort) {
