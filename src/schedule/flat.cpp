@@ -1,46 +1,43 @@
 // Flat: every rank sends to the root, which merges in rank order; for allreduce rank 0 sends the value to every rank,
 // for a scan that of the ranks so far. Rank order: kept, for any root. Cost: (p-1)(alpha + n beta + n gamma), all of it
 // at the root; allreduce adds (p-1)(alpha + n beta). Source: textbook.
+// The root keeps receives open for as many senders as `open=` says and gives their landing slots out in turn.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/open.hpp"
 #include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// Receives that the root keeps open: as many as a node has ranks, so that within a node nobody waits for a credit.
-constexpr Rank most_open = 64;
-
 // The root's own partial. Its sum alternates between partials 0 and 1, so that no merge writes over its operands.
 constexpr int own = 2;
 
-// What the root's senders agree on: sender i, in rank order without the root, uses landing slot i % open(p).
-Rank open_receives(Rank rank_count) { return std::min(rank_count - 1, most_open); }
+// What root and senders agree on: sender i, in rank order without the root, uses landing slot i % open.
+Slot landing_of(Rank sender, Rank open, std::uint32_t segment = 0) { return landing(sender % open, segment); }
 
 // The root's k-th receive: all senders of segment 0, then all of segment 1, and so on.
-Step receive_number(Context c, Count k) {
+Step receive_number(Context c, Rank open, Count k) {
   const Rank senders = c.rank_count - 1;
   const auto sender = static_cast<Rank>(k % static_cast<Count>(senders));
   const auto segment = static_cast<std::uint32_t>(k / static_cast<Count>(senders));
   const Rank source = sender < c.rank ? sender : sender + 1;
-  return make::receive(source, landing(sender % open_receives(c.rank_count), segment), {source, 1});
+  return make::receive(source, landing_of(sender, open, segment), {source, 1});
 }
 
-Steps at_root(Context c) {
+Steps at_root(Context c, Rank open) {
   const Count messages = Count{c.segments} * static_cast<Count>(c.rank_count - 1);
   Count posted = 0;
-  for (; posted < std::min(messages, static_cast<Count>(open_receives(c.rank_count))); ++posted) {
-    co_yield receive_number(c, posted);
-  }
+  for (; posted < std::min(messages, static_cast<Count>(open)); ++posted) co_yield receive_number(c, open, posted);
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     co_yield make::lift(partial(own, s), c.rank);
     Slot sum = partial(own, s);
     Rank sender = 0;
     for (Rank rank = 0; rank < c.rank_count; ++rank) {
       const bool is_own = rank == c.rank;
-      const Slot next = is_own ? partial(own, s) : landing(sender % open_receives(c.rank_count), s);
+      const Slot next = is_own ? partial(own, s) : landing_of(sender, open, s);
       if (rank > 0) {
         const Slot merged = partial(rank % 2, s);
         co_yield make::merge(merged, sum, next, {0, rank + 1});
@@ -52,7 +49,7 @@ Steps at_root(Context c) {
       if (is_own) continue;
       ++sender;
       if (posted == messages) continue;
-      co_yield receive_number(c, posted);
+      co_yield receive_number(c, open, posted);
       ++posted;
     }
     co_yield make::finish(value(0, s), sum);
@@ -61,11 +58,11 @@ Steps at_root(Context c) {
   }
 }
 
-Steps at_leaf(Context c, Rank root) {
+Steps at_leaf(Context c, Rank root, Rank open) {
   const Rank sender = c.rank < root ? c.rank : c.rank - 1;
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     co_yield make::lift(partial(0, s), c.rank);
-    co_yield make::send(root, partial(0, s), landing(sender % open_receives(c.rank_count), s));
+    co_yield make::send(root, partial(0, s), landing_of(sender, open, s));
   }
   if (c.rooted()) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(root, landing_value(0, s));
@@ -73,33 +70,31 @@ Steps at_leaf(Context c, Rank root) {
 }
 
 // Values for other ranks are number 1 and on, in turn; of each rank's receive the slot is free again once merged.
-Steps scan_at_zero(Context c) {
+Steps scan_at_zero(Context c, Rank open) {
   const bool is_exclusive = c.collective == Collective::exscan;
   const Rank last_sender = is_exclusive ? c.rank_count - 2 : c.rank_count - 1;
-  const auto receive = [&](Rank source) {
-    return make::receive(source, landing((source - 1) % most_open), {source, 1});
-  };
-  for (Rank source = 1; source <= std::min(last_sender, most_open); ++source) co_yield receive(source);
+  const auto receive = [&](Rank source) { return make::receive(source, landing_of(source - 1, open), {source, 1}); };
+  for (Rank source = 1; source <= std::min(last_sender, open); ++source) co_yield receive(source);
   co_yield make::lift(partial(0), 0);
   if (!is_exclusive) co_yield make::finish(value(0), partial(0), {0, 1});
   for (Rank rank = 1; rank < c.rank_count; ++rank) {
     const Slot before = partial((rank - 1) % 2);
     const Slot with = partial(rank % 2);
-    const Slot found = value(1 + (rank - 1) % most_open);
+    const Slot found = value(1 + (rank - 1) % open);
     if (is_exclusive) co_yield make::finish(found, before, {0, rank});
     if (rank <= last_sender) {
-      co_yield make::merge(with, before, landing((rank - 1) % most_open), {0, rank + 1});
-      if (rank + most_open <= last_sender) co_yield receive(rank + most_open);
+      co_yield make::merge(with, before, landing_of(rank - 1, open), {0, rank + 1});
+      if (rank + open <= last_sender) co_yield receive(rank + open);
     }
     if (!is_exclusive) co_yield make::finish(found, with, {0, rank + 1});
     co_yield make::send(rank, found, landing_value());
   }
 }
 
-Steps scan_at_leaf(Context c) {
+Steps scan_at_leaf(Context c, Rank open) {
   const bool is_needed = c.collective == Collective::scan || c.rank + 1 < c.rank_count;
   if (is_needed) co_yield make::lift(partial(), c.rank);
-  if (is_needed) co_yield make::send(0, partial(), landing((c.rank - 1) % most_open));
+  if (is_needed) co_yield make::send(0, partial(), landing_of(c.rank - 1, open));
   co_yield make::receive(0, landing_value());
   co_yield make::copy(value(), landing_value());
 }
@@ -107,10 +102,11 @@ Steps scan_at_leaf(Context c) {
 }  // namespace
 
 Steps flat(Context c) {
-  if (c.is_scan()) return together(c.rank == 0 ? scan_at_zero(c) : scan_at_leaf(c), c.segments);
+  const Rank open = open_of(c);
+  if (c.is_scan()) return together(c.rank == 0 ? scan_at_zero(c, open) : scan_at_leaf(c, open), c.segments);
   if (scatters(c)) return reduce_then_scatter(c, flat);
   const Rank root = c.rooted() ? c.root : 0;
-  return c.rank == root ? at_root(c) : at_leaf(c, root);
+  return c.rank == root ? at_root(c, open) : at_leaf(c, root, open);
 }
 
 }  // namespace steadfold::schedule::algorithm

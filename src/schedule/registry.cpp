@@ -7,6 +7,7 @@
 #include <array>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/open.hpp"
 #include "schedule/scatter.hpp"
 
 namespace steadfold::schedule {
@@ -132,7 +133,17 @@ constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner
 constexpr std::array<std::string_view, 1> block_parameter = {"block"};
 constexpr std::array<std::string_view, 1> block_example = {"block=2"};
 
+constexpr std::array<std::string_view, 1> open_parameter = {"open"};
+constexpr std::array<std::string_view, 2> open_examples = {"open=2", "open=3"};
+constexpr std::array<std::string_view, 2> transpose_parameters = {"block", "open"};
+constexpr std::array<std::string_view, 3> transpose_examples = {"block=2", "open=2", "open=3"};
+
 void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block); }
+void check_open(const Spec& spec) { open_of({.spec = &spec}); }
+void check_transpose(const Spec& spec) {
+  check_block(spec);
+  check_open(spec);
+}
 
 // As in a tree, but that the two roots send each other partials and no value.
 Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * ranks(c) - 2) * c.segments; }
@@ -146,12 +157,14 @@ constexpr std::array<Row, 18> all_rows = {{
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
      .methods = any_method,
-     .parameters = {},
+     .parameters = open_parameter,
      .source = "textbook",
      .steps = algorithm::flat,
      .messages = flat_messages,
      .rounds = flat_rounds,
-     .partial_messages = flat_partials},
+     .partial_messages = flat_partials,
+     .check_parameters = check_open,
+     .examples = open_examples},
     {.name = "linear",
      .sentence = "partials run along a chain of ranks, from both ends towards the root",
      .collectives = reductions | scans,
@@ -338,14 +351,14 @@ constexpr std::array<Row, 18> all_rows = {{
      .same_on_all_ranks = SameOnAllRanks::yes,
      .restrictions = "",
      .methods = any_method,
-     .parameters = block_parameter,
+     .parameters = transpose_parameters,
      .source = "ours",
      .steps = algorithm::transpose,
      .messages = block_messages,
      .rounds = block_rounds,
      .partial_messages = block_partials,
-     .check_parameters = check_block,
-     .examples = block_example,
+     .check_parameters = check_transpose,
+     .examples = transpose_examples,
      .segments = Segments::one_a_rank,
      .partials = Partials::of_one_rank,
      .uneven = true},

@@ -2,34 +2,31 @@
 // and the values go from each to all, or to the root.
 // Rank order: kept, for any root.
 // Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so that none grows on the way.
+// Receives are open for as many ranks as `open=` says; their landing slots are given out in turn.
 // Source: ours; the all-to-all of a transposed matrix.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
+#include "schedule/open.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// For how many ranks receives are open: as many as a node has, so that within a node nobody waits for a credit.
-constexpr Rank most_open = 64;
+Slot landing_of(Rank open, Rank shift, std::uint32_t s) { return landing((shift - 1) % open, s); }
 
-Slot landing_of(Context c, Rank shift, std::uint32_t s) {
-  return landing((shift - 1) % std::min(c.rank_count - 1, most_open), s);
-}
-
-Steps open_receives(Context c, Blocks blocks, Rank shift) {
+Steps open_receives(Context c, Blocks blocks, Rank open, Rank shift) {
   const Rank source = blocks.ahead(shift);
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && shift < c.rank_count; ++s)
-    co_yield make::receive(source, landing_of(c, shift, s), {source, 1});
+    co_yield make::receive(source, landing_of(open, shift, s), {source, 1});
 }
 
 // What comes from the ranks above is merged to this rank's own, what comes from those below by itself.
-Steps take_in(Context c, Rank shift, std::uint32_t s) {
+Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   const Slot above = partial(0, s);
   const Slot below = partial(1, s);
-  const Slot landed = landing_of(c, shift, s);
+  const Slot landed = landing_of(open, shift, s);
   const Rank source = (c.rank + shift) % c.rank_count;
   if (source > c.rank) co_yield make::merge(above, above, landed, {c.rank, shift + 1});
   if (source == 0) co_yield make::copy(below, landed, {0, 1});
@@ -40,18 +37,19 @@ Steps take_in(Context c, Rank shift, std::uint32_t s) {
 // Shift by shift, so that no two ranks send to one at a time and each takes in the ranks above it, then those from 0
 // on.
 Steps exchange(Context c, Blocks blocks) {
-  for (Rank shift = 1; shift <= most_open; ++shift)
-    for (Steps steps = open_receives(c, blocks, shift); const Step* step = steps.next();) co_yield *step;
+  const Rank open = open_of(c);
+  for (Rank shift = 1; shift <= open; ++shift)
+    for (Steps steps = open_receives(c, blocks, open, shift); const Step* step = steps.next();) co_yield *step;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Rank shift = 1; shift < c.rank_count; ++shift) {
     const Rank owner = blocks.ahead(-shift);
     for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s) {
       co_yield make::lift(partial(0, s), c.rank);
-      co_yield make::send(owner, partial(0, s), landing_of(c, shift, s));
+      co_yield make::send(owner, partial(0, s), landing_of(open, shift, s));
     }
     for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-      for (Steps steps = take_in(c, shift, s); const Step* step = steps.next();) co_yield *step;
-    for (Steps steps = open_receives(c, blocks, shift + most_open); const Step* step = steps.next();) co_yield *step;
+      for (Steps steps = take_in(c, open, shift, s); const Step* step = steps.next();) co_yield *step;
+    for (Steps steps = open_receives(c, blocks, open, shift + open); const Step* step = steps.next();) co_yield *step;
   }
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
