@@ -70,7 +70,8 @@ typedef struct sf_data {
   void* result;       /* may be NULL on ranks that get none */
 } sf_data;
 
-/* `data` has an entry for each call. Calls succeed or fail together, but for SF_EMPTY: then the others' results stand,
+/* `data` has an entry for each call; a null pointer to be read or written, or another `count` than was bound, fails the
+ * run on every rank. Calls succeed or fail together, but for SF_EMPTY: then the others' results stand,
  * and sf_bundle_status tells them apart. */
 sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count);
 sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);

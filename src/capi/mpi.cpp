@@ -123,7 +123,7 @@ PlanInUse ready(const sf_plan* plan) {
 }
 
 void require_success(const steadfold::collective::Plan& plan) {
-  if (plan.status() != Status::ok) throw Failure(plan.status(), steadfold::collective::text_of(plan.status()));
+  if (plan.status() != Status::ok) throw plan.failure();
 }
 
 Failure nowhere(const char* what) {
@@ -246,6 +246,7 @@ sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
       throw Failure(Status::invalid_argument, "call " + std::to_string(call) + " (the plan was bound for " +
                                                   std::to_string(bound->member_count()) + "), count from 0");
     const Status status = bound->status(call);
+    if (status == bound->status()) require_success(*bound);
     if (status != Status::ok) throw Failure(status, steadfold::collective::text_of(status));
   });
 }

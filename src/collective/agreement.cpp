@@ -130,19 +130,6 @@ order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
   return order::Layout::contiguous(counts);
 }
 
-void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
-  if (const auto fault = layout.fault()) {
-    const bool twice = fault->find("twice") != std::string::npos;
-    throw Failure(twice ? Status::overlap : Status::gap,
-                  where + "the layout is not whole (" + *fault + "), list every element of 0..N-1 on exactly one rank");
-  }
-  const Count found = layout.element_count();
-  if (element_count == arithmetic::unknown_count || element_count == found) return;
-  throw Failure(found < element_count ? Status::gap : Status::overlap,
-                where + "the ranks bring " + std::to_string(found) + " elements of " + std::to_string(element_count) +
-                    " (the layout's element count), make them equal");
-}
-
 Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::vector<Member>& others) {
   const Description description = proposals[0].calls[call].description;
   auto layout = std::make_shared<const order::Layout>(layout_of(proposals, call));
@@ -182,6 +169,17 @@ schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count
   context.layout = first.layout.get();
   context.spec = &agreed.schedule;
   return context;
+}
+
+void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
+  if (const auto fault = layout.fault())
+    throw Failure(fault->status,
+                  where + "the layout is not whole (" + fault->text + "), list every element of 0..N-1 exactly once");
+  const Count found = layout.element_count();
+  if (element_count == arithmetic::unknown_count || element_count == found) return;
+  throw Failure(found < element_count ? Status::gap : Status::overlap,
+                where + std::to_string(found) + " elements in place of " + std::to_string(element_count) +
+                    " (the layout's element count), make them equal");
 }
 
 Count sum_of_rows(Count some, Count more) {

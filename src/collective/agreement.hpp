@@ -42,6 +42,10 @@ schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);
 
+/// Throws Failure unless the layout has every element of 0..N-1 once, as many as `element_count` says (unknown_count:
+/// any number). `where` opens its text.
+void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
+
 /// The two together. Throws Failure where no count can hold them.
 Count sum_of_rows(Count some, Count more);
 

@@ -14,7 +14,6 @@
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
 #include "collective/crew.hpp"
-#include "collective/failure.hpp"
 #include "collective/guarantees.hpp"
 #include "kernels/target.hpp"
 
@@ -272,15 +271,29 @@ void validate(const Call& call, Rank rank_count) {
            " (this rank's layout and data differ in size), make them equal");
 }
 
-void require_data(const Call& call, const std::byte* first, const std::byte* second) {
-  if (call.rows == 0 || call.columns == 0) return;
-  if (call.operation == Operation::dot && (first == nullptr || second == nullptr))
-    refuse(std::string("the ") + (second == nullptr ? "second" : "first") +
-           " factor of a dot product is null (it is missing or of another size), give two vectors of the same size");
-  if (call.operation == Operation::masked_sum && second == nullptr)
-    refuse("the mask of a masked sum is null (it is missing or of another size), give a byte for every row");
-  if (first == nullptr)
-    refuse("null data for " + std::to_string(call.rows) + " rows (they are to be read), give their address");
+Missing missing(Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept {
+  const bool is_read = rows > 0 && columns > 0;
+  if (is_read && data.first == nullptr) return Missing::first;
+  if (is_read && arithmetic::has_second(operation) && data.second == nullptr) return Missing::second;
+  return is_due && data.result == nullptr ? Missing::result : Missing::nothing;
+}
+
+Failure failure_of(Missing missing, Operation operation, Count rows) {
+  const std::string to_be_read = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " to be read";
+  const bool is_dot = operation == Operation::dot;
+  const auto null = [](const std::string& text) { return Failure(Status::invalid_argument, text); };
+  if (missing == Missing::result)
+    return null(
+        "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
+        "give an address");
+  if (is_dot)
+    return null(std::string("the ") + (missing == Missing::first ? "first" : "second") +
+                " factor of a dot product is null (it is missing or of another size; " + to_be_read +
+                "), give two vectors of the same size");
+  if (missing == Missing::second)
+    return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +
+                "), give a byte for every row");
+  return null("the data are null (" + to_be_read + "), give their address");
 }
 
 bool order_free(const Description& description) noexcept {

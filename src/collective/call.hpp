@@ -9,6 +9,7 @@
 
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
+#include "collective/failure.hpp"
 #include "order/interval.hpp"
 #include "order/layout.hpp"
 #include "schedule/registry.hpp"
@@ -78,6 +79,13 @@ struct Call {
   unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
 };
 
+/// Where one call's rows are and where its result goes.
+struct Data {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;  // the other factors of a dot product, or a mask
+  std::byte* result = nullptr;
+};
+
 /// What must be equal on all ranks, as plain words to be compared, hashed and sent.
 struct Description {
   std::uint64_t operation = 0;
@@ -124,8 +132,12 @@ bool needs_indices(const Description& description) noexcept;
 /// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
 void validate(const Call& call, Rank rank_count);
 
-/// Throws Failure where a rank with rows has no data for them.
-void require_data(const Call& call, const std::byte* first, const std::byte* second);
+/// What a call needs of a rank's memory and lacks.
+enum class Missing : std::uint8_t { nothing, first, second, result };
+/// `rows` are this rank's; `is_due`: it gets a result.
+Missing missing(arithmetic::Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept;
+/// Says so, for anything but nothing.
+Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows);
 
 /// The operator a call combines with.
 const arithmetic::Operator& operator_of(const Call& call) noexcept;

@@ -17,7 +17,8 @@ std::string text_of(Status status) {
     case Status::overlap:
       return "elements were brought twice (the ranks' rows overlap or are more than N), check the layout and the "
              "element count";
-    case Status::operator_failed: return "the user operator failed (it reported so or threw), see its own message";
+    case Status::operator_failed:
+      return "the user operator failed (on another rank, which knows more), see that rank's message";
     case Status::mismatch:
       return "the ranks made different calls (method, operator, type, width, layout or schedule differ), make the same "
              "call on every rank";
@@ -29,6 +30,11 @@ std::string text_of(Status status) {
       return "the reduction failed inside the library (out of memory or a fault), please report it";
   }
   return "unknown status";
+}
+
+Failure operator_failure() {
+  return {Status::operator_failed,
+          "the user operator failed (on this rank it returned other than 0, or threw), see its own message"};
 }
 
 }  // namespace steadfold::collective

@@ -22,7 +22,10 @@ class Failure : public std::runtime_error {
 /// Where in a bundle something is wrong: "call 2: "; nothing for a call by itself.
 std::string in_bundle(std::size_t call, std::size_t calls);
 
-/// A sentence for a status that nobody said more about.
+/// A sentence for a status that nobody on this rank can say more about.
 std::string text_of(Status status);
+
+/// What the rank says whose operator failed.
+Failure operator_failure();
 
 }  // namespace steadfold::collective

@@ -69,11 +69,9 @@ Call Group::placed(const Call& given, order::Interval& mine) {
 
 void Group::require_usable(const Call& call, const Data& data) const {
   validate(call, rank_count());
-  require_data(call, data.first, data.second);
-  if (data.result == nullptr && gets_result(describe(call), call.blocks, rank()))
-    throw Failure(Status::invalid_argument,
-                  "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of "
-                  "its block), give an address");
+  const bool is_due = gets_result(describe(call), call.blocks, rank());
+  const Missing lacked = missing(call.operation, call.rows, call.columns, data, is_due);
+  if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
 }
 
 /// A bundle's calls share their messages: one root, one schedule.
@@ -199,25 +197,25 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
     if (shape != nullptr && ways == no_way && fits_opening(*shape, call)) {
       ways = in_the_opening;
       partial_bytes = build(*shape, call, data);
-      const Status status = arithmetic::header_of(opening_.partial()).status;
-      if (status != Status::ok) failure.emplace(status, text_of(status));
+      header.status = arithmetic::header_of(opening_.partial()).status;  // of a layout's fault `diagnose` says more
+      if (header.status == Status::operator_failed) failure = operator_failure();
     }
   } catch (const Failure& wrong) {
     failure = wrong;
   } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
     failure.emplace(Status::internal, wrong.what());
   }
-  if (failure) {
-    header = {.status = failure->status(), .digest = digest_of(describe(call))};
-    ways = no_way;
-  }
+  if (failure) header = {.status = failure->status(), .digest = digest_of(describe(call))};
+  if (header.status != Status::ok) ways = no_way;
 
   const auto outcome = open(header, ways, call, shape, partial_bytes);
   Status status = worse(opening_stage_.machine().status(), arithmetic::header_of(outcome).status);
   ways = Opening::ways_of(outcome);
   const bool is_here = status == Status::ok && (ways & in_the_opening) != 0;
   if (is_here && call.layout == LayoutKind::intervals && !Opening::coverage_of(outcome).whole()) status = Status::gap;
-  if (is_here && status == Status::ok) status = finish_here(*shape, call, Opening::partial_of(outcome));
+  const bool is_finished = is_here && status == Status::ok;
+  if (is_finished) status = finish_here(*shape, call, Opening::partial_of(outcome));
+  if (opening_.operator_failed() || (is_finished && status == Status::operator_failed)) failure = operator_failure();
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
   // by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_opening) != 0);
@@ -248,7 +246,7 @@ void Group::run_plan(const Call& call, Ways ways, const Data& data) {
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
   plan.use_threads(call.threads);
   plan.run(data);
-  if (plan.status() != Status::ok) throw Failure(plan.status(), text_of(plan.status()));
+  if (plan.status() != Status::ok) throw plan.failure();
 }
 
 /// Every rank makes and drops the same plans in the same order, so that a place holds the same plan everywhere.

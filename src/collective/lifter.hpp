@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "arithmetic/partial.hpp"
+#include "collective/call.hpp"
 #include "collective/crew.hpp"
 
 namespace steadfold::collective {
-
-using order::Bytes;
-using order::Count;
-
-/// Where one call's rows are and where its result goes.
-struct Data {
-  const std::byte* first = nullptr;
-  const std::byte* second = nullptr;  // the other factors of a dot product, or a mask
-  std::byte* result = nullptr;
-};
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 

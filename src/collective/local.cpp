@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "collective/agreement.hpp"
 #include "collective/failure.hpp"
 #include "collective/lifter.hpp"
 
@@ -80,16 +81,6 @@ Status reduce(const Call& call, const Data& data) {
   return last_bench->reduce(call, data);
 }
 
-/// Intervals, in any order, that are 0, ..., rows - 1 together.
-void require_whole(const Call& call) {
-  order::IntervalSet rows;
-  for (const auto interval : call.intervals) {
-    if (!rows.add(interval)) throw Failure(Status::overlap, text_of(Status::overlap));
-  }
-  if (rows.intervals().size() > 1 || (!rows.empty() && rows.intervals().front().begin != 0))
-    throw Failure(Status::gap, text_of(Status::gap));
-}
-
 }  // namespace
 
 void reduce_locally(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
@@ -101,11 +92,15 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
   const order::Interval all{0, call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
-  require_data(call, first, second);
-  if (result == nullptr)
-    throw Failure(Status::invalid_argument, "nowhere to put the result (its address is null), give an address");
-  if (call.layout == LayoutKind::intervals) require_whole(call);
-  const Status status = reduce(call, {.first = first, .second = second, .result = result});
+  const Data data{.first = first, .second = second, .result = result};
+  const Missing lacked = missing(call.operation, call.rows, call.columns, data, true);
+  if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
+  if (call.layout == LayoutKind::intervals || call.element_count != arithmetic::unknown_count) {
+    const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
+    require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
+  }
+  const Status status = reduce(call, data);
+  if (status == Status::operator_failed) throw operator_failure();
   if (status != Status::ok) throw Failure(status, text_of(status));
 }
 

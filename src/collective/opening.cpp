@@ -31,6 +31,7 @@ void Opening::take(const Header& mine, Ways ways, const order::Coverage& coverag
   set_terms(mine_, {.ways = ways, .coverage = coverage});
   size_ = prefix + ((ways & in_the_opening) != 0 ? partial_bytes : 0);
   kind_ = kind;
+  operator_failed_ = false;
 }
 
 Ways Opening::ways_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).ways; }
@@ -53,6 +54,7 @@ Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left,
   if (ok && (terms.ways & in_the_opening) != 0) {
     const Bytes merged = kind_->merge(partial_of(left), partial_of(right), out.subspan(prefix));
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
+    if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
       terms.ways &= ~in_the_opening;  // it grew beyond the opening
     else if (status != Status::ok)

@@ -25,6 +25,8 @@ class Opening final : public Content {
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
+  /// Whether it failed on this rank, as partials were merged.
+  bool operator_failed() const noexcept { return operator_failed_; }
 
   /// The parts of an opening that came out.
   static Ways ways_of(std::span<const std::byte> bytes) noexcept;
@@ -46,6 +48,7 @@ class Opening final : public Content {
   alignas(64) std::array<std::byte, capacity> mine_{};
   Bytes size_ = prefix;
   const arithmetic::PartialKind* kind_ = nullptr;
+  bool operator_failed_ = false;
 };
 
 }  // namespace steadfold::collective

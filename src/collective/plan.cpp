@@ -114,11 +114,13 @@ void Plan::start(std::span<const Data> data, bool stays) {
   if (running_)
     throw Failure(Status::invalid_argument,
                   "the plan is running (start was called twice), call wait before the next start");
-  if (data.size() != members_.size())
-    throw Failure(Status::invalid_argument, "data for " + std::to_string(data.size()) +
-                                                " calls (the plan was bound for " + std::to_string(members_.size()) +
-                                                "), give an entry for each");
-  for (std::size_t i = 0; i < members_.size(); ++i) members_[i]->take(data[i], stays);
+  given_ = data.size();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (given_ == members_.size())
+      members_[i]->take(data[i], stays);
+    else
+      members_[i]->refuse();
+  }
   before_ = traffic();
   status_ = Status::ok;
   in_closing_ = false;
@@ -185,8 +187,20 @@ void Plan::conclude() {
   running_ = false;
   status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
+  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
   std::ranges::fill(statuses_, status_);
   if (status_ <= Status::empty && agreed_.members.front().gets_result(transport_->rank())) deliver();
+}
+
+Failure Plan::failure() const {
+  if (status_ == Status::invalid_argument && given_ != members_.size())
+    return {status_, "data for " + std::to_string(given_) + " calls (the plan was bound for " +
+                         std::to_string(members_.size()) + "), give an entry for each"};
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto own = members_[i]->failure();
+    if (own && own->status() == status_) return {status_, in_bundle(i, members_.size()) + own->what()};
+  }
+  return {status_, collective::text_of(status_)};
 }
 
 void Plan::deliver() {

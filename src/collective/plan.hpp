@@ -31,8 +31,8 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
-  /// until the run is done. Unusable pointers do not stop it: the rank takes part, and all learn of it. Throws Failure
-  /// while one runs.
+  /// until the run is done. Unusable pointers, or another number of entries, do not stop it: the rank takes part, and
+  /// all learn of it. Throws Failure while one runs.
   /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
@@ -40,6 +40,8 @@ class Plan {
   bool test();
   void wait();
   Status status() const noexcept { return status_; }
+  /// What to say of a run that failed: more on the rank that knows why.
+  Failure failure() const;
   bool running() const noexcept { return running_; }
   /// That of one member: `empty`, or as the plan's.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
@@ -98,6 +100,7 @@ class Plan {
   bool is_empty_;  // no columns: nothing is sent
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
+  std::size_t given_ = 0;         // entries of data in the last start
   transport::Traffic before_;
   std::string text_;
 };

@@ -39,19 +39,37 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
-  const auto operation = static_cast<arithmetic::Operation>(agreed_->description.operation);
-  const bool is_missing = agreed_->layout->local_count(rank_) > 0 && row_bytes_ > 0 &&
-                          (data.first == nullptr || (arithmetic::has_second(operation) && data.second == nullptr));
   const bool is_due = agreed_->gets_result(rank_);
+  const Count rows = agreed_->layout->local_count(rank_);
   data_ = {.first = data.first, .second = data.second, .result = is_due ? data.result : nullptr};
-  status_ = is_missing || (is_due && data.result == nullptr) ? Status::invalid_argument : Status::ok;
+  missing_ = missing(operation(), rows, agreed_->description.columns, data, is_due);
+  status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
+  operator_failed_ = false;
   if (row_bytes_ == 0 || !segments_.front().kind->splits()) return;
-  const Bytes bytes = agreed_->layout->local_count(rank_) * row_bytes_;
+  const Bytes bytes = rows * row_bytes_;
   const bool is_apart = !is_due || !overlap(data.first, bytes, data.result, result_bytes_);
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
   const bool is_direct = stays && status_ == Status::ok && agreed_->description.may_fail == 0;
   lends_rows_ = is_direct && is_apart;
   takes_results_ = is_direct && (is_apart || is_in_place);
+}
+
+void Rows::refuse() noexcept {
+  data_ = {};
+  status_ = Status::invalid_argument;
+  missing_ = Missing::nothing;
+  operator_failed_ = lends_rows_ = takes_results_ = false;
+}
+
+std::optional<Failure> Rows::failure() const {
+  if (missing_ != Missing::nothing) return failure_of(missing_, operation(), agreed_->layout->local_count(rank_));
+  if (operator_failed_) return operator_failure();
+  return std::nullopt;
+}
+
+/// The operator failed here where no operand says that it failed elsewhere.
+void Rows::note(Status after, Status before) noexcept {
+  operator_failed_ = operator_failed_ || (after == Status::operator_failed && before != Status::operator_failed);
 }
 
 Bytes Rows::survey_bytes() const noexcept {
@@ -104,8 +122,7 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
           .row_bytes = row_bytes_,
           .first_byte = segments_[segment].first_byte,
           .part = part,
-          .is_masked =
-              static_cast<arithmetic::Operation>(agreed_->description.operation) == arithmetic::Operation::masked_sum};
+          .is_masked = operation() == arithmetic::Operation::masked_sum};
 }
 
 Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
@@ -121,13 +138,16 @@ Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byt
   const Bytes size = s.lifter.lift(rows, *crew_, threads_, out);
   Header header = arithmetic::header_of(out);
   header.digest = agreed_->digest;
+  note(header.status, Status::ok);
   arithmetic::set_header(out, header);
   return size;
 }
 
 Bytes Rows::merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
                   std::span<std::byte> out) {
-  return segments_[segment].kind->merge(left, right, out);
+  const Bytes size = segments_[segment].kind->merge(left, right, out);
+  note(arithmetic::header_of(out).status, arithmetic::merge_headers(left, right).header.status);
+  return size;
 }
 
 /// Of ranks in a row from 0 on; of all where none are named.
@@ -141,6 +161,7 @@ Bytes Rows::finish(std::uint32_t segment, const Covers& covers, std::span<const 
   Segment& s = segments_[segment];
   Header header{.digest = agreed_->digest};
   header.status = s.kind->finish(partial, row_count(covers), out.data() + sizeof header, s.spare.data());
+  note(header.status, arithmetic::header_of(partial).status);
   arithmetic::set_header(out, header);
   return header.status == Status::ok ? value_capacity(segment) : sizeof header;
 }
@@ -178,18 +199,24 @@ Split Rows::lift_split(std::uint32_t segment, const Covers& covers, std::span<st
 }
 
 Split Rows::merge_split(std::uint32_t segment, const Split& left, const Split& right, const SplitRoom& out) {
-  return segments_[segment].kind->merge_split(left, right, out);
+  const Split merged = segments_[segment].kind->merge_split(left, right, out);
+  note(arithmetic::header_of(merged.head).status, arithmetic::merge_headers(left.head, right.head).header.status);
+  return merged;
 }
 
 std::optional<Split> Rows::merge_to_result(std::uint32_t segment, const Split& left, const Split& right,
                                            std::span<std::byte> head) {
-  return segments_[segment].kind->merge_to_result(left, right, head, place_of_result(segment));
+  const Status before = arithmetic::merge_headers(left.head, right.head).header.status;  // `head` may be one of them
+  const auto merged = segments_[segment].kind->merge_to_result(left, right, head, place_of_result(segment));
+  if (merged) note(arithmetic::header_of(merged->head).status, before);
+  return merged;
 }
 
 Split Rows::finish_split(std::uint32_t segment, const Covers& covers, const Split& partial, const SplitRoom& out) {
   Segment& s = segments_[segment];
   Header header{.digest = agreed_->digest};
   header.status = s.kind->finish_split(partial, row_count(covers), out.values.data(), s.spare.data());
+  note(header.status, arithmetic::header_of(partial.head).status);
   arithmetic::set_header(out.head, header);
   return {out.head.first(sizeof header), header.status == Status::ok ? out.values.data() : nullptr};
 }

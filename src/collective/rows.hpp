@@ -28,6 +28,10 @@ class Rows final : public Content {
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
   void take(const Data& data, bool stays = false) noexcept;
+  /// A run without rows that fails on all ranks.
+  void refuse() noexcept;
+  /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.
+  std::optional<Failure> failure() const;
   /// What a first sweep over this run's rows finds out, and what those of all ranks did; of no bytes: there is none.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
@@ -66,7 +70,11 @@ class Rows final : public Content {
     std::vector<std::byte> spare = {};
   };
 
+  arithmetic::Operation operation() const noexcept {
+    return static_cast<arithmetic::Operation>(agreed_->description.operation);
+  }
   Count row_count(const Covers& covers) const noexcept;
+  void note(Status after, Status before) noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
   bool gets(std::uint32_t segment) const { return segment >= due_.begin && segment < due_.end; }
   std::byte* place_of_result(std::uint32_t segment) const {
@@ -86,8 +94,10 @@ class Rows final : public Content {
   std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
   Data data_;
   Status status_ = Status::ok;
-  bool lends_rows_ = false;     // the caller's rows may be sent from where they are in this run
-  bool takes_results_ = false;  // and results be written before its end
+  Missing missing_ = Missing::nothing;
+  bool operator_failed_ = false;  // on this rank
+  bool lends_rows_ = false;       // the caller's rows may be sent from where they are in this run
+  bool takes_results_ = false;    // and results be written before its end
 };
 
 }  // namespace steadfold::collective

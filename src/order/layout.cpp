@@ -1,8 +1,22 @@
 #include "order/layout.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace steadfold::order {
+namespace {
+
+std::string text_of(Interval elements) {
+  if (elements.size() == 1) return "element " + std::to_string(elements.begin) + " is";
+  return "elements " + std::to_string(elements.begin) + " to " + std::to_string(elements.end - 1) + " are";
+}
+
+std::string text_of_ranks(Rank one, Rank other) {
+  if (one == other) return " by rank " + std::to_string(one);
+  return " by ranks " + std::to_string(std::min(one, other)) + " and " + std::to_string(std::max(one, other));
+}
+
+}  // namespace
 
 Layout Layout::contiguous(std::span<const Count> counts) {
   Layout layout;
@@ -57,14 +71,20 @@ Count Layout::local_count(Rank rank) const noexcept {
 }
 
 Index Layout::start(Rank rank) const noexcept {
+  if (shares_) return shares_->start(rank);
   const std::size_t first = first_[static_cast<std::size_t>(rank)];
   return first < intervals_.size() ? intervals_[first].begin : element_count_;
 }
 
+/// Of a table.
+Rank Layout::rank_of(std::size_t interval) const noexcept {
+  return static_cast<Rank>(std::ranges::upper_bound(first_, interval) - first_.begin()) - 1;
+}
+
 Rank Layout::owner(Index index) const noexcept {
+  if (shares_) return shares_->rank_of(index);
   const auto interval = std::ranges::upper_bound(intervals_, index, {}, &Interval::begin) - intervals_.begin() - 1;
-  const auto next = std::ranges::upper_bound(first_, static_cast<std::size_t>(interval));
-  return static_cast<Rank>(next - first_.begin()) - 1;
+  return rank_of(static_cast<std::size_t>(interval));
 }
 
 IntervalSet Layout::rows_in_order(RankRange range) const {
@@ -94,18 +114,21 @@ IntervalSet Layout::rows(RankRange range) const {
   return rows;
 }
 
-std::optional<std::string> Layout::fault() const {
+std::optional<Layout::Fault> Layout::fault() const {
   if (in_rank_order_) return std::nullopt;
-  std::vector<Interval> sorted = intervals_;
-  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::size_t> ascending(intervals_.size());
+  std::iota(ascending.begin(), ascending.end(), std::size_t{0});
+  std::ranges::sort(ascending, {}, [&](std::size_t i) { return intervals_[i]; });
   Index covered = 0;
-  for (const Interval interval : sorted) {
-    if (interval.begin > covered)
-      return "elements " + std::to_string(covered) + " to " + std::to_string(interval.begin - 1) + " are on no rank";
+  std::size_t last = 0;  // the interval that ends there
+  for (const std::size_t i : ascending) {
+    const Interval interval = intervals_[i];
+    if (interval.begin > covered) return Fault{Status::gap, text_of({covered, interval.begin}) + " listed nowhere"};
     if (interval.begin < covered)
-      return "elements " + std::to_string(interval.begin) + " to " +
-             std::to_string(std::min(covered, interval.end) - 1) + " are listed twice";
+      return Fault{Status::overlap, text_of({interval.begin, std::min(covered, interval.end)}) + " listed twice" +
+                                        (rank_count() == 1 ? "" : text_of_ranks(rank_of(last), rank_of(i)))};
     covered = interval.end;
+    last = i;
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "order/message.hpp"
 #include "order/starts.hpp"
 
 namespace steadfold::order {
@@ -42,20 +43,26 @@ class Layout {
   /// Whether rank i's elements, where it has any, stand right behind those of the ranks before it, from 0 on.
   bool in_rank_order() const noexcept { return in_rank_order_; }
   /// Where a rank's elements begin, [S0] eq. 3.3, and which rank holds an element, eq. 3.4; the rank count stands for
-  /// the end. Of layouts in rank order. Cost: O(1), O(log p).
+  /// the end. Of layouts in rank order. Cost: O(1), O(log p) of a table.
   Index start(Rank rank) const noexcept;
   Rank owner(Index index) const noexcept;
 
   /// What the ranks of `range` hold together. The layout must be free of faults. Cost: O(1) where it is in rank order.
   IntervalSet rows(RankRange range) const;
 
-  /// Why the lists do not cover 0..N-1 exactly once, with the first offending indices; nothing when they do.
-  std::optional<std::string> fault() const;
+  /// Why the lists do not cover 0..N-1 exactly once.
+  struct Fault {
+    Status status;     // gap or overlap
+    std::string text;  // the first indices that are concerned and, of an overlap, the ranks
+  };
+  /// Nothing when they do.
+  std::optional<Fault> fault() const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
 
  private:
   IntervalSet rows_in_order(RankRange range) const;
+  Rank rank_of(std::size_t interval) const noexcept;
 
   std::optional<TwoShares> shares_;  // instead of all ranks' intervals
   std::vector<Interval> intervals_;

@@ -266,17 +266,17 @@ std::vector<Call> listed(const Deal& deal, Count element_count = arithmetic::unk
 }
 
 TEST(Layouts, WithGapsAndOverlapsAreRefused) {
-  const std::string what_to_do = "), list every element of 0..N-1 on exactly one rank";
+  const std::string what_to_do = "), list every element of 0..N-1 exactly once";
   const Deal gap = {{{0, 3}}, {{5, 9}}, {}};
-  expect_refused(listed(gap), Status::gap, "the layout is not whole (elements 3 to 4 are on no rank" + what_to_do);
+  expect_refused(listed(gap), Status::gap, "the layout is not whole (elements 3 to 4 are listed nowhere" + what_to_do);
   const Deal late = {{}, {{1, 9}}, {}};
-  expect_refused(listed(late), Status::gap, "the layout is not whole (elements 0 to 0 are on no rank" + what_to_do);
+  expect_refused(listed(late), Status::gap, "the layout is not whole (element 0 is listed nowhere" + what_to_do);
   const Deal overlap = {{{0, 3}}, {{2, 9}}, {}};
   expect_refused(listed(overlap), Status::overlap,
-                 "the layout is not whole (elements 2 to 2 are listed twice" + what_to_do);
+                 "the layout is not whole (element 2 is listed twice by ranks 0 and 1" + what_to_do);
   const Deal twice = {{{4, 9}, {0, 4}, {4, 9}}, {}, {}};
   expect_refused(listed(twice), Status::overlap,
-                 "the layout is not whole (elements 4 to 8 are listed twice" + what_to_do);
+                 "the layout is not whole (elements 4 to 8 are listed twice by rank 0" + what_to_do);
 }
 
 TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
@@ -284,11 +284,11 @@ TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
   EXPECT_EQ(concluded_everywhere(listed(whole, 9)).agreement.value().members[0].element_count, 9u);
   EXPECT_EQ(concluded_everywhere(listed(whole)).agreement.value().members[0].element_count, 9u);
   expect_refused(listed(whole, 10), Status::gap,
-                 "the ranks bring 9 elements of 10 (the layout's element count), make them equal");
+                 "9 elements in place of 10 (the layout's element count), make them equal");
   expect_refused(listed(whole, 8), Status::overlap,
-                 "the ranks bring 9 elements of 8 (the layout's element count), make them equal");
+                 "9 elements in place of 8 (the layout's element count), make them equal");
   std::vector<Call> calls(3, sum_call());
-  expect_refused(calls, Status::gap, "the ranks bring 9 elements of 12 (the layout's element count), make them equal");
+  expect_refused(calls, Status::gap, "9 elements in place of 12 (the layout's element count), make them equal");
 }
 
 TEST(Layouts, AreWhatTheRanksProposed) {

@@ -271,6 +271,12 @@ TEST(Bundles, FailTogetherWhereAnOperatorFails) {
         EXPECT_EQ(job.plans[rank]->status(0), expected);
         EXPECT_EQ(job.results[rank][0].intact(), left < 0) << "no member is delivered alone";
       }
+      const auto knows = [](const auto& plan) {
+        return std::string(plan->failure().what()).starts_with("call 1: the user operator failed (on this rank ");
+      };
+      if (left < 0) {
+        EXPECT_TRUE(std::ranges::any_of(job.plans, knows)) << job.plans[0]->failure().what();
+      }
     }
   }
 }

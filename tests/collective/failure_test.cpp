@@ -46,6 +46,18 @@ void for_every_setting(const Call& common, const Test& test) {
   }
 }
 
+/// `knows` is in the culprit's text; the others' say that another rank knows.
+void expect_texts(SimulatedJob& job, Rank culprit, const std::string& knows) {
+  for (Rank rank = 0; rank < job.rank_count(); ++rank) {
+    if (job.plan(rank).status() == Status::ok) continue;
+    const Failure failure = job.plan(rank).failure();
+    const std::string text = failure.what();
+    EXPECT_EQ(failure.status(), job.plan(rank).status()) << text;
+    EXPECT_NE(text.find(rank == culprit ? knows : "another rank"), std::string::npos)
+        << "rank " << rank << ": " << text;
+  }
+}
+
 void expect_failure(const Outcome& outcome, Rank root, Rank culprit, Status status) {
   ASSERT_FALSE(outcome.stuck) << "deadlock";
   for (std::size_t i = 0; i < outcome.statuses.size(); ++i) {
@@ -74,7 +86,7 @@ Outcome run_with(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<con
   return outcome;
 }
 
-TEST(NullPointers, AreReportedAndTheNextRunIsGood) {
+TEST(NullPointers, AreReportedByTheRankThatKnowsAndTheNextRunIsGood) {
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     for_every_setting({.operation = method == Method::exact ? Operation::dot : Operation::sum,
                        .method = method,
@@ -89,12 +101,17 @@ TEST(NullPointers, AreReportedAndTheNextRunIsGood) {
                           auto bad = good;
                           bad[static_cast<std::size_t>(culprit)] = nullptr;
                           const Status wrong = Status::invalid_argument;
+                          const Count rows = rows_of(deal[static_cast<std::size_t>(culprit)]);
                           expect_failure(run_with(ranks, job, bad, good), setting.root, culprit, wrong);
+                          expect_texts(job, culprit, "null (");
+                          expect_texts(job, culprit, std::to_string(rows) + " rows are to be read), give ");
                           if (method == Method::exact) {
                             expect_failure(run_with(ranks, job, good, bad), setting.root, culprit, wrong);
+                            expect_texts(job, culprit, "the second factor of a dot product is null (");
                           }
                           if (setting.root == all_ranks || setting.root == culprit) {
                             expect_failure(run_with(ranks, job, good, good, culprit), setting.root, culprit, wrong);
+                            expect_texts(job, culprit, "nowhere to put the result (");
                           }
                           expect_result(run_with(ranks, job, good, good), setting.root,
                                         bytes_of(std::vector<double>{static_cast<double>(ones.size())}));
@@ -102,6 +119,33 @@ TEST(NullPointers, AreReportedAndTheNextRunIsGood) {
                         }
                       });
   }
+}
+
+/// One rank gives entries for another number of calls than the plan was bound for: nobody waits for it.
+TEST(Entries, OfAnotherNumberAreReportedAndTheNextRunIsGood) {
+  for_every_setting({.method = Method::tree}, [&](const Setting& setting, const Deal& deal) {
+    const std::vector<double> ones(deal.back().front().end, 1.0);
+    const std::vector<const std::byte*> good(deal.size(), reinterpret_cast<const std::byte*>(ones.data()));
+    const std::vector<const std::byte*> none(deal.size(), nullptr);
+    SimulatedRanks ranks(setting.p, 1);
+    SimulatedJob job(ranks, setting.agreement, setting.calls);
+    for (const std::size_t entries : {0u, 2u}) {
+      const Rank culprit = setting.p / 2;
+      std::vector<Result> results(deal.size(), Result(sizeof(double)));
+      for (Rank rank = 0; rank < setting.p; ++rank) {
+        const auto i = static_cast<std::size_t>(rank);
+        const std::vector<collective::Data> data(rank == culprit ? entries : 1,
+                                                 {.first = good[i], .result = results[i].data()});
+        job.plan(rank).start(data);
+      }
+      Outcome outcome{.stuck = !finish(ranks, {&job}), .statuses = {}, .results = std::move(results)};
+      for (Rank rank = 0; rank < setting.p; ++rank) outcome.statuses.push_back(job.plan(rank).status());
+      expect_failure(outcome, setting.root, culprit, Status::invalid_argument);
+      expect_texts(job, culprit, "data for " + std::to_string(entries) + " calls (the plan was bound for 1), give ");
+      expect_result(run_with(ranks, job, good, none), setting.root,
+                    bytes_of(std::vector<double>{static_cast<double>(ones.size())}));
+    }
+  });
 }
 
 /// A rank without rows, or one that gets no result, may bring null.
@@ -172,6 +216,7 @@ void fail_in_every_call(const Setting& setting, const Deal& deal) {
       SCOPED_TRACE(testing::Message() << "rank " << culprit << " fails in call " << call);
       trigger = {.calls = 0, .fail_at = call};
       expect_failure(run(ranks, job, memory, sizeof(Pair)), setting.root, culprit, Status::operator_failed);
+      expect_texts(job, culprit, "the user operator failed (on this rank ");
       trigger = {};
       if (testing::Test::HasFailure()) return;
     }

@@ -85,12 +85,14 @@ TEST(Local, FailuresSayWhatIsWrong) {
   double result = 0;
   EXPECT_EQ(failure_of({.rows = 4}, rows, &result).status, Status::ok);
   EXPECT_EQ(failure_of({.rows = 4}, nullptr, &result).text,
-            "null data for 4 rows (they are to be read), give their address");
+            "the data are null (4 rows are to be read), give their address");
   EXPECT_EQ(failure_of({.rows = 0}, nullptr, &result).status, Status::ok);
   EXPECT_EQ(failure_of({.rows = 4}, rows, nullptr).status, Status::invalid_argument);
   EXPECT_EQ(failure_of({.operation = Operation::dot, .rows = 4}, rows, &result).status, Status::invalid_argument);
-  EXPECT_EQ(failure_of({.operation = Operation::masked_sum, .rows = 4}, rows, &result).text,
-            "the mask of a masked sum is null (it is missing or of another size), give a byte for every row");
+  EXPECT_EQ(
+      failure_of({.operation = Operation::masked_sum, .rows = 4}, rows, &result).text,
+      "the mask of a masked sum is null (it is missing or of another size; 4 rows are to be read), give a byte for "
+      "every row");
   EXPECT_EQ(failure_of({.operation = Operation::masked_sum, .method = Method::tree, .rows = 0}, rows, &result).status,
             Status::unsupported);
   for (const Type type : {Type::i32, Type::cf32, Type::long_double})
@@ -107,6 +109,8 @@ TEST(Local, FailuresSayWhatIsWrong) {
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     EXPECT_EQ(failure_of({.method = method, .element_count = 5, .rows = 4}, rows, &result).status, Status::gap);
     EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).status, Status::overlap);
+    EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).text,
+              "4 elements in place of 3 (the layout's element count), make them equal");
   }
 }
 
@@ -117,8 +121,12 @@ TEST(Local, LayoutsWithFaultsFail) {
   const std::vector<Interval> overlap = {{0, 3}, {2, 3}};
   Call call{.method = Method::tree, .layout = LayoutKind::intervals, .rows = 4, .intervals = gap};
   EXPECT_EQ(failure_of(call, rows, &result).status, Status::gap);
+  EXPECT_EQ(failure_of(call, rows, &result).text,
+            "the layout is not whole (element 1 is listed nowhere), list every element of 0..N-1 exactly once");
   call.intervals = overlap;
   EXPECT_EQ(failure_of(call, rows, &result).status, Status::overlap);
+  EXPECT_EQ(failure_of(call, rows, &result).text,
+            "the layout is not whole (element 2 is listed twice), list every element of 0..N-1 exactly once");
 }
 
 }  // namespace

@@ -453,26 +453,6 @@ TEST_F(MisuseTest, RankOrderWithNowhereToGo) {
   }
 }
 
-// --- plans -----------------------------------------------------------------------------------------------------------
-
-TEST_F(MisuseTest, PlansRunOnNull) {
-  sf_call call = call_of_rows(5);
-  call.method = SF_TREE;
-  sf_plan* plan = nullptr;
-  ASSERT_EQ(sf_plan_bind(&call, world.comm, &plan), SF_OK) << sf_error_text();
-  double result = 0;
-  for (int odd = 0; odd < world.size; ++odd) {
-    expect_status(SF_INVALID_ARGUMENT, {}, "a plan on null data",
-                  [&] { return sf_plan_run(plan, is_astray(odd) ? nullptr : x.data(), nullptr, &result); });
-    expect_status(SF_INVALID_ARGUMENT, {}, "a plan with nowhere to put the result",
-                  [&] { return sf_plan_run(plan, x.data(), nullptr, is_astray(odd) ? nullptr : &result); });
-    EXPECT_EQ(sf_plan_run(plan, x.data(), nullptr, &result), SF_OK) << sf_error_text();
-    const std::vector<double> all(5 * world.count(), 0.1);
-    EXPECT_TRUE(is(result, tree_of(all, add)));
-  }
-  sf_plan_free(plan);
-}
-
 }  // namespace
 }  // namespace steadfold::tests
 

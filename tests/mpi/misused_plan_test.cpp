@@ -143,6 +143,127 @@ TEST_F(MisusedPlanTest, GivenUpOnTheWay) {
   expect_usable("runs given up");
 }
 
+// --- what a failed run says ----------------------------------------------------------------------------------------
+
+/// The rank that knows says what is wrong, the others that another one knows; in one phase, in two, by two sweeps.
+TEST_F(MisusedPlanTest, PlansRunOnNull) {
+  const std::vector<double> all(5 * world.count(), 0.1);
+  double result = 0;
+  sf_plan* plan = nullptr;
+  const auto in_two_phases = [&](const double* data, double* place) {
+    if (const sf_status status = sf_plan_start(plan, data, nullptr, place); status != SF_OK) return status;
+    int done = 0;
+    sf_status status = SF_OK;
+    while (done == 0 && status == SF_OK) status = sf_plan_test(plan, &done);
+    EXPECT_EQ(sf_plan_wait(plan), status) << "the last run came to the same";
+    return status;
+  };
+  for (const sf_sweep sweep : {SF_SINGLE_SWEEP, SF_DOUBLE_SWEEP}) {
+    sf_call call = call_of_rows(5);
+    call.method = sweep == SF_DOUBLE_SWEEP ? SF_BINNED : SF_TREE;
+    call.sweep = sweep;
+    ASSERT_EQ(sf_plan_bind(&call, world.comm, &plan), SF_OK) << sf_error_text();
+    for (int odd = 0; odd < world.size; ++odd) {
+      const double* const data = is_astray(odd) ? nullptr : x.data();
+      double* const place = is_astray(odd) ? nullptr : &result;
+      const Words no_data = is_astray(odd) ? Words{"null", "5 rows"} : Words{"another rank knows"};
+      const Words no_place = is_astray(odd) ? Words{"nowhere to put the result"} : Words{"another rank knows"};
+      expect_status(SF_INVALID_ARGUMENT, no_data, "a plan on null data",
+                    [&] { return sf_plan_run(plan, data, nullptr, &result); });
+      expect_status(SF_INVALID_ARGUMENT, no_data, "a plan started on null data",
+                    [&] { return in_two_phases(data, &result); });
+      expect_status(SF_INVALID_ARGUMENT, no_place, "a plan with nowhere to put the result",
+                    [&] { return sf_plan_run(plan, x.data(), nullptr, place); });
+      expect_status(SF_INVALID_ARGUMENT, no_place, "a plan started with nowhere to put the result",
+                    [&] { return in_two_phases(x.data(), place); });
+      EXPECT_EQ(sf_plan_run(plan, x.data(), nullptr, &result), SF_OK) << sf_error_text();
+      EXPECT_TRUE(is(
+          result, sweep == SF_DOUBLE_SWEEP ? reference::exact_sum(std::span<const double>(all)) : tree_of(all, add)));
+    }
+    sf_plan_free(plan);
+  }
+}
+
+TEST_F(MisusedPlanTest, PlansOfBundlesRunOnNull) {
+  std::vector<sf_call> calls(3, call_of_rows(5));
+  calls[1].operation = SF_DOT;
+  calls[2].operation = SF_MASKED_SUM;
+  const std::vector<std::uint8_t> mask(5, 1);
+  std::vector<double> results(3);
+  const std::vector<sf_data> good = {
+      {x.data(), nullptr, &results[0]}, {x.data(), x.data(), &results[1]}, {x.data(), mask.data(), &results[2]}};
+  sf_plan* plan = nullptr;
+  ASSERT_EQ(sf_bundle_bind(calls.data(), 3, world.comm, &plan), SF_OK) << sf_error_text();
+  for (int odd = 0; odd < world.size; ++odd) {
+    const auto expect = [&](const Words& words, const std::vector<sf_data>& data) {
+      expect_status(SF_INVALID_ARGUMENT, is_astray(odd) ? words : Words{"another rank knows"}, words.front(), [&] {
+        return sf_bundle_run(plan, is_astray(odd) ? data.data() : good.data(), is_astray(odd) ? data.size() : 3);
+      });
+      expect_text(sf_bundle_status(plan, 1) == SF_OK ? "" : sf_error_text(),
+                  is_astray(odd) ? words : Words{"another rank knows"}, "a member's status");
+    };
+    std::vector<sf_data> data = good;
+    data[1].second = nullptr;
+    expect({"call 1: the second factor of a dot product is null", "5 rows"}, data);
+    data = good;
+    data[2].second = nullptr;
+    expect({"call 2: the mask of a masked sum is null", "5 rows"}, data);
+    data = good;
+    data[0].result = nullptr;
+    expect({"call 0: nowhere to put the result"}, data);
+    data.pop_back();
+    expect({"data for 2 calls (the plan was bound for 3)"}, data);
+    expect({"data for 0 calls (the plan was bound for 3)"}, {});
+    EXPECT_EQ(sf_bundle_run(plan, good.data(), 3), SF_OK) << sf_error_text();
+    EXPECT_TRUE(is(results[2], results[0]));
+  }
+  sf_plan_free(plan);
+}
+
+/// What a failing operator in C is told of: on its rank that it was its own.
+TEST_F(MisusedPlanTest, OperatorsThatFailInPlansAndOneShots) {
+  bool fails = false;
+  sf_call call = call_of_rows(5);
+  call.operation = SF_USER;
+  call.type = call.result_type = SF_BYTES;
+  call.element_bytes = sizeof(double);
+  call.context = &fails;
+  call.user = [](const void* left, const void*, void* result, std::size_t count, void* context) {
+    std::memcpy(result, left, count * sizeof(double));
+    return *static_cast<bool*>(context) ? 7 : 0;
+  };
+  sf_plan* plan = nullptr;
+  ASSERT_EQ(sf_plan_bind(&call, world.comm, &plan), SF_OK) << sf_error_text();
+  std::vector<sf_call> calls = {call_of_rows(5), call};
+  sf_plan* bundle = nullptr;
+  ASSERT_EQ(sf_bundle_bind(calls.data(), 2, world.comm, &bundle), SF_OK) << sf_error_text();
+  std::vector<double> results(2);
+  const sf_data data[2] = {{x.data(), nullptr, &results[0]}, {x.data(), nullptr, &results[1]}};
+  for (int odd = 0; odd < world.size; ++odd) {
+    fails = is_astray(odd);
+    const std::string own = "the user operator failed (on this rank";
+    const std::string others = "the user operator failed (on another rank";
+    expect_status(SF_OPERATOR_FAILED, {fails ? own : others}, "a plan",
+                  [&] { return sf_plan_run(plan, x.data(), nullptr, results.data()); });
+    expect_status(SF_OPERATOR_FAILED, {fails ? "call 1: " + own : others}, "a bundle",
+                  [&] { return sf_bundle_run(bundle, data, 2); });
+    expect_status(SF_OPERATOR_FAILED, {fails ? own : others}, "one-shot by a plan",
+                  [&] { return sf_reduce(&call, x.data(), nullptr, results.data(), world.comm); });
+    const std::string where = world.size == 1 ? "" : "rank " + std::to_string(odd) + ": ";
+    const std::vector<Interval> mine = {{5 * world.index(), 5 * world.index() + 5}};
+    sf_call listed = call;
+    listed.layout = SF_INTERVALS;
+    listed.intervals = mine.data();
+    listed.interval_count = 1;
+    expect_status(SF_OPERATOR_FAILED, {where + own}, "one-shot in the opening",
+                  [&] { return sf_reduce(&listed, x.data(), nullptr, results.data(), world.comm); });
+  }
+  fails = false;
+  EXPECT_EQ(sf_plan_run(plan, x.data(), nullptr, results.data()), SF_OK) << sf_error_text();
+  sf_plan_free(plan);
+  sf_plan_free(bundle);
+}
+
 // --- operators that call back ----------------------------------------------------------------------------------------
 
 /// Calls `inner` once a combination; what that threw fails the run.
