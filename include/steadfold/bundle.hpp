@@ -10,6 +10,8 @@
 // layout; root and schedule are the bundle's. Header-only over the C functions of steadfold_mpi.h.
 #pragma once
 
+#include <functional>
+
 #include "steadfold/mpi.hpp"
 
 namespace steadfold {
@@ -28,42 +30,73 @@ struct BundleOptions {
   std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
 };
 
+/// A range that has a name, or one whose elements stay when it goes, such as a span: what a bundle may refer to.
+template <class R>
+concept Lasting = Vector<R> && std::ranges::borrowed_range<R>;
+/// A temporary that takes its elements with it.
+template <class R>
+concept Fleeting = Vector<R> && !Lasting<R>;
+
 namespace detail {
+
+/// Where a range's elements are now.
+template <class T>
+using Source = std::function<std::span<T>()>;
+
+/// Spans are kept as they are; containers are asked anew each time, since they may move their elements.
+template <class T, class R>
+Source<T> source_of(R&& range) {
+  if constexpr (std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>)
+    return [kept = std::span<T>(range)] { return kept; };
+  else
+    return [at = std::addressof(range)] { return std::span<T>(*at); };
+}
 
 /// One reduction of a bundle: its operator, where its elements are, and what they came to.
 class BundleMember {
  public:
   virtual ~BundleMember() = default;
   virtual sf_call call() = 0;
+  /// Elements of the caller's range, as many as it has now.
+  virtual std::uint64_t size() const = 0;
+  /// Why the caller's ranges cannot be run on; empty where they can.
+  virtual std::string fault() const { return {}; }
   virtual sf_data data() = 0;
   virtual std::shared_ptr<OperatorHolder> holder() = 0;
 
-  /// How the last run ended for it; nothing before the first.
-  std::optional<sf_status> status;
+  enum class Phase { idle, running, ended };
+  Phase phase = Phase::idle;
+  sf_status status = SF_OK;  // of the last run that ended
 };
 
-template <class T, class Op>
+/// `second`, if there is one, are the other factors of a dot product or a mask.
+template <class T, class Op, class Second = T>
 class HeldMember final : public BundleMember {
  public:
   using Result = result_t<T, Op>;
 
-  HeldMember(const Op& op, const T* first, const void* second, std::uint64_t rows, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)), first_(first), second_(second), rows_(rows) {
+  HeldMember(const Op& op, Source<const T> first, Source<const Second> second, const MemberOptions& options)
+      : held_(std::make_shared<HeldOperator<T, Op>>(op)), first_(std::move(first)), second_(std::move(second)) {
     options_ = {
         .method = options.method, .layout = options.layout, .require = options.require, .threads = options.threads};
   }
 
-  sf_call call() override { return call_of(*held_, rows_, options_); }
-  sf_data data() override { return {first_, second_, &result_}; }
+  sf_call call() override { return call_of(*held_, size(), options_); }
+  std::uint64_t size() const override { return first_().size(); }
+  std::string fault() const override {
+    if (!second_ || second_().size() == size()) return {};
+    return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
+           std::to_string(size()) + "), give two of the same size";
+  }
+  sf_data data() override { return {first_().data(), second_ ? second_().data() : nullptr, &result_}; }
   std::shared_ptr<OperatorHolder> holder() override { return held_; }
   const Result& result() const { return result_; }
 
  private:
   std::shared_ptr<HeldOperator<T, Op>> held_;
   Options options_;
-  const T* first_;
-  const void* second_;
-  std::uint64_t rows_;
+  Source<const T> first_;
+  Source<const Second> second_;
   Result result_ = no_result<Result>();
 };
 
@@ -71,19 +104,20 @@ class HeldMember final : public BundleMember {
 template <class T, class Op>
 class HeldVector final : public BundleMember {
  public:
-  HeldVector(const Op& op, std::span<T> buffer, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)), buffer_(buffer) {
+  HeldVector(const Op& op, Source<T> buffer, const MemberOptions& options)
+      : held_(std::make_shared<HeldOperator<T, Op>>(op)), buffer_(std::move(buffer)) {
     options_ = {.method = options.method, .require = options.require, .threads = options.threads};
   }
 
-  sf_call call() override { return call_of_vectors(*held_, buffer_.size(), options_); }
-  sf_data data() override { return {buffer_.data(), nullptr, buffer_.data()}; }
+  sf_call call() override { return call_of_vectors(*held_, size(), options_); }
+  std::uint64_t size() const override { return buffer_().size(); }
+  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data()}; }
   std::shared_ptr<OperatorHolder> holder() override { return held_; }
 
  private:
   std::shared_ptr<HeldOperator<T, Op>> held_;
   Options options_;
-  std::span<T> buffer_;
+  Source<T> buffer_;
 };
 
 }  // namespace detail
@@ -92,15 +126,18 @@ class HeldVector final : public BundleMember {
 template <class T>
 class Result {
  public:
-  /// Throws Error where the member had nothing to reduce, or before the first run. On ranks that get no result a NaN
-  /// (integers: 0).
+  /// Throws Error where the member had nothing to reduce, before the first run, and between `start` and the end of the
+  /// run. On ranks that get no result a NaN (integers: 0).
   const T& value() const {
-    if (!member_->status)
+    using Phase = detail::BundleMember::Phase;
+    if (member_->phase == Phase::idle)
       throw Error(SF_INVALID_ARGUMENT, "no value yet (no plan of the bundle has run), run one first");
-    if (*member_->status == SF_EMPTY)
+    if (member_->phase == Phase::running)
+      throw Error(SF_INVALID_ARGUMENT, "no value (a run was started and has not ended), call wait or test first");
+    if (member_->status == SF_EMPTY)
       throw Error(SF_EMPTY, "nothing to reduce (no rank brought an element to this member), check the count first");
-    if (*member_->status != SF_OK)
-      throw Error(*member_->status, "no value (the bundle's last run failed), see what it threw");
+    if (member_->status != SF_OK)
+      throw Error(member_->status, "no value (the bundle's last run failed), see what it threw");
     return *value_;
   }
 
@@ -113,25 +150,34 @@ class Result {
   const T* value_;  // within the member
 };
 
-/// A bundle agreed on once and run often. Move-only; one thread at a time; of no use after MPI_Finalize.
-/// Collective.
+/// A bundle agreed on once and run often: a run allocates nothing. Move-only; one thread at a time; of no use after
+/// MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
-  /// Reduces what the members' memory holds now. Where a member had nothing to reduce its `value` throws, not this.
+  /// Reduces what the members' ranges hold now. Ranges of another size than at `bind`, on any rank, fail the run on all
+  /// ranks. Where a member had nothing to reduce its `value` throws, not this.
   void run() {
-    const std::vector<sf_data> data = all_data();
-    conclude(sf_bundle_run(get(), data.data(), data.size()));
+    std::string fault = look();
+    const sf_status status = sf_bundle_run(get(), data_.data(), data_.size());
+    if (is_running_) return check(status);  // refused: the run under way goes on
+    fault_ = std::move(fault);
+    is_running_ = true;
+    conclude(status);
   }
 
-  /// In two phases; the members' memory stays the plan's until it is done.
+  /// In two phases; the members' memory stays the plan's, and stays where it is, until it is done. There is no value
+  /// meanwhile.
   void start() {
-    const std::vector<sf_data> data = all_data();
-    check(sf_bundle_start(get(), data.data(), data.size()));
+    std::string fault = look();
+    check(sf_bundle_start(get(), data_.data(), data_.size()));
+    fault_ = std::move(fault);
+    is_running_ = true;
+    for (const auto& member : members_) member->phase = detail::BundleMember::Phase::running;
   }
   bool test() {
     sf_status status = SF_OK;
     const bool is_done = done(status);
-    if (is_done || status != SF_OK) conclude(status);
+    is_done ? conclude(status) : check(status);
     return is_done;
   }
   void wait() { conclude(sf_plan_wait(get())); }
@@ -146,130 +192,186 @@ class BundlePlan : public detail::BoundPlan {
       calls.push_back(member->call());
       calls.back().root = options.root.value_or(SF_ALL_RANKS);
       calls.back().schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+      sizes_.push_back(member->size());
       own(member->holder());
     }
+    data_.reserve(members_.size());
     sf_plan* plan = nullptr;
     check(sf_bundle_bind(calls.data(), calls.size(), comm, &plan));
     own(plan);
   }
 
-  std::vector<sf_data> all_data() const {
-    std::vector<sf_data> data;
-    data.reserve(members_.size());
-    for (const auto& member : members_) data.push_back(member->data());
-    return data;
+  /// Where the members' elements are now. Returns what is wrong with them: then there are none, which the library
+  /// reports to all ranks, so that nobody waits for this one.
+  std::string look() {
+    data_.clear();
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      std::string fault = members_[i]->fault();
+      if (members_[i]->size() != sizes_[i])
+        fault = std::to_string(members_[i]->size()) + " elements (the plan was bound for " + std::to_string(sizes_[i]) +
+                " on this rank), keep the size or bind another plan";
+      if (!fault.empty()) {
+        data_.clear();
+        return (members_.size() == 1 ? "" : "call " + std::to_string(i) + ": ") + fault;
+      }
+      data_.push_back(members_[i]->data());
+    }
+    return {};
   }
+  /// Says how the last run ended, and leaves that with the members if it was still under way.
   void conclude(sf_status status) {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      members_[i]->status = status <= SF_EMPTY ? sf_bundle_status(get(), i) : status;
+    for (std::size_t i = 0; is_running_ && i < members_.size(); ++i) {
+      detail::BundleMember& member = *members_[i];
+      member.status = status <= SF_EMPTY ? sf_bundle_status(get(), i) : status;
+      member.phase = detail::BundleMember::Phase::ended;
+    }
+    is_running_ = false;
+    if (status == SF_INVALID_ARGUMENT && !fault_.empty()) throw Error(status, fault_);
     if (status > SF_EMPTY) check(status);
   }
 
   Members members_;
+  std::vector<std::uint64_t> sizes_;  // of the members' ranges when the plan was bound
+  std::vector<sf_data> data_;         // of the run that begins
+  std::string fault_;                 // of the run under way, or the last one
+  bool is_running_ = false;
 };
 
-/// Reductions that travel together. Members refer to the caller's memory, which must stay where it is, of the same
-/// size, as long as a plan of the bundle is run; what it holds may change. Adding members is local; all ranks add the
-/// same ones in the same order.
+/// Reductions that travel together. Adding members is local; all ranks add the same ones in the same order.
+///
+/// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
+/// where its elements are, so that it may grow before `bind`, swap or move them between runs. Of a span, or a range
+/// like it, a copy is kept: its elements must stay where they are. Temporaries that own their elements don't compile.
 class Bundle {
  public:
   /// The sum of all elements of all ranks.
-  template <Vector R>
+  template <Lasting R>
     requires Element<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_SUM>> sum(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_SUM>> sum(R&& x, const MemberOptions& options = {}) {
     return reduce(x, plus, options);
   }
-  /// The sum of x[i] * y[i], correctly rounded.
-  template <Vector R, Vector S>
+  /// The sum of x[i] * y[i], correctly rounded. Different sizes fail the run, on all ranks.
+  template <Lasting R, Lasting S>
     requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::value_of_t<R, SF_DOT>> dot(const R& x, const S& y, const MemberOptions& options = {}) {
-    // Different sizes fail in the run, on all ranks: no rank must wait for one that threw.
-    const bool same_size = std::ranges::size(x) == std::ranges::size(y);
-    return add(BuiltIn<SF_DOT>{}, std::ranges::data(x), same_size ? std::ranges::data(y) : nullptr,
-               std::max(std::ranges::size(x), std::ranges::size(y)), options);
+  Result<detail::value_of_t<R, SF_DOT>> dot(R&& x, S&& y, const MemberOptions& options = {}) {
+    using T = detail::element_t<R>;
+    return add<T, T>(BuiltIn<SF_DOT>{}, x, detail::source_of<const T>(y), options);
   }
   /// The sum of w[i] * x[i], correctly rounded: the dot product by another name.
-  template <Vector R, Vector S>
+  template <Lasting R, Lasting S>
     requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::value_of_t<R, SF_DOT>> weighted_sum(const R& x, const S& w, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_DOT>> weighted_sum(R&& x, S&& w, const MemberOptions& options = {}) {
     return dot(x, w, options);
   }
   /// The sum of absolute values, that of squares, and that of the elements whose mask is not 0, correctly rounded.
-  template <Vector R>
+  template <Lasting R>
     requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_ABS_SUM>> abs_sum(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_ABS_SUM>> abs_sum(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_ABS_SUM>{}, options);
   }
-  template <Vector R>
+  template <Lasting R>
     requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_SUM_SQUARES>> sum_squares(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_SUM_SQUARES>> sum_squares(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_SUM_SQUARES>{}, options);
   }
-  template <Vector R, Mask M>
-    requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MASKED_SUM>> masked_sum(const R& x, const M& mask,
-                                                          const MemberOptions& options = {}) {
-    const bool same_size = std::ranges::size(x) == std::ranges::size(mask);
-    return add(BuiltIn<SF_MASKED_SUM>{}, std::ranges::data(x), same_size ? std::ranges::data(mask) : nullptr,
-               std::max(std::ranges::size(x), std::ranges::size(mask)), options);
+  template <Lasting R, Lasting M>
+    requires Mask<M> && (Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_MASKED_SUM>> masked_sum(R&& x, M&& mask, const MemberOptions& options = {}) {
+    using Byte = detail::element_t<M>;
+    return add<detail::element_t<R>, Byte>(BuiltIn<SF_MASKED_SUM>{}, x, detail::source_of<const Byte>(mask), options);
   }
   /// The Euclidean norm, correctly rounded.
-  template <Vector R>
+  template <Lasting R>
     requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_NORM2>> norm2(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_NORM2>> norm2(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_NORM2>{}, options);
   }
   /// The sum divided by the number of elements, rounded once.
-  template <Vector R>
+  template <Lasting R>
     requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_MEAN>> mean(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_MEAN>> mean(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_MEAN>{}, options);
   }
   /// The least element, the greatest, and where they are.
-  template <Vector R>
+  template <Lasting R>
     requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MIN>> min(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_MIN>> min(R&& x, const MemberOptions& options = {}) {
     return reduce(x, minimum, options);
   }
-  template <Vector R>
+  template <Lasting R>
     requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MAX>> max(const R& x, const MemberOptions& options = {}) {
+  Result<detail::value_of_t<R, SF_MAX>> max(R&& x, const MemberOptions& options = {}) {
     return reduce(x, maximum, options);
   }
-  template <Vector R>
+  template <Lasting R>
     requires Number<detail::element_t<R>>
-  Result<Located<detail::element_t<R>>> min_location(const R& x, const MemberOptions& options = {}) {
+  Result<Located<detail::element_t<R>>> min_location(R&& x, const MemberOptions& options = {}) {
     return reduce(x, minimum_location, options);
   }
-  template <Vector R>
+  template <Lasting R>
     requires Number<detail::element_t<R>>
-  Result<Located<detail::element_t<R>>> max_location(const R& x, const MemberOptions& options = {}) {
+  Result<Located<detail::element_t<R>>> max_location(R&& x, const MemberOptions& options = {}) {
     return reduce(x, maximum_location, options);
   }
   /// All elements of all ranks combined by `op` in the binary tree over their indices.
-  template <Vector R, class Op>
-  Result<detail::result_t<detail::element_t<R>, Op>> reduce(const R& x, const Op& op,
-                                                            const MemberOptions& options = {}) {
-    return add(op, std::ranges::data(x), static_cast<const detail::element_t<R>*>(nullptr), std::ranges::size(x),
-               options);
+  template <Lasting R, class Op>
+  Result<detail::result_t<detail::element_t<R>, Op>> reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
+    return add<detail::element_t<R>, detail::element_t<R>>(op, x, {}, options);
   }
   /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. On the root only,
   /// where the bundle has one. The layout of the options does not count.
-  template <class T, class Op>
-  void allreduce(std::span<T> buffer, const Op& op, const MemberOptions& options = {}) {
+  template <Lasting R, class Op>
+  void allreduce(R&& buffer, const Op& op, const MemberOptions& options = {}) {
+    using T = std::remove_reference_t<std::ranges::range_reference_t<R>>;
+    static_assert(!std::is_const_v<T>, "results are written to the buffer: its elements must not be const");
     static_assert(std::same_as<detail::result_t<T, Op>, T>, "the results do not fit in the place of the elements");
-    members_.push_back(std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(op, buffer, options));
+    members_.push_back(
+        std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(op, detail::source_of<T>(buffer), options));
   }
+
+  // A temporary is gone before a plan runs: give it a name that outlives the plans.
+  template <Fleeting R>
+  void sum(R&&, const MemberOptions& = {}) = delete;
+  template <class R, class S>
+    requires Fleeting<R> || Fleeting<S>
+  void dot(R&&, S&&, const MemberOptions& = {}) = delete;
+  template <class R, class S>
+    requires Fleeting<R> || Fleeting<S>
+  void weighted_sum(R&&, S&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void abs_sum(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void sum_squares(R&&, const MemberOptions& = {}) = delete;
+  template <class R, class M>
+    requires Fleeting<R> || Fleeting<M>
+  void masked_sum(R&&, M&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void norm2(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void mean(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void min(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void max(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void min_location(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void max_location(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R, class Op>
+  void reduce(R&&, const Op&, const MemberOptions& = {}) = delete;
+  template <Fleeting R, class Op>
+  void allreduce(R&&, const Op&, const MemberOptions& = {}) = delete;
 
   /// Agrees with all ranks of `comm` on the members so far. More may be added afterwards, for other plans. Plans of one
   /// bundle share the results.
   BundlePlan bind(MPI_Comm comm, const BundleOptions& options = {}) const { return {members_, comm, options}; }
 
  private:
-  template <class T, class Op>
-  Result<detail::result_t<T, Op>> add(const Op& op, const T* first, const void* second, std::uint64_t rows,
+  template <class T, class Second, class R, class Op>
+  Result<detail::result_t<T, Op>> add(const Op& op, R&& x, detail::Source<const Second> second,
                                       const MemberOptions& options) {
-    auto member = std::make_shared<detail::HeldMember<T, std::decay_t<Op>>>(op, first, second, rows, options);
+    auto member = std::make_shared<detail::HeldMember<T, std::decay_t<Op>, Second>>(op, detail::source_of<const T>(x),
+                                                                                    std::move(second), options);
     members_.push_back(member);
     return {member, &member->result()};
   }

@@ -215,7 +215,7 @@ sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_p
   return guarded([&] {
     std::vector<steadfold::collective::Call> translated;
     std::optional<Failure> failure;
-    if (calls == nullptr)
+    if (calls == nullptr && count > 0)
       failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
     for (size_t i = 0; calls != nullptr && i < count; ++i) {
       auto each = steadfold::capi::translated(calls + i);

@@ -19,6 +19,7 @@
 #include "ranks.hpp"
 #include "reference.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/bundle.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STEADFOLD_MALLOC_IS_TAKEN
@@ -270,6 +271,18 @@ TEST_F(AllocationTest, Plans) {
   std::vector<double> wide(20000, 1.0);
   auto vectors = Plan<double>::of_vectors(plus, wide.size(), world.comm);
   expect_none("plan of vectors", [&] { vectors.run(wide, std::span(wide)); });
+  Bundle bundle;
+  bundle.sum(x);
+  bundle.dot(x, x);
+  bundle.reduce(x, subtract);
+  std::vector<double> narrow(8, 1.0);
+  bundle.allreduce(narrow, plus);
+  BundlePlan together = bundle.bind(world.comm);
+  expect_none("bundle", [&] { together.run(); });
+  expect_none("bundle in two phases", [&] {
+    together.start();
+    together.wait();
+  });
   careful.trace(true);
   expect_none("traced plan", [&] { careful.run(x); });
 }

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bits.hpp"
@@ -179,7 +182,10 @@ TEST_F(BundleTest, FailsOnAllRanksWhereAnOperatorThrows) {
 TEST_F(BundleTest, ThatIsNotTheSameOnAllRanksIsRefusedEverywhere) {
   const std::vector<double> mine(4, 1.0);
   const Bundle none;
-  EXPECT_EQ(outcome_of([&] { none.bind(world.comm); }).status, SF_INVALID_ARGUMENT);
+  const Outcome refused = outcome_of([&] { none.bind(world.comm); });
+  EXPECT_EQ(refused.status, SF_INVALID_ARGUMENT);
+  EXPECT_NE(refused.text.find("no calls (the bundle is empty), add one before it is bound"), std::string::npos)
+      << refused.text;
   if (world.size == 1) return;
   const bool is_last = world.rank == world.size - 1;
   const auto expect_refused = [&](sf_status status, const char* text, const auto& fill) {
@@ -212,14 +218,178 @@ TEST_F(BundleTest, ThatIsNotTheSameOnAllRanksIsRefusedEverywhere) {
   });
 }
 
-TEST_F(BundleTest, WithFactorsOfDifferentSizesFailsInTheRunOnAllRanks) {
+// --- ranges that change, or are gone ---------------------------------------------------------------------------------
+
+/// On the culprit the text is `own`, elsewhere that of a rank that does not know; in one phase and in two.
+void expect_failed_runs(BundlePlan& plan, bool is_culprit, const std::string& own) {
+  const auto expect_text = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.string();
+    EXPECT_NE(outcome.text.find(is_culprit ? own : "another rank knows"), std::string::npos) << outcome.text;
+  };
+  expect_text(outcome_of([&] { plan.run(); }));
+  plan.start();
+  expect_text(outcome_of([&] { plan.wait(); }));
+  expect_text(outcome_of([&] { plan.wait(); }));
+  plan.start();
+  expect_text(outcome_of([&] {
+    while (!plan.test()) {
+    }
+  }));
+}
+
+TEST_F(BundleTest, WithRangesOfDifferentSizesFailsInTheRunOnAllRanks) {
+  const bool is_last = world.rank == world.size - 1;
   const std::vector<double> four(4, 1.0);
-  const std::vector<double> three(world.rank == world.size - 1 ? 3 : 4, 1.0);
+  std::vector<double> three(is_last ? 3 : 4, 1.0);
+  std::vector<char> mask(is_last ? 5 : 4, 1);
   Bundle bundle;
   const auto product = bundle.dot(four, three);
+  const auto selected = bundle.masked_sum(four, mask);
   BundlePlan plan = bundle.bind(world.comm);
-  EXPECT_EQ(outcome_of([&] { plan.run(); }).status, SF_INVALID_ARGUMENT);
+  expect_failed_runs(plan, is_last, "call 0: a second range of 3 elements (the first one has 4), give two of the same");
   EXPECT_EQ(outcome_of([&] { (void)product.value(); }).status, SF_INVALID_ARGUMENT);
+  three.resize(4, 1.0);
+  expect_failed_runs(plan, is_last, "call 1: a second range of 5 elements (the first one has 4), give two of the same");
+  mask.resize(4);
+  plan.run();
+  EXPECT_TRUE(is(product.value(), 4.0 * world.size));
+  EXPECT_TRUE(is(selected.value(), 4.0 * world.size));
+}
+
+TEST_F(BundleTest, WithARangeThatGrewFailsInTheRunOnAllRanks) {
+  for (const int culprit : {0, world.size - 1}) {
+    for (const std::size_t bound : {std::size_t{0}, std::size_t{3}}) {  // one without rows has nothing to be read
+      const std::size_t mine = world.rank == culprit ? bound : 3;
+      std::vector<double> x(mine, 1.0);
+      std::vector<double> vector(2, 1.0);
+      Bundle bundle;
+      bundle.sum(vector);
+      const auto sum = bundle.sum(x);
+      bundle.allreduce(vector, plus);
+      BundlePlan plan = bundle.bind(world.comm);
+      plan.run();
+      const double total = 3.0 * (world.size - 1) + static_cast<double>(bound);
+      EXPECT_TRUE(is(sum.value(), total));
+      if (world.rank == culprit) x.push_back(1.0);
+      expect_failed_runs(plan, world.rank == culprit,
+                         "call 1: " + std::to_string(bound + 1) + " elements (the plan was bound for " +
+                             std::to_string(bound) + " on this rank), keep the size or bind another plan");
+      if (world.rank == culprit) x.pop_back();
+      const std::vector<double> before = vector;
+      if (world.rank == culprit) vector.resize(3);
+      expect_failed_runs(plan, world.rank == culprit, "call 0: 3 elements (the plan was bound for 2 on this rank)");
+      vector.resize(2);
+      EXPECT_EQ(vector, before) << "nothing is written where nothing is reduced";
+      plan.run();
+      EXPECT_TRUE(is(sum.value(), total));
+    }
+  }
+}
+
+/// A vector that grew is somewhere else: every run, and every bind, asks it anew.
+TEST_F(BundleTest, FollowsContainersThatMoveTheirElements) {
+  std::vector<double> x(3, 1.0);
+  std::vector<double> y(3, 2.0);
+  std::vector<float> buffer(2, 1.0f);
+  Bundle bundle;
+  const auto sum = bundle.sum(x);
+  const auto product = bundle.dot(x, y);
+  bundle.allreduce(buffer, plus);
+  x.resize(5000, 1.0);  // somewhere else
+  y.resize(5000, 2.0);
+  BundlePlan plan = bundle.bind(world.comm);
+  plan.run();
+  EXPECT_TRUE(is(sum.value(), 5000.0 * world.size));
+  EXPECT_TRUE(is(product.value(), 10000.0 * world.size));
+  EXPECT_EQ(buffer, std::vector<float>(2, static_cast<float>(world.size)));
+  std::vector<double> other(5000, 3.0);
+  x.swap(other);
+  std::vector<float>(2, 2.0f).swap(buffer);
+  plan.run();
+  EXPECT_TRUE(is(sum.value(), 15000.0 * world.size));
+  EXPECT_TRUE(is(product.value(), 30000.0 * world.size));
+  EXPECT_EQ(buffer, std::vector<float>(2, static_cast<float>(2 * world.size)));
+}
+
+/// A span is kept as it was given: the object may go, its elements stay.
+TEST_F(BundleTest, KeepsSpansOfItsOwn) {
+  std::vector<double> x(4, 1.0);
+  std::vector<std::int64_t> buffer(3, 1);
+  Bundle bundle;
+  const auto add_spans = [&] {
+    const std::span<const double> some(x.data(), 3);
+    auto result = std::pair(bundle.sum(some), bundle.sum(std::span(x).subspan(2)));
+    bundle.allreduce(std::span(buffer), plus);
+    return result;
+  };
+  const auto [first, rest] = add_spans();
+  BundlePlan plan = bundle.bind(world.comm);
+  plan.run();
+  EXPECT_TRUE(is(first.value(), 3.0 * world.size));
+  EXPECT_TRUE(is(rest.value(), 2.0 * world.size));
+  EXPECT_EQ(buffer, std::vector<std::int64_t>(3, world.size));
+}
+
+template <class R>
+concept CanBeAdded = requires(Bundle bundle, R&& x, std::vector<double> y) {
+  bundle.sum(std::forward<R>(x));
+  bundle.dot(std::forward<R>(x), y);
+  bundle.dot(y, std::forward<R>(x));
+  bundle.weighted_sum(y, std::forward<R>(x));
+  bundle.norm2(std::forward<R>(x));
+  bundle.reduce(std::forward<R>(x), plus);
+  bundle.max_location(std::forward<R>(x));
+};
+template <class R>
+concept CanBeAddedToSome = requires(Bundle bundle, R&& x) { bundle.sum(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.abs_sum(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.sum_squares(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.norm2(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.mean(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.min(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.max(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.min_location(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.max_location(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.reduce(std::forward<R>(x), plus); } ||
+                           requires(Bundle bundle, R&& x) { bundle.allreduce(std::forward<R>(x), plus); };
+template <class R>
+concept CanBeAFactor =
+    requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.dot(y, std::forward<R>(x)); } ||
+    requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.dot(std::forward<R>(x), y); } ||
+    requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.weighted_sum(y, std::forward<R>(x)); };
+template <class R>
+concept CanBeAMask =
+    requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.masked_sum(y, std::forward<R>(x)); };
+static_assert(CanBeAdded<std::vector<double>&> && CanBeAdded<const std::vector<double>&>);
+static_assert(CanBeAdded<std::span<const double>> && CanBeAdded<double (&)[3]> && CanBeAMask<std::vector<char>&>);
+static_assert(!CanBeAddedToSome<std::vector<double>> && !CanBeAddedToSome<std::array<double, 3>>);
+static_assert(!CanBeAFactor<std::vector<double>> && !CanBeAMask<std::vector<char>>);
+
+TEST_F(BundleTest, HasNoValueWhileItRuns) {
+  const std::vector<double> mine(3, 1.0);
+  Bundle bundle;
+  const auto sum = bundle.sum(mine);
+  BundlePlan plan = bundle.bind(world.comm);
+  const auto expect_none = [&](const char* text) {
+    const Outcome outcome = outcome_of([&] { (void)sum.value(); });
+    EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT);
+    EXPECT_NE(outcome.text.find(text), std::string::npos) << outcome.string();
+  };
+  EXPECT_TRUE(plan.test());
+  plan.wait();
+  expect_none("no value yet (no plan of the bundle has run)");
+  for (int run = 0; run < 3; ++run) {
+    plan.start();
+    expect_none("no value (a run was started and has not ended)");
+    EXPECT_EQ(outcome_of([&] { plan.start(); }).status, SF_INVALID_ARGUMENT) << "started twice";
+    EXPECT_EQ(outcome_of([&] { plan.run(); }).status, SF_INVALID_ARGUMENT) << "run while started";
+    expect_none("no value (a run was started and has not ended)");
+    plan.wait();
+    EXPECT_TRUE(is(sum.value(), 3.0 * world.size));
+    plan.wait();
+    EXPECT_TRUE(plan.test());
+    EXPECT_TRUE(is(sum.value(), 3.0 * world.size));
+  }
 }
 
 TEST_F(BundleTest, InCReportsWhatIsWrongWithItsArguments) {
