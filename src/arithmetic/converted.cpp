@@ -128,7 +128,7 @@ class ConvertedBuilder final : public Builder {
         columns_(columns),
         row_bytes_(columns * size_of(from)),
         out_bytes_(columns * how.parts * size_of(how.type)),
-        tile_(std::max<Count>(tile_bytes / (how.rows * out_bytes_), 1)) {}
+        tile_(std::max<Count>(tile_bytes / std::max<Bytes>(how.rows * out_bytes_, 1), 1)) {}
 
   void clear() override { inner_->clear(); }
 

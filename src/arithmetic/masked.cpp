@@ -73,7 +73,7 @@ class MaskedBuilder final : public Builder {
   MaskedBuilder(std::unique_ptr<Builder> inner, Bytes row_bytes)
       : inner_(std::move(inner)),
         row_bytes_(row_bytes),
-        tile_(std::max<Count>(tile_bytes / row_bytes, 1)),
+        tile_(std::max<Count>(tile_bytes / std::max<Bytes>(row_bytes, 1), 1)),
         select_(kernels::select(kernels::chosen(), row_bytes)) {}
 
   void clear() override {

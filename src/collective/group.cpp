@@ -155,7 +155,8 @@ Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
 Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
   const Placed placed{.intervals = call.intervals,
                       .data = data,
-                      .row_bytes = shape.description.columns * shape.description.element_bytes};
+                      .row_bytes = shape.description.columns * shape.description.element_bytes,
+                      .is_masked = call.operation == arithmetic::Operation::masked_sum};
   if (call.threads > crew_.size()) crew_.resize(call.threads);
   return shape.lifter.lift(placed, crew_, call.threads, opening_.partial());
 }

@@ -23,6 +23,7 @@ struct Side {
   Call call;
   std::vector<Interval> intervals = {};
   Memory first = {};
+  Memory second = {};
   Memory result = {};
   Status status = Status::ok;
   std::string text = {};
@@ -33,7 +34,7 @@ struct Side {
     status = Status::ok;
     text.clear();
     try {
-      group.reduce(call, {.first = first.data(), .result = result.data()});
+      group.reduce(call, {.first = first.data(), .second = second.data(), .result = result.data()});
     } catch (const Failure& failure) {
       status = failure.status();
       text = failure.what();
@@ -143,6 +144,39 @@ TEST_P(Groups, SumInOneShotAgainAndAgain) {
                                     << cases[i].sides[0].call.root);
     expect_sum(cases[i]);
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// Rows in several pieces, or divided among threads, keep to their bytes of the mask, in the opening and by plans.
+TEST_P(Groups, SelectRowsByTheirOwnBytesOfTheMask) {
+  std::mt19937_64 random(11);
+  constexpr Count n = 60;
+  for (const Count columns : {1u, 300u}) {
+    for (const unsigned threads : {1u, 3u}) {
+      Case made = sum_case(random, cyclic_deal(n, GetParam()),
+                           {.operation = Operation::masked_sum,
+                            .columns = columns,
+                            .layout = LayoutKind::intervals,
+                            .threads = threads});
+      std::vector<std::vector<double>> selected(columns);
+      for (Index row = 0; row < n; ++row) {
+        Side& side = made.sides[row % made.sides.size()];
+        const bool is_selected = random() % 2 == 0;
+        const Count before = side.second.size();
+        side.second.push_back(static_cast<std::byte>(is_selected ? 255 : 0));
+        for (Count column = 0; is_selected && column < columns; ++column) {
+          double element = 0;
+          std::memcpy(&element, side.first.data() + 8 * (before * columns + column), sizeof element);
+          selected[column].push_back(element);
+        }
+      }
+      std::vector<double> sums;
+      for (const auto& values : selected) sums.push_back(exact_sum(values));
+      made.expected = bytes_of(sums);
+      std::vector<Case> cases = {made};
+      make_all(cases, GetParam(), 11);
+      expect_sum(cases[0]);
+    }
   }
 }
 

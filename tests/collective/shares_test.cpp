@@ -329,6 +329,31 @@ TEST(NoColumns, AreReducedByEverySchedule) {
   }
 }
 
+/// Whatever is done to elements before they are combined.
+TEST(NoColumns, AreReducedByEveryOperation) {
+  using arithmetic::Operation;
+  using arithmetic::Type;
+  const Call common{.columns = 0, .layout = LayoutKind::row_a_rank};
+  std::vector<Call> all(6, common);
+  all[0].operation = Operation::abs_sum;
+  all[1].operation = Operation::masked_sum;
+  all[2].operation = Operation::norm2;
+  all[3].type = Type::f32;  // added up as doubles
+  all[4].type = all[4].result_type = Type::cf64;
+  all[5].method = Method::binned;
+  const Deal deal = contiguous_deal({1, 1, 1});
+  for (const Call& call : all) {
+    const auto calls = calls_for(call, deal);
+    const Concluded agreed = concluded(calls);
+    ASSERT_TRUE(agreed.agreement) << agreed.text;
+    SimulatedRanks ranks(3, 1);
+    SimulatedJob job(ranks, *agreed.agreement, calls, 0);
+    const Outcome outcome = run(ranks, job, std::vector<Memory>(deal.size()), 0, 8);
+    ASSERT_FALSE(outcome.stuck);
+    for (const Status status : outcome.statuses) ASSERT_EQ(status, Status::ok);
+  }
+}
+
 TEST(SharesRefusals, SayWhatIsWrong) {
   const auto text = [](const std::vector<Call>& calls) { return concluded(calls).text; };
   const std::vector<Count> two = {3, 3}, three = {2, 2, 2}, short_of = {1, 2, 2}, huge = {~Count{0}, 7, 1};
