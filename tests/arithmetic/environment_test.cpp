@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cfenv>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -32,6 +33,12 @@ double quotient(double a, double b) {
   volatile double y = b;
   volatile double z = x / y;  // done even where nobody looks at the result
   return z;
+}
+
+long double long_sum(long double a, long double b) {
+  volatile long double x = a;
+  volatile long double y = b;
+  return x + y;
 }
 
 #if defined(__SSE2__)
@@ -97,6 +104,37 @@ TEST_F(Environment, KeepsSubnormalsAndPutsFlushingBack) {
     EXPECT_EQ(control(), mine);
     EXPECT_NE(_mm_getcsr() & mode, 0u);
     std::fesetenv(&before_);
+  }
+}
+#endif
+
+#if defined(__SSE2__) && defined(__GNUC__)
+unsigned short x87_control() {
+  unsigned short word = 0;
+  asm volatile("fnstcw %0" : "=m"(word));
+  return word;
+}
+
+/// Long doubles round to nearest with all of their 64 bits, whatever the x87's own control word said.
+TEST_F(Environment, RoundsLongDoublesToNearestAndPutsTheX87Back) {
+  static_assert(std::numeric_limits<long double>::digits == 64);
+  for (const unsigned rounding : {0x000u, 0x400u, 0x800u, 0xC00u}) {
+    for (const unsigned precision : {0x000u, 0x200u, 0x300u}) {  // 24, 53 and 64 bits
+      const auto mine = static_cast<unsigned short>(0x7F | rounding | precision);
+      asm volatile("fldcw %0" : : "m"(mine));
+      bool in_order = true;
+      {
+        const PromisedEnvironment promised;
+        in_order = long_sum(1, 0x1p-64L) == 1 && long_sum(1, 0x1.8p-64L) == 1 + 0x1p-63L &&  // a tie, and above one
+                   long_sum(-1, -0x1p-64L) == -1 && long_sum(-1, -0x1.8p-64L) == -1 - 0x1p-63L &&
+                   long_sum(1 + 0x1p-63L, 0x1p-64L) == 1 + 0x1p-62L;
+        const arithmetic::CallersEnvironment callers;
+        EXPECT_EQ(x87_control(), mine);
+      }
+      EXPECT_EQ(x87_control(), mine);
+      std::fesetenv(&before_);
+      EXPECT_TRUE(in_order) << std::hex << mine;
+    }
   }
 }
 #endif

@@ -1,0 +1,82 @@
+// The most that sums of integers must hold between their carries: terms of one sign, each as large as a word takes, so
+// many that a word would overflow if it were carried half as often. Against integers of 128 bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "arithmetic/accumulator.hpp"
+#include "arithmetic/binned.hpp"
+#include "support/targets.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+/// Of all doubles this one puts most into a word: 53 bits, moved by 31 before they are cut into digits of 32.
+constexpr double heaviest = 0x1.FFFFFFFFFFFFFp1;
+
+/// `count` times `heaviest`, rounded once by the conversion.
+double heaviest_times(Count count) {
+  const Int128 mantissa = (Int128{1} << 53) - 1;
+  return std::ldexp(static_cast<double>(mantissa * static_cast<Int128>(count)), -51);
+}
+
+void expect_bits(double found, double expected) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(found), std::bit_cast<std::uint64_t>(expected)) << found << ", " << expected;
+}
+
+class Carries : public test::EveryTarget {};
+
+TEST_P(Carries, ComeBeforeAWordOfTheAccumulatorOverflows) {
+  for (const double sign : {1.0, -1.0}) {
+    const double x = sign * heaviest;
+    for (const Count count : {2047u, 2048u, 2049u, 4096u, 5000u, 100000u}) {
+      Accumulator<double, 1> sum(GetParam());
+      sum.add_rows(reinterpret_cast<const std::byte*>(&x), nullptr, count, 0);  // the same element again and again
+      expect_bits(sum.rounded<double>(), sign * heaviest_times(count));
+    }
+  }
+}
+
+/// Blocks that fit no window come first, so that windows are not looked for where the heavy ones follow.
+TEST_P(Carries, ComeBeforeDigitsOverflow) {
+  constexpr Count hostile_rows = Count{64} * kernels::window_block;
+  constexpr Count heavy_rows = Count{40} * kernels::window_block;
+  for (const double sign : {1.0, -1.0}) {
+    std::vector<double> x(hostile_rows + heavy_rows, sign * heaviest);
+    for (Count i = 0; i < hostile_rows; ++i) x[i] = (i % 4 < 2 ? 0x1p900 : 0x1p-900) * (i % 2 == 0 ? 1 : -1);
+    Accumulator<double, 1> sum(GetParam());
+    sum.add_rows(reinterpret_cast<const std::byte*>(x.data()), nullptr, x.size(), sizeof(double));
+    expect_bits(sum.rounded<double>(), sign * heaviest_times(heavy_rows));
+  }
+}
+
+STEADFOLD_EVERY_TARGET(Carries);
+
+/// Ties at half a quantum of the top bin leave the largest share there is, 2^39 quanta, to the bin below: of 2^24 of
+/// them a sum in 64 bits has no place.
+TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
+  constexpr Count rows = (Count{1} << 24) + 64;
+  for (const float sign : {1.0F, -1.0F}) {
+    const float largest = 0x1p44F;  // its bin counts multiples of 2^6
+    const std::vector<float> halves(rows, sign * 0x1p5F);
+    const auto kind = make_binned(Operation::sum, Type::f32, Type::f64, 3, Sweep::single_sweep, 1);
+    const auto builder = kind->builder();
+    const auto push = [&](const float& first, Count count) {
+      builder->push(0,
+                    {.first = reinterpret_cast<const std::byte*>(&first), .rows = count, .row_stride = sizeof(float)});
+    };
+    push(largest, 1);
+    push(halves[0], rows);
+    std::vector<std::byte> record(kind->capacity({}));
+    record.resize(builder->write(record));
+    double found = 0;
+    ASSERT_EQ(kind->finish(record, rows + 1, reinterpret_cast<std::byte*>(&found), nullptr), Status::ok);
+    expect_bits(found, 0x1p44 + static_cast<double>(sign) * 0x1p5 * static_cast<double>(rows));
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::arithmetic
