@@ -1,17 +1,19 @@
 // Which cases a sweep of proofs has: rows, parameters, collectives, rank counts, roots, segments and layouts.
 // Rank order: not concerned. Cost: that of the proofs. Source: ours.
+#include <algorithm>
 #include <array>
 
 #include "order/distribution.hpp"
 #include "schedule/checker.hpp"
+#include "schedule/open.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
 
-// All roots of a small job; of a larger one those next to the ends and to the middle, and one that is nothing special;
-// that one and the first where there are p^2 messages.
+// All roots of a small job; of a larger one those next to the ends, the middle and the first that uses a landing slot
+// again, and one that is nothing special; that one and the first where there are p^2 messages.
 std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   std::vector<Rank> roots;
   if (is_large(rank_count) && segments >= static_cast<std::uint32_t>(rank_count)) return {0, rank_count * 7 / 11};
@@ -19,7 +21,10 @@ std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
     for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
     return roots;
   }
-  return {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
+  roots = {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
+  for (const Rank root : {most_open - 1, most_open, most_open + 1})
+    if (root < rank_count - 2) roots.push_back(root);
+  return roots;
 }
 
 // The layouts that a row is checked on: null, a row a rank, where its steps do not follow any. Of a larger job one rule
@@ -46,11 +51,11 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
   return layouts;
 }
 
-// One, two and three; or one, the unit in which there are more, and in smaller jobs twice that.
+// One, two, three, and more than a pipeline has receives open for; or one, the unit in which there are more, and twice
+// that.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
-  if (row.segments != Segments::one_a_rank) return {1, 2, 3};
-  if (is_large(context.rank_count)) return {1, unit};
+  if (row.segments != Segments::one_a_rank) return {1, 2, 3, 7};
   return {1, unit, 2 * unit};
 }
 
@@ -108,28 +113,37 @@ std::vector<std::string> names_to_check(const Row& row) {
   return names;
 }
 
+void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& sweep) {
+  if (offers(row.collectives, Collective::reduce_scatter))
+    check_blocks(row, {.rank_count = rank_count, .spec = &spec}, sweep);
+  for (const auto& layout : layouts_of(row, rank_count)) {
+    for (const std::uint32_t segments : segments_of(row, {.rank_count = rank_count, .spec = &spec})) {
+      check_collectives(
+          row, {.rank_count = rank_count, .segments = segments, .layout = layout ? &*layout : nullptr, .spec = &spec},
+          sweep);
+    }
+  }
+}
+
 }  // namespace
 
-Sweep check_all(Rank max_ranks, std::span<const Row> rows) {
+Sweep check_all(Rank first, Rank last, std::span<const Row> rows) {
   Sweep sweep;
   for (const Row& row : rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);
-      for (Rank rank_count = 1; rank_count <= max_ranks; ++rank_count) {
-        if (offers(row.collectives, Collective::reduce_scatter))
-          check_blocks(row, {.rank_count = rank_count, .spec = &spec}, sweep);
-        for (const auto& layout : layouts_of(row, rank_count)) {
-          for (const std::uint32_t segments : segments_of(row, {.rank_count = rank_count, .spec = &spec})) {
-            check_collectives(
-                row,
-                {.rank_count = rank_count, .segments = segments, .layout = layout ? &*layout : nullptr, .spec = &spec},
-                sweep);
-          }
-        }
-      }
+      for (Rank rank_count = first; rank_count <= last; ++rank_count) check_rank_count(row, spec, rank_count, sweep);
     }
   }
   return sweep;
+}
+
+bool is_swept(const Spec& spec) {
+  Spec without_block = spec;
+  std::erase_if(without_block.parameters, [](const Spec::Parameter& each) { return each.name == "block"; });
+  const std::string text = text_of(without_block);
+  const std::vector<std::string> names = names_to_check(*spec.row);
+  return std::ranges::find(names, text) != names.end();
 }
 
 }  // namespace steadfold::schedule

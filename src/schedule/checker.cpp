@@ -488,11 +488,7 @@ std::string text_of(const Context& context) {
 std::optional<std::string> check(const Row& row, Context context) {
   std::string failure = Proof(row, context).run();
   if (failure.empty()) return std::nullopt;
-  std::string name(row.name);
-  if (context.spec) {
-    for (const Spec::Parameter& each : context.spec->parameters) name += ":" + each.name + "=" + each.value;
-  }
-  return name + text_of(context) + ": " + failure;
+  return (context.spec ? text_of(*context.spec) : std::string(row.name)) + text_of(context) + ": " + failure;
 }
 
 }  // namespace steadfold::schedule

@@ -1,6 +1,15 @@
 // Proves schedules: runs every rank's program with symbols in place of bytes and messages that wait for their receiver.
 // Rank order: checked where a row claims it, cyclic order elsewhere. Cost: O(steps of all ranks). Source: ours.
 //
+// One run stands for all interleavings: a receive names its sender, steps start in order and wait for what touches
+// their slots, so no choice depends on time. A proof is of one case: rank count, root, segments, blocks and layout.
+//
+// It does not see: other cases than those it is asked for; bytes, sizes and capacities of slots, and whether a value is
+// the right function of its rows; what a machine or a transport does with the steps, such as a credit given before a
+// slot has been read, tags that two plans share, or memory that the slots of a message share; time, but for rounds; and
+// anything outside one run, such as what a second run finds in the slots of the first. The sweeps of
+// tests/collective and tests/mpi look for those.
+//
 // Rounds are counted so: each rank has one send port and one receive port (or as many as the row says), merging is
 // free. A message starts at max(its data is there, send port free) and keeps the port for one round; it is received at
 // max(its start, receive port free) + 1. Ports serve messages in the order of the steps that send and receive them;
@@ -34,10 +43,20 @@ struct Sweep {
   std::vector<std::string> failures;
 };
 
-/// Checks every row, alone and with its examples of parameters, for each of its collectives, 1, 2 and 3 segments (or 1,
-/// the row's unit and twice that), every rank count to `max_ranks` and every root (beyond 32 ranks a sample of
-/// them). A row whose steps follow the layout is checked on a sample of those: few and many elements, by every
+/// Checks every row, alone and with its examples of parameters, for each of its collectives, at every rank count from
+/// `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives open for, or 1, the row's
+/// unit and twice that. Roots: all, beyond 32 ranks those at the ends, in the middle and where landing slots are used
+/// again. A row whose steps follow the layout is checked on a sample of those: few and many elements, by every
 /// distribution, with empty ranks.
-Sweep check_all(Rank max_ranks, std::span<const Row> rows = registry());
+Sweep check_all(Rank first, Rank last, std::span<const Row> rows = registry());
+
+/// Whether `check_all` asks for this schedule: a row alone or one of its examples, whatever its `block=`.
+bool is_swept(const Spec& spec);
+
+/// For a schedule that no sweep has, such as others in brackets, when it is bound: what is wrong with it for this call.
+/// The work is bounded: where the call has more than 2^16 steps on all ranks or more than 1024 ranks, what is checked
+/// is the same schedule with fewer segments, then half as many ranks, and so on until it is no more than that; one
+/// whose steps follow the layout keeps its ranks, and is not checked then.
+std::optional<std::string> check_when_bound(const Spec& spec, const Context& context);
 
 }  // namespace steadfold::schedule

@@ -3,6 +3,9 @@
 #include "schedule/program.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "schedule/slot_table.hpp"
@@ -16,6 +19,7 @@ class Program::Compiler {
 
   void add(const Step& step) {
     const bool receives = step.kind == StepKind::receive;
+    if (receives) require_number(step.target);
     Places places;
     if (step.left.kind != SlotKind::none) places.left = read(step.left);
     if (step.right.kind != SlotKind::none) places.right = read(step.right);
@@ -36,6 +40,14 @@ class Program::Compiler {
     std::uint32_t writer = none;         // the last communication that writes the slot
     std::vector<std::uint32_t> readers;  // communications that read it since it was last written
   };
+
+  void require_number(Slot slot) const {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if ((std::uint64_t{slot.number} + 1) * program_.segments_ * 2 <= most) return;
+    throw std::length_error("more landing slots than can be numbered (" + std::to_string(slot.number + 1) +
+                            " for each of " + std::to_string(program_.segments_) +
+                            " segments), take fewer segments or levels");
+  }
 
   std::uint32_t read(Slot slot) {
     const std::uint32_t place = place_of(slot);

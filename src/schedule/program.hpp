@@ -40,7 +40,8 @@ class Program {
     std::uint32_t right = no_place;
   };
 
-  /// Takes all steps out of the generator. `segments` is that of the context they were made for.
+  /// Takes all steps out of the generator. `segments` is that of the context they were made for. Throws
+  /// std::length_error where they have more landing slots than there are numbers for.
   Program(Steps steps, std::uint32_t segments);
 
   std::span<const Step> steps() const noexcept { return steps_; }

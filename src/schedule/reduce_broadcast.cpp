@@ -2,7 +2,7 @@
 // Rank order: that of the reduce at root 0, which is kept.
 // Cost: the reduce's and ceil(log2 p)(alpha + n beta), one after the other.
 // Source: [S1] section 1.2, the naive allreduce that the others are measured against.
-#include <stdexcept>
+#include <algorithm>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/broadcast.hpp"
@@ -53,9 +53,14 @@ Count reduce_broadcast_unit(Context c) {
   return reduce.row->unit_of(reduce.context);
 }
 
+// The broadcast begins with the last segment. Where every rank sends its own block to the root, that one arrives before
+// the others, after a round for each segment in all.
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);
-  return reduce.row->rounds(reduce.context) + broadcast_rounds(c.rank_count, c.segments);
+  Count until_last = reduce.row->rounds(reduce.context);
+  if (reduce.row->partials == Partials::of_one_rank && c.segments > 1)
+    until_last = std::min(until_last, Count{c.segments});
+  return until_last + broadcast_rounds(c.rank_count, c.segments);
 }
 
 }  // namespace steadfold::schedule::algorithm

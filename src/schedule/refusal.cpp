@@ -55,7 +55,9 @@ std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank
                                    Operator kind) {
   if (auto reason = refusal(*spec.row, collective, root, method, kind)) return reason;
   const Spec::Parameter* outer = spec.parameter("outer");
-  if (!outer || offers(outer->nested.front().row->collectives, collective)) return std::nullopt;
+  if (!outer) return std::nullopt;
+  const Spec& between = outer->nested.front();
+  if (offers(between.row->collectives, collective)) return refusal(between, collective, root, method, kind);
   return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
          quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
 }

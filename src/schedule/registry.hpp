@@ -126,6 +126,9 @@ struct Spec::Parameter {
   std::vector<Spec> nested;
 };
 
+/// As `parse` reads it; an alias by its row's name.
+std::string text_of(const Spec& spec);
+
 /// The parameter of that name as a number from `least` to `most`; `otherwise` where it is not given. Throws as `parse`.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
 
@@ -134,8 +137,13 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
 /// `parse`.
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
+/// How deep schedules nest in brackets. Levels of levels number their slots apart, which takes more of a slot's numbers
+/// at each.
+inline constexpr int most_nested = 4;
+
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
-/// is not of that form, no row has the name, or the row does not accept a parameter or its value.
+/// is not of that form, no row has the name, the row does not accept a parameter or its value, or brackets nest deeper
+/// than `most_nested`.
 Spec parse(std::string_view text, std::span<const Row> rows = registry());
 
 enum class Operator : std::uint8_t { commutative, ordered };

@@ -60,8 +60,10 @@ void require_accepted(const Spec& spec, std::string_view key) {
        accepted.empty() ? "it accepts none" : "it accepts " + names, "leave it out");
 }
 
-// Takes the next `key=value` off `text`, and the ':' after it.
-Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::span<const Row> rows) {
+Spec parse(std::string_view text, std::span<const Row> rows, int depth);
+
+// Takes the next `key=value` off `text`, and the ':' after it. `depth`: how many brackets are open.
+Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::span<const Row> rows, int depth) {
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');
   const std::string_view key = text.substr(0, std::min(equals, text.find(':')));
@@ -73,7 +75,10 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::sp
   Spec::Parameter parameter{std::string(key), {}, {}};
   if (text.starts_with('[')) {
     parameter.value = cut_brackets(text);
-    parameter.nested.push_back(parse(parameter.value, rows));
+    if (depth == most_nested)
+      fail("too many brackets around " + quoted(parameter.value),
+           "schedules nest " + std::to_string(most_nested) + " deep at most", "ask for fewer levels");
+    parameter.nested.push_back(parse(parameter.value, rows, depth + 1));
     if (!text.empty() && text.front() != ':') {
       fail("unexpected " + quoted(text) + " after a bracket", "parameters are separated by ':'", "write ':' before it");
     }
@@ -85,6 +90,17 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::sp
     fail("parameter " + quoted(key) + " has no value", "nothing stands after '='", "give one");
   }
   return parameter;
+}
+
+Spec parse(std::string_view text, std::span<const Row> rows, int depth) {
+  const bool ends_early = text.ends_with(':');
+  Spec spec;
+  spec.name = cut(text, ':');
+  spec.row = &row_named(spec.name, rows);
+  if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
+  while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows, depth));
+  if (spec.row->check_parameters) spec.row->check_parameters(spec);
+  return spec;
 }
 
 }  // namespace
@@ -124,15 +140,13 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
   if (!row.keeps_order(0)) fail(problem, "it does not keep rank order", "choose another schedule");
 }
 
-Spec parse(std::string_view text, std::span<const Row> rows) {
-  const bool ends_early = text.ends_with(':');
-  Spec spec;
-  spec.name = cut(text, ':');
-  spec.row = &row_named(spec.name, rows);
-  if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
-  while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows));
-  if (spec.row->check_parameters) spec.row->check_parameters(spec);
-  return spec;
+std::string text_of(const Spec& spec) {
+  std::string text(spec.row->name);
+  for (const Spec::Parameter& each : spec.parameters)
+    text += ":" + each.name + "=" + (each.nested.empty() ? each.value : "[" + text_of(each.nested.front()) + "]");
+  return text;
 }
+
+Spec parse(std::string_view text, std::span<const Row> rows) { return parse(text, rows, 0); }
 
 }  // namespace steadfold::schedule

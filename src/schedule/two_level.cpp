@@ -6,12 +6,14 @@
 // The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows to those of the whole
 // job, slots so that none meets another level's. What the inner schedule takes for its result is the group's partial:
 // its values become partials of the group, which the outer one takes instead of lifting rows.
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/broadcast.hpp"
 #include "schedule/form.hpp"
+#include "schedule/open.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/scatter.hpp"
 
@@ -90,6 +92,11 @@ class Levels {
 
 // Three kinds of slots in one: the inner schedule's partials, the outer one's slots, the inner one's values.
 constexpr int kinds = 3;
+constexpr int last_number_of(int last_number_inside, int levels) {
+  return levels == 0 ? last_number_inside : last_number_of(kinds * last_number_inside + kinds - 1, levels - 1);
+}
+static_assert(last_number_of(most_open, most_nested + 1) <= std::numeric_limits<decltype(Slot::number)>::max(),
+              "no row numbers more slots than flat, and all levels that can be asked for must find room");
 Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(kinds * slot.number + kind);
   return slot;

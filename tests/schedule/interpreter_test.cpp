@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -109,6 +110,25 @@ TEST(Program, LandingNumbersAreDistinctAndDense) {
     }
   }
   EXPECT_EQ(used, std::vector<int>(used.size(), 1));
+}
+
+// A number that wraps would be another slot's.
+TEST(Program, RefusesMoreLandingSlotsThanThereAreNumbers) {
+  const auto of_last_slot = [](std::uint32_t segments) {
+    const auto steps = [](std::uint32_t segment) -> Steps {
+      co_yield make::receive(1, landing(65535, segment), {1, 1});
+    };
+    return Program(steps(segments - 1), segments);
+  };
+  EXPECT_EQ(of_last_slot(7).landing_count(), 65535u * 14 + 13);
+  for (const std::uint32_t segments : {32768u, 40000u, 65536u, 1u << 31}) {
+    try {
+      of_last_slot(segments);
+      ADD_FAILURE() << segments << " segments";
+    } catch (const std::length_error& error) {
+      EXPECT_EQ(std::string(error.what()).find("more landing slots than can be numbered (65536 for each of"), 0u);
+    }
+  }
 }
 
 // Records what it is asked and completes what it is told to.

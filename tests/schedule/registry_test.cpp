@@ -300,6 +300,21 @@ TEST(Parse, ReportsNestedSchedulesThatDoNotServe) {
             0u);
 }
 
+// As many levels as can be asked for run on slots of their own; one more would not find numbers for all.
+TEST(Parse, LevelsNestNoDeeperThanSlotsHaveNumbers) {
+  std::string name = "flat";
+  for (int level = 0; level < most_nested; ++level) {
+    EXPECT_EQ(error_of(name), "");
+    name = "two_level:outer=[" + name + "]:size=2";
+  }
+  EXPECT_EQ(error_of(name), "");
+  EXPECT_EQ(error_of("two_level:outer=[" + name + "]"),
+            "too many brackets around 'flat' (schedules nest 4 deep at most), ask for fewer levels");
+  std::string deep;
+  for (int level = 0; level < 100000; ++level) deep += "two_level:outer=[";
+  EXPECT_NE(error_of(deep + "flat" + std::string(100000, ']')).find("too many brackets"), std::string::npos);
+}
+
 TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
   EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, "tree", Operator::ordered));
@@ -307,6 +322,9 @@ TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
             "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that does not offer it), "
             "take another for 'outer'");
   EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, "plain", Operator::ordered));
+  const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");
+  EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, "tree", Operator::ordered));
+  EXPECT_TRUE(refusal(deep, Collective::reduce_scatter, 0, "tree", Operator::ordered));
 }
 
 TEST(Parse, ParametersAndNestedNames) {

@@ -1,0 +1,58 @@
+// Which case is proved when a schedule is bound that no sweep has: the call's own, or the largest that can be afforded.
+// Rank order: not concerned. Cost: some milliseconds at most, whatever the call. Source: ours.
+#include <algorithm>
+
+#include "schedule/checker.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+constexpr Rank most_ranks = 1024;             // some rows prepare as much for each rank as there are ranks
+constexpr Count most_steps = Count{1} << 16;  // of all ranks
+
+bool is_affordable(const Row& row, Context context) {
+  if (context.rank_count > most_ranks) return false;
+  Count steps = 0;
+  for (context.rank = 0; context.rank < context.rank_count; ++context.rank)
+    for (Steps each = row.steps(context); each.next() != nullptr;)
+      if (++steps > most_steps) return false;
+  return true;
+}
+
+// Up to three, or a unit; where ranks have blocks, one for each.
+std::uint32_t few_segments(const Row& row, const Context& context) {
+  if (context.collective == Collective::reduce_scatter) return static_cast<std::uint32_t>(context.rank_count);
+  return std::max(row.segments_up_to(3, context), static_cast<std::uint32_t>(row.unit_of(context)));
+}
+
+bool takes_fewer_segments(const Row& row, Context& context) {
+  const std::uint32_t few = few_segments(row, context);
+  if (few >= context.segments) return false;
+  context.segments = few;
+  context.blocks = {};
+  return true;
+}
+
+bool takes_half_of_ranks(const Row& row, Context& context) {
+  if (context.rank_count == 1 || context.layout != nullptr) return false;
+  context.rank_count /= 2;
+  context.root = std::min(context.root, context.rank_count - 1);
+  context.blocks = {};
+  context.segments = few_segments(row, context);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> check_when_bound(const Spec& spec, const Context& context) {
+  if (is_swept(spec)) return std::nullopt;
+  Context tried = context;
+  tried.spec = &spec;
+  const Row& row = *spec.row;
+  if (row.layouts == Layouts::any) tried.layout = nullptr;
+  while (!is_affordable(row, tried))
+    if (!takes_fewer_segments(row, tried) && !takes_half_of_ranks(row, tried)) return std::nullopt;
+  return check(row, tried);
+}
+
+}  // namespace steadfold::schedule
