@@ -213,7 +213,8 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
   return bytes;
 }
 
-Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule) {
+Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
+                   std::span<const schedule::Row> rows) {
   std::vector<Proposal> all;
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));
@@ -231,7 +232,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
   agreed.schedule_text =
       chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
-  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions);
+  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows);
   require_served(agreed);
   return agreed;
 }

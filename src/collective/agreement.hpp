@@ -51,7 +51,8 @@ Count sum_of_rows(Count some, Count more);
 
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
-/// what is wrong with a layout or the schedule.
-Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule);
+/// what is wrong with a layout or the schedule, which is one of `rows`.
+Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
+                   std::span<const schedule::Row> rows = schedule::registry());
 
 }  // namespace steadfold::collective

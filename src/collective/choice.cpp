@@ -96,10 +96,11 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
   return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
 }
 
-schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls) {
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
+                                std::span<const schedule::Row> rows) {
   schedule::Spec spec;
   try {
-    spec = schedule::parse(text);
+    spec = schedule::parse(text, rows);
   } catch (const std::invalid_argument& error) {
     throw Failure(Status::invalid_argument, error.what());
   }

@@ -18,6 +18,7 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
                             const transport::LogGP& link);
 
 /// Parses a schedule's name and checks that it serves the calls. Throws Failure.
-schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls);
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
+                                std::span<const schedule::Row> rows = schedule::registry());
 
 }  // namespace steadfold::collective

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "collective/failure.hpp"
+#include "schedule/checker.hpp"
 
 namespace steadfold::collective {
 namespace {
@@ -40,8 +41,9 @@ order::Coverage coverage_of(const Call& call) {
 
 }  // namespace
 
-Group::Group(std::shared_ptr<transport::Transport> transport)
+Group::Group(std::shared_ptr<transport::Transport> transport, std::span<const schedule::Row> rows)
     : transport_(std::move(transport)),
+      rows_(rows),
       forced_schedule_(forced_on_rank_0(*transport_)),
       opening_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), opening_, *transport_,
                      transport_->new_tags(1)),
@@ -261,8 +263,25 @@ Plan& Group::new_cached_plan(const Call& call) {
   return *plans_.back().plan;
 }
 
+/// Of a schedule that no sweep of proofs has: rank 0 looks for a fault and tells the others.
+void Group::require_proof(const Agreement& agreed) {
+  if (schedule::is_swept(agreed.schedule)) return;
+  std::string fault;
+  try {
+    if (rank() == 0) fault = fault_of_schedule(agreed, rank_count());
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
+  const auto told = transport_->gather_all(bytes_of(fault));
+  if (told.bytes.empty()) return;
+  const std::string text(reinterpret_cast<const char*>(told.bytes.data()), told.bytes.size());
+  throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
+                                         text + "), take another and report this one");
+}
+
 /// All ranks have the plan, or none: memory may run out on one of them.
 std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> calls) {
+  require_proof(agreed);
   const std::uint32_t tag = transport_->new_tags(Plan::tags_of(agreed));
   std::unique_ptr<Plan> plan;
   std::string wrong;
@@ -288,7 +307,7 @@ Agreement Group::agree(std::span<const Call> calls, const Failure* mine) {
   for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
     proposals.push_back(
         std::span(gathered.bytes).subspan(gathered.first[i], gathered.first[i + 1] - gathered.first[i]));
-  return conclude(proposals, forced_schedule_);
+  return conclude(proposals, forced_schedule_, rows_);
 }
 
 /// All ranks know that something failed; together they find out what to say.

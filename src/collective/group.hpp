@@ -19,8 +19,9 @@ namespace steadfold::collective {
 /// rank, but for an operator that failed on the root of a rooted call alone.
 class Group {
  public:
-  /// Collective: rank 0's environment counts for all.
-  explicit Group(std::shared_ptr<transport::Transport> transport);
+  /// Collective: rank 0's environment counts for all. `rows`: the schedules that can be asked for.
+  explicit Group(std::shared_ptr<transport::Transport> transport,
+                 std::span<const schedule::Row> rows = schedule::registry());
 
   Rank rank() const noexcept { return transport_->rank(); }
   Rank rank_count() const noexcept { return transport_->rank_count(); }
@@ -76,9 +77,11 @@ class Group {
   Plan& new_cached_plan(const Call& call);
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
   Agreement agree(std::span<const Call> calls, const Failure* mine);
+  void require_proof(const Agreement& agreed);
   std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
 
   std::shared_ptr<transport::Transport> transport_;
+  std::span<const schedule::Row> rows_;
   std::string forced_schedule_;
   Opening opening_;
   Stage opening_stage_;

@@ -4,6 +4,7 @@
 
 #include "collective/failure.hpp"
 #include "collective/segmentation.hpp"
+#include "schedule/checker.hpp"
 
 namespace steadfold::collective {
 namespace {
@@ -71,6 +72,12 @@ std::string text_of(const Agreement& agreed, Rank rank_count, const Cut& cut) {
 }
 
 }  // namespace
+
+std::string fault_of_schedule(const Agreement& agreed, Rank rank_count) {
+  const Cut cut = cut_of(agreed, rank_count, 0);
+  if (cut.segments() == 0) return {};  // no columns, no steps
+  return schedule::check_when_bound(agreed.schedule, context_of(agreed, 0, rank_count, cut)).value_or("");
+}
 
 Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
            std::uint32_t tag, std::uint32_t segments)

@@ -18,6 +18,10 @@
 
 namespace steadfold::collective {
 
+/// What is wrong with a schedule that no sweep of proofs has, for the plan to be made; empty when nothing is. The same
+/// on all ranks.
+std::string fault_of_schedule(const Agreement& agreed, Rank rank_count);
+
 /// Of one call, or of a bundle of calls that share every message. One thread at a time. Holds on to the transport. Uses
 /// the tags from `tag` on, as many as `tags_of` says.
 class Plan {

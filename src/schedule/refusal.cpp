@@ -26,7 +26,7 @@ std::optional<std::string> plain_refusal(const Row& row, Collective collective, 
            " cannot serve method 'plain' in allreduce (it would give ranks different bits), "
            "ask for tree, exact or binned";
   }
-  const Rank end = collective == Collective::allreduce ? 0 : root;
+  const Rank end = collective == Collective::reduce ? root : 0;
   if (kind == Operator::ordered && !row.keeps_order(end)) {
     return "schedule " + quoted(row.name) + " cannot serve method 'plain' at root " + std::to_string(end) +
            " (it does not keep rank order there and the operator does not commute), "

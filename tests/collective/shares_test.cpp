@@ -9,6 +9,7 @@
 
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
+#include "schedule/served.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -95,7 +96,7 @@ void expect_shares(const Job& job, std::uint64_t seed) {
 std::vector<std::string> names_for(Collective collective, Method method) {
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, collective, 0, collective::name_of(method), schedule::Operator::commutative)) continue;
+    if (!says_it_serves(row, collective, 0, collective::name_of(method), schedule::Operator::commutative)) continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }
   return all;
@@ -264,7 +265,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const Share share : {Share::prefix, Share::prefix_before}) {
         const Collective collective = share == Share::prefix ? Collective::scan : Collective::exscan;
-        if (schedule::refusal(row, collective, 0, "plain", schedule::Operator::ordered)) continue;
+        if (!says_it_serves(row, collective, 0, "plain", schedule::Operator::ordered)) continue;
         const Call call{.operation = arithmetic::Operation::user,
                         .method = Method::plain,
                         .type = arithmetic::Type::bytes,
@@ -304,7 +305,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const Collective collective : schedule::every_collective) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-          if (schedule::refusal(row, collective, 0, collective::name_of(method), schedule::Operator::commutative))
+          if (!says_it_serves(row, collective, 0, collective::name_of(method), schedule::Operator::commutative))
             continue;
           const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
           Call call{.method = method,

@@ -11,6 +11,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
+#include "schedule/served.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -123,12 +124,10 @@ struct Asked {
   arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep;
 };
 
-std::string_view served_method(Method method) { return collective::name_of(method); }
-
 bool serves(const Asked& asked) {
   const auto collective = asked.root == all_ranks ? Collective::allreduce : Collective::reduce;
-  return !schedule::refusal(*asked.row, collective, std::max(asked.root, 0), served_method(asked.method),
-                            schedule::Operator::commutative);
+  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), collective::name_of(asked.method),
+                        schedule::Operator::commutative);
 }
 
 bool in_rank_order(const Deal& deal) {

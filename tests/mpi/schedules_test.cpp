@@ -14,6 +14,7 @@
 #include "reference.hpp"
 #include "run_ranks.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/served.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
         const auto serves = [&](Collective collective) {
-          return !schedule::refusal(row, collective, 0, "tree", schedule::Operator::ordered);
+          return test::says_it_serves(row, collective, 0, "tree", schedule::Operator::ordered);
         };
         const Options options{.method = tree()};
         if (serves(Collective::allreduce)) ++found, expect_wanted(name, options);

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "schedule/served.hpp"
+
 namespace steadfold::schedule {
 namespace {
 
@@ -168,6 +170,26 @@ TEST(Registry, RowsAreComplete) {
 std::string why_not(std::string_view name, Collective collective, Rank root, std::string_view method,
                     Operator kind = Operator::commutative) {
   return refusal(*find(name), collective, root, method, kind).value_or("");
+}
+
+// Of rows, and of schedules as asked for; and nothing else is served.
+TEST(Refusal, OfNothingThatARowSaysItServes) {
+  for (const Row& row : registry()) {
+    for (const std::string& name : names_of(row)) {
+      const Spec spec = parse(name);
+      for (const Collective collective : every_collective) {
+        for (const std::string_view method : {"tree", "exact", "binned", "plain", "kahan"}) {
+          for (const Operator kind : {Operator::commutative, Operator::ordered}) {
+            for (const Rank root : {0, 1, 63, 64, 1000}) {
+              const bool says = test::says_it_serves(row, collective, root, method, kind);
+              EXPECT_EQ(refusal(row, collective, root, method, kind).value_or("").empty(), says) << name;
+              EXPECT_EQ(refusal(spec, collective, root, method, kind).value_or("").empty(), says) << name;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Refusal, OfACollectiveThatIsNotOffered) {
