@@ -1,0 +1,112 @@
+// One case of a random program: what all ranks ask for, how, and what is wrong with it, if anything. It follows from
+// the program's seed, its number and the number of ranks alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "random.hpp"
+#include "steadfold/steadfold.h"
+
+namespace steadfold::soak {
+
+/// What the elements are like.
+enum class Numbers { ordinary, wide, subnormal, special, zeros, small_integers, alike, cancelling, ties };
+
+enum class Form {
+  one_shot,   // made several times with new data
+  plan,       // bound, run several times, some of them in two phases
+  flight,     // members are plans of their own, all under way at once, and a one-shot call meanwhile
+  kept,       // a plan that stays for later cases of the program
+  kept_again  // one of those, run once more
+};
+
+/// What one rank, or all of them, do wrong.
+enum class Wrong {
+  nothing,
+  null_data,
+  null_result,
+  other_root,
+  bad_root,
+  other_operation,
+  other_type,
+  other_columns,
+  other_method,
+  shifted_layout,
+  wrong_count,
+  bad_schedule,
+  unserved,
+  failing_operator,
+  bad_enumerator,
+  null_call,
+  null_in_run,
+  empty_bundle,
+  given_up,
+};
+
+/// One reduction.
+struct Member {
+  sf_collective collective = SF_REDUCE;
+  std::int32_t root = SF_ALL_RANKS;
+  sf_operation operation = SF_SUM;
+  sf_method method = SF_AUTOMATIC;  // as asked for
+  sf_type type = SF_F64;
+  sf_type result_type = SF_F64;
+  int user = 0;  // SF_USER: which one, see operators.hpp
+  std::uint32_t bins = 0;
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+  std::uint64_t columns = 1;
+  std::uint64_t rows = 0;  // of the whole job
+  sf_layout layout = SF_ANYWHERE;
+  std::vector<std::vector<sf_interval>> deal;  // every rank's rows, in the order of its memory
+  bool says_count = false;                     // element_count is given
+  std::vector<std::uint64_t> blocks;           // SF_REDUCE_SCATTER: of every rank
+  bool names_blocks = false;
+  std::string schedule;  // empty: null
+  std::uint32_t require = 0;
+  bool may_fail = false;  // SF_USER
+  Numbers numbers = Numbers::ordinary;
+
+  /// What SF_AUTOMATIC comes to.
+  sf_method resolved_method() const;
+  bool order_free() const;
+  bool has_neutral() const;  // no rows are no error
+  bool in_rank_order() const;
+  bool has_second() const { return operation == SF_DOT || operation == SF_MASKED_SUM; }
+  std::size_t element_bytes() const;
+  std::size_t result_bytes() const;  // of one element of the result
+  std::uint64_t rows_of(std::size_t rank) const;
+  bool gets_result(std::size_t rank) const;
+  /// The columns of a rank's result.
+  std::uint64_t first_column(std::size_t rank) const;
+  std::uint64_t columns_of(std::size_t rank) const;
+};
+
+struct Case {
+  std::uint64_t seed = 0;  // of the program
+  std::uint64_t number = 0;
+  std::size_t ranks = 1;
+  Form form = Form::one_shot;
+  Wrong wrong = Wrong::nothing;
+  std::size_t culprit = 0;
+  std::vector<Member> members;  // several: a bundle, or those of a flight
+  int runs = 1;
+
+  bool is_bundle() const { return members.size() > 1 && form != Form::flight; }
+  std::string text() const;
+};
+
+struct Limits {
+  std::uint64_t elements = 6000;  // of one member
+};
+
+Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, const Limits& limits);
+
+/// The parts of that, each in a file of its own.
+void choose_reduction(Random& random, Member& member);
+void choose_wrong(Random& random, Case& made, const Limits& limits);
+void deal_rows(Random& random, std::size_t ranks, Member& member);
+std::string some_schedule(Random& random, const std::vector<Member>& members);
+
+}  // namespace steadfold::soak

@@ -1,0 +1,178 @@
+#include "elements.hpp"
+
+#include <algorithm>
+
+#include "operators.hpp"
+#include "types.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+/// Real numbers of one format, one after the other.
+class Reals {
+ public:
+  Reals(Random& random, Numbers numbers, Format format, int widest)
+      : random_(random), numbers_(numbers), format_(format) {
+    const int middle = std::min(format.top - 12, 40) - 20;
+    least_ = numbers == Numbers::wide ? format.least - format.digits / 2 : middle - widest;
+    most_ = numbers == Numbers::wide ? format.top : middle + widest;
+    if (numbers == Numbers::subnormal) most_ = (least_ = format.least) + 2 * format.digits;
+    if (numbers == Numbers::alike) least_ = most_ = middle;
+  }
+
+  double next() {
+    const double x = fresh();
+    last_[at_++ % 8] = x;
+    return x;
+  }
+
+ private:
+  double fresh() {
+    switch (numbers_) {
+      case Numbers::small_integers: return static_cast<double>(random_.from_to(1, 100));
+      case Numbers::zeros: return random_.one_in(200) ? 0.0 : -0.0;
+      case Numbers::cancelling:
+        if (at_ > 0 && !random_.one_in(3)) return -last_[random_.below(std::min<std::uint64_t>(at_, 8))];
+        break;
+      case Numbers::ties: return tie();
+      case Numbers::alike: return std::fabs(number());
+      case Numbers::special:
+        if (random_.one_in(12)) return extreme();
+        break;
+      case Numbers::wide:
+        if (random_.one_in(16)) return random_.one_in(2) ? 0.0 : -0.0;
+        break;
+      default: break;
+    }
+    if (at_ > 0 && random_.one_in(8)) return -last_[random_.below(std::min<std::uint64_t>(at_, 8))];
+    return number();
+  }
+
+  /// m * 2^e with a first digit from 2^least_ to 2^most_, as far as the format goes.
+  double number() {
+    const auto span = static_cast<std::uint64_t>(most_ - least_) + 1;
+    const int first = least_ + static_cast<int>(random_.below(span));
+    const int last = std::max(first - format_.digits, format_.least);
+    const int digits = std::clamp(first - last, 1, format_.digits);
+    std::uint64_t m = (random_.bits() >> (64 - digits)) | std::uint64_t{1} << (digits - 1);
+    if (random_.one_in(10)) m = std::uint64_t{1} << (digits - 1);
+    const double size = std::ldexp(static_cast<double>(m), std::min(last, format_.top - format_.digits));
+    return random_.one_in(2) ? size : -size;
+  }
+
+  /// Ones, halves of their last digits and what decides between them.
+  double tie() {
+    const int half = -format_.digits;
+    const int places[] = {0, 0, half, half, half + 1, 2 * half, 1, half - 3};
+    const double size = std::ldexp(1.0, std::max(random_.one_of(places), format_.least));
+    return random_.one_in(4) ? -size : size;
+  }
+
+  double extreme() {
+    const double most = std::ldexp(std::ldexp(1.0, format_.digits) - 1, format_.top - format_.digits);
+    const double least = std::ldexp(1.0, format_.least);
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double values[] = {0.0, -0.0, most, -most, most, -most, least, -least, infinity, -infinity};
+    return values[random_.below(random_.one_in(20) ? 10 : 8)];
+  }
+
+  Random& random_;
+  Numbers numbers_;
+  Format format_;
+  int least_ = 0;
+  int most_ = 0;
+  double last_[8] = {};
+  std::uint64_t at_ = 0;
+};
+
+/// A NaN of the type, with a payload, quiet or signalling.
+void set_nan(Random& random, sf_type type, std::byte* at) {
+  const std::uint64_t bits = random.bits();
+  switch (type) {
+    case SF_F64: return write(at, 0x7FF0000000000001u | bits);
+    case SF_F32: return write(at, static_cast<std::uint32_t>(0x7F800001u | bits));
+    case SF_BF16: return write(at, static_cast<std::uint16_t>(0x7F81u | bits));
+    case SF_F16: return write(at, static_cast<std::uint16_t>(0x7C01u | bits));
+    default: return;
+  }
+}
+
+void fill_reals(Random& random, const Member& m, std::vector<std::byte>& bytes) {
+  const sf_type type = part_of(m.type);
+  // Products of many numbers leave the range soon, sums do not.
+  Reals reals(random, m.numbers, format_of(type), m.operation == SF_PRODUCT ? 2 : type == SF_F16 ? 8 : 25);
+  const bool has_nans = m.numbers == Numbers::special && random.one_in(2);
+  const std::size_t size = size_of(type);
+  for (std::size_t i = 0; i < bytes.size(); i += size) {
+    set_value(type, bytes.data() + i, reals.next());
+    if (has_nans && random.one_in(300)) set_nan(random, type, bytes.data() + i);
+  }
+}
+
+template <class T>
+void fill_extended(Random& random, const Member& m, std::vector<std::byte>& bytes) {
+  Reals reals(random, m.numbers, format_of(SF_F64), m.operation == SF_PRODUCT ? 2 : 25);
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) {
+    T x = reals.next();
+    const auto low = static_cast<T>(random.bits() >> 12);
+    if (m.numbers == Numbers::ordinary || m.numbers == Numbers::alike) x += x * low * T{0x1p-110};
+    write(bytes.data() + i, x);
+  }
+}
+
+void fill_integers(Random& random, const Member& m, std::vector<std::byte>& bytes) {
+  const std::size_t size = size_of(m.type);
+  const bool small = random.one_in(3);
+  for (std::size_t i = 0; i < bytes.size(); i += size) {
+    const std::uint64_t bits = small ? random.below(7) - 3 : random.bits();
+    std::memcpy(bytes.data() + i, &bits, size);
+  }
+}
+
+/// Matrices of rounded numbers, else any bytes below those of a poisonous element.
+void fill_user(Random& random, const Member& m, std::vector<std::byte>& bytes) {
+  if (m.element_bytes() == 32) {
+    for (std::size_t i = 0; i < bytes.size(); i += 8)
+      write(bytes.data() + i, static_cast<double>(static_cast<std::int64_t>(random.bits()) >> 10) * 0x1p-53);
+  } else {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(251));
+  }
+}
+
+void fill(Random& random, const Member& m, std::vector<std::byte>& bytes) {
+  if (m.operation == SF_USER) return fill_user(random, m, bytes);
+  if (is_integer(m.type)) return fill_integers(random, m, bytes);
+  if (m.type == SF_LONG_DOUBLE) return fill_extended<long double>(random, m, bytes);
+  if (m.type == SF_FLOAT128) return fill_extended<Binary128>(random, m, bytes);
+  fill_reals(random, m, bytes);
+}
+
+}  // namespace
+
+Elements make_elements(const Member& m, std::uint64_t seed) {
+  Random random(seed);
+  Elements made;
+  made.first.resize(m.rows * m.columns * m.element_bytes());
+  fill(random, m, made.first);
+  if (m.operation == SF_DOT) {
+    made.second.resize(made.first.size());
+    fill(random, m, made.second);
+  } else if (m.operation == SF_MASKED_SUM) {
+    made.second.resize(m.rows);
+    const std::uint64_t kept = random.from_to(0, 4);
+    for (std::byte& byte : made.second)
+      byte = random.below(4) < kept ? static_cast<std::byte>(random.from_to(1, 255)) : std::byte{0};
+  }
+  return made;
+}
+
+std::vector<std::byte> rows_of(const std::vector<std::byte>& all, std::size_t row_bytes,
+                               const std::vector<sf_interval>& intervals) {
+  std::vector<std::byte> mine;
+  for (const sf_interval i : intervals)
+    mine.insert(mine.end(), all.begin() + static_cast<std::ptrdiff_t>(i.begin * row_bytes),
+                all.begin() + static_cast<std::ptrdiff_t>(i.end * row_bytes));
+  return mine;
+}
+
+}  // namespace steadfold::soak

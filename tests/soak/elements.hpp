@@ -1,0 +1,23 @@
+// The elements of all ranks, made from a seed.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "case.hpp"
+
+namespace steadfold::soak {
+
+/// Row-major, by index, of the whole job.
+struct Elements {
+  std::vector<std::byte> first;
+  std::vector<std::byte> second;  // other factors, or the mask; else empty
+};
+
+Elements make_elements(const Member& member, std::uint64_t seed);
+
+/// A rank's rows of `row_bytes`, in the order of its memory.
+std::vector<std::byte> rows_of(const std::vector<std::byte>& all, std::size_t row_bytes,
+                               const std::vector<sf_interval>& intervals);
+
+}  // namespace steadfold::soak

@@ -1,0 +1,98 @@
+// A rank's transport over the simulated network: what waits lets other ranks go on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fibers.hpp"
+#include "transport/simulated.hpp"
+
+namespace steadfold::soak {
+
+/// What the ranks of one program share.
+struct Meeting {
+  Meeting(std::size_t ranks, transport::SimulatedOptions options)
+      : network(static_cast<order::Rank>(ranks), options), brought(ranks) {}
+
+  transport::SimulatedNetwork network;
+  Fibers* fibers = nullptr;
+  std::vector<std::vector<std::byte>> brought;
+  transport::Transport::Gathered gathered;
+  std::size_t present = 0;
+  std::uint64_t gathers = 0;
+};
+
+class FiberEndpoint final : public transport::Endpoint {
+ public:
+  FiberEndpoint(std::shared_ptr<Meeting> meeting, std::unique_ptr<transport::Endpoint> inner)
+      : meeting_(std::move(meeting)), inner_(std::move(inner)) {}
+
+  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
+  void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
+    inner_->put(ticket, target, slot, bytes, second);
+  }
+  void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot,
+               const std::optional<transport::SecondRoom>& second) noexcept override {
+    inner_->release(ticket, source, slot, second);
+  }
+  void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
+    inner_->add_words(ticket, words);
+  }
+  transport::Progress test(transport::Ticket ticket, order::Bytes& arrived) noexcept override {
+    const transport::Progress progress = inner_->test(ticket, arrived);
+    if (progress == transport::Progress::pending)
+      meeting_->fibers->wait();
+    else
+      meeting_->fibers->progress();
+    return progress;
+  }
+  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
+
+ private:
+  std::shared_ptr<Meeting> meeting_;
+  std::unique_ptr<transport::Endpoint> inner_;
+};
+
+class FiberTransport final : public transport::Transport {
+ public:
+  FiberTransport(std::shared_ptr<Meeting> meeting, std::size_t rank)
+      : meeting_(std::move(meeting)), rank_(static_cast<order::Rank>(rank)) {}
+
+  order::Rank rank() const noexcept override { return rank_; }
+  order::Rank rank_count() const noexcept override { return static_cast<order::Rank>(meeting_->brought.size()); }
+  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const order::Bytes> capacities,
+                                            transport::Ticket tickets) override {
+    return std::make_unique<FiberEndpoint>(meeting_, meeting_->network.rank(rank_).bind(tag, capacities, tickets));
+  }
+  Gathered gather_all(std::span<const std::byte> bytes) override {
+    Meeting& all = *meeting_;
+    all.brought[static_cast<std::size_t>(rank_)].assign(bytes.begin(), bytes.end());
+    const std::uint64_t mine = all.gathers;
+    if (++all.present == all.brought.size())
+      join();
+    else
+      while (all.gathers == mine) all.fibers->wait();
+    return all.gathered;
+  }
+
+ private:
+  void join() {
+    Meeting& all = *meeting_;
+    all.gathered = {.bytes = {}, .first = {0}};
+    for (const auto& bytes : all.brought) {
+      all.gathered.bytes.insert(all.gathered.bytes.end(), bytes.begin(), bytes.end());
+      all.gathered.first.push_back(all.gathered.bytes.size());
+    }
+    all.present = 0;
+    ++all.gathers;
+    all.fibers->progress();
+  }
+
+  std::shared_ptr<Meeting> meeting_;
+  order::Rank rank_;
+};
+
+}  // namespace steadfold::soak

@@ -1,0 +1,81 @@
+// Who holds which rows.
+#include <algorithm>
+
+#include "case.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+using Deal = std::vector<std::vector<sf_interval>>;
+
+/// Any counts, one rank in four with none; of `first_has`, rank 0 has some.
+Deal in_rank_order(Random& random, std::uint64_t rows, std::size_t ranks, bool first_has) {
+  std::vector<std::uint64_t> cuts = {0, rows};
+  while (cuts.size() <= ranks) cuts.push_back(random.one_in(4) ? random.one_of(cuts) : random.below(rows + 1));
+  std::sort(cuts.begin(), cuts.end());
+  if (first_has)
+    for (std::size_t i = 1; i < ranks; ++i) cuts[i] = std::max<std::uint64_t>(cuts[i], 1);
+  Deal deal(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) deal[i] = {{cuts[i], cuts[i + 1]}};
+  return deal;
+}
+
+Deal one_each(std::size_t ranks) {
+  Deal deal(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) deal[i] = {{i, i + 1}};
+  return deal;
+}
+
+Deal cyclic(Random& random, std::uint64_t rows, std::size_t ranks) {
+  const std::uint64_t block = random.from_to(1, 5) + rows / 200;
+  Deal deal(ranks);
+  for (std::uint64_t i = 0; i * block < rows; ++i)
+    deal[i % ranks].push_back({i * block, std::min((i + 1) * block, rows)});
+  return deal;
+}
+
+/// Pieces on any ranks, in any order there, empty ones among them.
+Deal shuffled(Random& random, std::uint64_t rows, std::size_t ranks) {
+  std::vector<std::uint64_t> cuts = {0, rows};
+  const std::uint64_t pieces = random.from_to(1, std::min<std::uint64_t>(rows + 2, 6 * ranks));
+  while (cuts.size() <= pieces) cuts.push_back(random.below(rows + 1));
+  std::sort(cuts.begin(), cuts.end());
+  Deal deal(ranks);
+  const std::size_t spared = random.one_in(3) ? random.below(ranks) : 0;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    auto& mine = deal[spared + random.below(ranks - spared)];
+    mine.insert(mine.begin() + static_cast<std::ptrdiff_t>(random.below(mine.size() + 1)), {cuts[i], cuts[i + 1]});
+  }
+  return deal;
+}
+
+/// In the same order, with cuts that nobody needs and empty intervals.
+Deal cut_up(Random& random, Deal deal) {
+  for (auto& mine : deal) {
+    if (mine.empty() || !random.one_in(2)) continue;
+    const sf_interval whole = mine.front();
+    const std::uint64_t cut = random.from_to(whole.begin, whole.end);
+    mine = {{whole.begin, cut}, {cut, cut}, {cut, whole.end}};
+    if (random.one_in(3)) mine.push_back({7, 7});
+  }
+  return deal;
+}
+
+}  // namespace
+
+void deal_rows(Random& random, std::size_t ranks, Member& m) {
+  const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
+  // By plain, an operator that does not commute goes by rank order, whatever the indices are.
+  const bool must_be_ordered = is_scan || (m.resolved_method() == SF_PLAIN && !m.order_free());
+  if (m.layout == SF_ROW_A_RANK) {
+    m.deal = one_each(ranks);
+  } else if (m.layout != SF_INTERVALS) {
+    m.deal = in_rank_order(random, m.rows, ranks, is_scan && !m.has_neutral());
+  } else if (must_be_ordered || random.one_in(3)) {
+    m.deal = cut_up(random, in_rank_order(random, m.rows, ranks, is_scan && !m.has_neutral()));
+  } else {
+    m.deal = random.one_in(2) ? cyclic(random, m.rows, ranks) : shuffled(random, m.rows, ranks);
+  }
+}
+
+}  // namespace steadfold::soak

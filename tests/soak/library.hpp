@@ -1,0 +1,40 @@
+// Steadfold on one rank, as programs use it: over MPI, or all ranks in one process.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "steadfold/steadfold.h"
+
+namespace steadfold::soak {
+
+struct Data {
+  const void* first = nullptr;
+  const void* second = nullptr;
+  void* result = nullptr;
+};
+
+class Library {
+ public:
+  struct Plan;
+
+  Library() = default;
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  virtual ~Library() = default;
+
+  virtual sf_status reduce(const sf_call* call, const Data& data) = 0;
+  /// A bundle where `count` is not 1.
+  virtual sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) = 0;
+  virtual sf_status run(Plan* plan, const Data* data, std::size_t count) = 0;
+  virtual sf_status start(Plan* plan, const Data* data, std::size_t count) = 0;
+  virtual sf_status test(Plan* plan, bool& done) = 0;
+  virtual sf_status wait(Plan* plan) = 0;
+  virtual sf_status status(Plan* plan, std::size_t member) = 0;
+  virtual void free(Plan* plan) = 0;
+  virtual std::string error_text() { return sf_error_text(); }
+  /// Lets other ranks go on.
+  virtual void pause() = 0;
+};
+
+}  // namespace steadfold::soak

@@ -1,0 +1,179 @@
+// Methods exact and binned: all terms of a column as one big integer, rounded once. Source: docs/guarantees.md.
+#include <algorithm>
+
+#include "big_sum.hpp"
+#include "oracle.hpp"
+#include "types.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+/// x * y, whose factors need not be doubles together.
+struct Term {
+  double x;
+  double y;
+};
+
+bool is_square(sf_operation operation) { return operation == SF_NORM2 || operation == SF_SUM_SQUARES; }
+
+bool is_negative(const Term& t) { return std::signbit(t.x) != std::signbit(t.y); }
+bool is_finite(const Term& t) { return std::isfinite(t.x) && std::isfinite(t.y); }
+
+/// The exact product.
+Dyadic size_of_term(const Term& t) {
+  const Dyadic x = dyadic(t.x);
+  const Dyadic y = dyadic(t.y);
+  return {x.size * y.size, x.exponent + y.exponent};
+}
+
+/// To 53 bits, ties to even, whatever the exponent.
+Dyadic to_53_bits(const Dyadic& x) { return to_multiple(x, x.exponent + std::max(width_of(x.size) - 53, 0)); }
+
+/// The exponent of the lowest bin's unit.
+int unit_of(const std::vector<Term>& terms, bool squares, int bins) {
+  int largest = squares ? -2148 : -1074;
+  for (const Term& t : terms) {
+    if (!is_finite(t)) continue;
+    const Dyadic x = dyadic(t.x);
+    const int above = x.size == 0 ? -1074 : x.exponent + width_of(x.size);  // |x| < 2^above
+    largest = std::max(largest, squares ? 2 * above : above);
+  }
+  const int lowest = squares ? -2148 : -1074;
+  const int top = std::max((largest - lowest) / 40, bins - 1);
+  return 40 * (top - bins + 1) + lowest;
+}
+
+/// What the terms come to, before it is rounded.
+struct Total {
+  Magnitude size;
+  bool negative = false;
+  bool is_nan = false;
+  bool is_infinite = false;
+  bool is_zero = false;
+};
+
+Total total_of(const std::vector<Term>& terms, const Member& m) {
+  const bool squares = is_square(m.operation);
+  const bool binned = m.method == SF_BINNED;
+  const int unit = binned ? unit_of(terms, squares, m.bins == 0 ? 3 : static_cast<int>(m.bins)) : 0;
+  Total total;
+  Magnitude below;
+  bool infinite[2] = {};
+  bool only_minus_zeros = !terms.empty();
+  for (const Term& t : terms) {
+    if (!is_finite(t)) {
+      total.is_nan |= t.x * t.y != t.x * t.y;
+      infinite[is_negative(t) ? 1 : 0] = true;
+      continue;
+    }
+    Dyadic size = size_of_term(t);
+    only_minus_zeros &= size.size == 0 && is_negative(t);
+    if (binned) size = to_multiple(squares ? to_53_bits(size) : size, unit);
+    (is_negative(t) ? below : total.size).add(size);
+  }
+  total.is_nan |= infinite[0] && infinite[1];
+  total.is_infinite = infinite[0] || infinite[1];
+  const int order = total.size.compare(below);
+  total.is_zero = order == 0;
+  total.negative = total.is_infinite ? infinite[1] : order < 0 || (order == 0 && only_minus_zeros);
+  if (order < 0) std::swap(total.size, below);
+  total.size.subtract(below);
+  return total;
+}
+
+template <class T>
+void write_rounded(Total total, const Member& m, std::uint64_t rows, std::byte* out) {
+  using Limits = std::numeric_limits<T>;
+  T value = 0;
+  if (total.is_nan) {
+    value = Limits::quiet_NaN();
+  } else if (total.is_infinite) {
+    value = Limits::infinity();
+  } else if (!total.is_zero && m.operation == SF_NORM2) {
+    value = rounded_root<T>(total.size);
+  } else if (!total.is_zero) {
+    const bool rest = m.operation == SF_MEAN && total.size.divide(rows);
+    value = rounded<T>(total.size, rest);
+  }
+  write_result(out, total.negative ? -value : value);
+}
+
+/// A term of every row: of dot products by binned the double that the product is.
+class Terms {
+ public:
+  Terms(const Member& m, const Elements& all, std::uint64_t rows) : m_(m), all_(all), rows_(rows) {}
+
+  /// Of a column; of complex results the real part (0) or the imaginary one (1).
+  std::vector<Term> of(std::uint64_t column, int part) const {
+    std::vector<Term> terms;
+    for (std::uint64_t row = 0; row < rows_; ++row) {
+      if (m_.operation == SF_MASKED_SUM && all_.second[row] == std::byte{0}) continue;
+      if (is_complex(m_.type))
+        add_complex(terms, row * m_.columns + column, part);
+      else
+        add_real(terms, row * m_.columns + column);
+    }
+    return terms;
+  }
+
+ private:
+  double at(const std::vector<std::byte>& elements, std::uint64_t i) const {
+    const sf_type type = part_of(m_.type);
+    return value_of(type, elements.data() + i * size_of(type));
+  }
+  void add_product(std::vector<Term>& terms, double x, double y) const {
+    if (m_.method == SF_BINNED)
+      terms.push_back({x * y, 1.0});
+    else
+      terms.push_back({x, y});
+  }
+  void add_real(std::vector<Term>& terms, std::uint64_t i) const {
+    const double x = at(all_.first, i);
+    if (m_.operation == SF_DOT)
+      add_product(terms, x, at(all_.second, i));
+    else if (is_square(m_.operation))
+      terms.push_back({x, x});
+    else
+      terms.push_back({m_.operation == SF_ABS_SUM ? std::fabs(x) : x, 1.0});
+  }
+  void add_complex(std::vector<Term>& terms, std::uint64_t i, int part) const {
+    const double a = at(all_.first, 2 * i);
+    const double b = at(all_.first, 2 * i + 1);
+    if (m_.operation == SF_DOT) {
+      const double c = at(all_.second, 2 * i);
+      const double d = at(all_.second, 2 * i + 1);
+      add_product(terms, a, part == 0 ? c : d);
+      add_product(terms, part == 0 ? -b : b, part == 0 ? d : c);
+    } else if (is_square(m_.operation)) {
+      terms.push_back({a, a});
+      terms.push_back({b, b});
+    } else {
+      terms.push_back({part == 0 ? a : b, 1.0});
+    }
+  }
+
+  const Member& m_;
+  const Elements& all_;
+  std::uint64_t rows_;
+};
+
+}  // namespace
+
+void reduce_once_rounded(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  const Terms terms(m, all, rows);
+  const int parts = is_complex(m.result_type) ? 2 : 1;
+  for (std::uint64_t column = 0; column < m.columns; ++column) {
+    for (int part = 0; part < parts; ++part) {
+      const Total total = total_of(terms.of(column, part), m);
+      if (part_of(m.result_type) == SF_F32) {
+        write_rounded<float>(total, m, rows, out);
+        out += 4;
+      } else {
+        write_rounded<double>(total, m, rows, out);
+        out += 8;
+      }
+    }
+  }
+}
+
+}  // namespace steadfold::soak

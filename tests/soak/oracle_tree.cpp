@@ -1,0 +1,190 @@
+// The tree, level by level: neighbours combine, a last odd one passes through unchanged. What no order can change is
+// computed in the same way. Source: docs/guarantees.md; IEEE 754-2019 9.6 for minimum and maximum.
+#include <array>
+#include <type_traits>
+
+#include "operators.hpp"
+#include "oracle.hpp"
+#include "types.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+/// `rows` rows of `width` values become the first one.
+template <class T, class Op>
+void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, const Op& op) {
+  for (; rows > 1; rows = (rows + 1) / 2) {
+    for (std::uint64_t i = 0; i < rows / 2; ++i)
+      for (std::uint64_t c = 0; c < width; ++c)
+        values[i * width + c] = op(values[2 * i * width + c], values[(2 * i + 1) * width + c]);
+    if (rows % 2 != 0)
+      for (std::uint64_t c = 0; c < width; ++c) values[rows / 2 * width + c] = values[(rows - 1) * width + c];
+  }
+}
+
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+template <class T>
+bool is_negative(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return x < T{0};
+  else
+    return __builtin_signbit(x) != 0;
+}
+
+template <class T>
+T lesser(T a, T b, bool least) {
+  if (is_nan(a)) return a;
+  if (is_nan(b)) return b;
+  if (a == b) return is_negative(a) == least ? a : b;  // -0 is below +0
+  return (a < b) == least ? a : b;
+}
+
+template <class T>
+T sum(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+T product(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else
+    return a * b;
+}
+
+template <class T>
+void fold_by(sf_operation operation, std::vector<T>& values, std::uint64_t rows, std::uint64_t width) {
+  switch (operation) {
+    case SF_PRODUCT: return fold(values, rows, width, product<T>);
+    case SF_MIN: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, true); });
+    case SF_MAX: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, false); });
+    default: return fold(values, rows, width, sum<T>);
+  }
+}
+
+/// An element as the result's type, exactly.
+template <class T>
+T converted(sf_type type, const std::byte* at) {
+  switch (type) {
+    case SF_I32: return static_cast<T>(read<std::int32_t>(at));
+    case SF_U32: return static_cast<T>(read<std::uint32_t>(at));
+    case SF_I64: return static_cast<T>(read<std::int64_t>(at));
+    case SF_U64: return static_cast<T>(read<std::uint64_t>(at));
+    case SF_LONG_DOUBLE: return static_cast<T>(read<long double>(at));
+    case SF_FLOAT128: return static_cast<T>(read<Binary128>(at));
+    default: return static_cast<T>(value_of(type, at));
+  }
+}
+
+template <class T>
+void reduce_as(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  const sf_type part = part_of(m.type);
+  const std::uint64_t width = m.columns * (is_complex(m.type) ? 2 : 1);
+  std::vector<T> values;
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    if (m.operation == SF_MASKED_SUM && all.second[i] == std::byte{0}) continue;
+    ++kept;
+    for (std::uint64_t c = 0; c < width; ++c) {
+      T x = converted<T>(part, all.first.data() + (i * width + c) * size_of(part));
+      if constexpr (!std::is_integral_v<T>)
+        if (m.operation == SF_ABS_SUM && is_negative(x)) x = -x;
+      values.push_back(x);
+    }
+  }
+  if (kept == 0) values.assign(width, T{0});  // a mask that selects nothing
+  fold_by(m.operation, values, kept, width);
+  for (std::uint64_t c = 0; c < width; ++c) write_result(out + c * sizeof(T), values[c]);
+}
+
+/// Every operation rounded, none fused, and infinities are not repaired.
+template <class T>
+void multiply_complex(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  using Number = std::array<T, 2>;
+  const sf_type part = part_of(m.type);
+  std::vector<Number> values(rows * m.columns);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t k = 0; k < 2; ++k)
+      values[i][k] = converted<T>(part, all.first.data() + (2 * i + k) * size_of(part));
+  fold(values, rows, m.columns, [](const Number& x, const Number& y) {
+    return Number{x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+  });
+  for (std::uint64_t c = 0; c < m.columns; ++c)
+    for (std::size_t k = 0; k < 2; ++k) write_result(out + (2 * c + k) * sizeof(T), values[c][k]);
+}
+
+void reduce_by_user(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  using Element = std::array<std::byte, 32>;
+  const UserOperator& op = user_operator(m.user);
+  std::vector<Element> values(rows * m.columns);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    std::memcpy(values[i].data(), all.first.data() + i * op.bytes, op.bytes);
+  fold(values, rows, m.columns, [&](const Element& left, const Element& right) {
+    Element result;
+    op.combine(left.data(), right.data(), result.data());
+    return result;
+  });
+  for (std::uint64_t c = 0; c < m.columns; ++c) std::memcpy(out + c * op.bytes, values[c].data(), op.bytes);
+}
+
+/// The first row that has the least (greatest) value; a NaN is beyond all.
+template <class T>
+void locate_as(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  const bool least = m.operation == SF_MIN_LOCATION;
+  for (std::uint64_t c = 0; c < m.columns; ++c) {
+    T best{};
+    std::uint64_t index = 0;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      const T x = read<T>(all.first.data() + (i * m.columns + c) * sizeof(T));
+      const bool is_other_zero = x == best && is_negative(x) != is_negative(best);
+      const bool is_better = is_other_zero ? is_negative(x) == least : least ? x < best : x > best;
+      if (i > 0 && (is_nan(best) || !(is_nan(x) || is_better))) continue;
+      best = x;
+      index = i;
+    }
+    std::memset(out + 16 * c, 0, 16);
+    write_result(out + 16 * c, best);
+    write(out + 16 * c + 8, index);
+  }
+}
+
+}  // namespace
+
+void reduce_by_tree(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  if (m.operation == SF_USER) return reduce_by_user(m, all, rows, out);
+  const bool multiplies_complex = is_complex(m.type) && m.operation == SF_PRODUCT;
+  switch (m.result_type) {
+    case SF_F64: return reduce_as<double>(m, all, rows, out);
+    case SF_F32: return reduce_as<float>(m, all, rows, out);
+    case SF_I32: return reduce_as<std::int32_t>(m, all, rows, out);
+    case SF_I64: return reduce_as<std::int64_t>(m, all, rows, out);
+    case SF_U32: return reduce_as<std::uint32_t>(m, all, rows, out);
+    case SF_U64: return reduce_as<std::uint64_t>(m, all, rows, out);
+    case SF_LONG_DOUBLE: return reduce_as<long double>(m, all, rows, out);
+    case SF_FLOAT128: return reduce_as<Binary128>(m, all, rows, out);
+    case SF_COMPLEX_F32:
+      return multiplies_complex ? multiply_complex<float>(m, all, rows, out) : reduce_as<float>(m, all, rows, out);
+    case SF_COMPLEX_F64:
+      return multiplies_complex ? multiply_complex<double>(m, all, rows, out) : reduce_as<double>(m, all, rows, out);
+    default: return;
+  }
+}
+
+void locate(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  switch (m.type) {
+    case SF_F64: return locate_as<double>(m, all, rows, out);
+    case SF_F32: return locate_as<float>(m, all, rows, out);
+    case SF_I32: return locate_as<std::int32_t>(m, all, rows, out);
+    case SF_I64: return locate_as<std::int64_t>(m, all, rows, out);
+    case SF_U32: return locate_as<std::uint32_t>(m, all, rows, out);
+    case SF_U64: return locate_as<std::uint64_t>(m, all, rows, out);
+    default: return;
+  }
+}
+
+}  // namespace steadfold::soak

@@ -1,0 +1,105 @@
+"""Runs the soak's programs for so many seconds: `run.py DRIVERS SECONDS [SEED]`; the build wrote DRIVERS, drivers.json.
+
+The time is divided among the simulated network and both MPI libraries with several rank counts. Progress goes to standard
+error; the last line of standard output is "N compared, M wrong". The exit status is 1 where anything is wrong: a
+result, a crash, a hang, or a program that compared nothing.
+"""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+RANKS = {"mpich": [3, 2, 1], None: [4, 3, 8, 5, 2, 7, 1]}  # MPICH polls
+SHARE = 0.45  # of the time, for the simulated network
+SHORTEST = 2.0  # seconds of one job under MPI, its start included
+PATIENCE = 100  # seconds that a job may take longer: its own watchdog speaks after a minute
+LAST_LINE = re.compile(r"^(\d+) compared, (\d+) wrong$", re.MULTILINE)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Job:
+    """One program with its share of the time."""
+
+    def __init__(self, name, command, environment):
+        self.name, self.command, self.environment = name, command, environment
+
+    def run(self, seconds, seed):
+        """How many results were compared, and how many were wrong."""
+        command = self.command + ["--seconds", f"{seconds:.1f}", "--seed", str(seed)]
+        with subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=seconds + PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output, _ = process.communicate()
+                say(f"{self.name} HANGS, seed {seed}")
+        found = LAST_LINE.search(output or "")
+        compared, wrong = (int(found[1]), int(found[2])) if found else (0, 0)
+        if process.returncode != 0 or compared == 0:
+            say(f"{self.name} failed with status {process.returncode}: {' '.join(command)}")
+            wrong = max(wrong, 1)
+        return compared, wrong
+
+
+def jobs_of(drivers):
+    """The simulated one, and those under MPI, with every rank count before any is repeated."""
+    simulated, launched = None, []
+    for driver in drivers:
+        if "library" not in driver:
+            simulated = Job("simulated", [driver["program"]], dict(os.environ))
+            continue
+        environment = dict(os.environ)
+        environment["OMPI_MCA_orte_tmpdir_base"] = str(Path(driver["program"]).parent)
+        preloaded = []
+        for setting in driver["environment"]:
+            name, _, value = setting.partition("=")
+            if name == "LD_PRELOAD":  # for the ranks, not their launcher
+                preloaded = ["env", setting]
+            else:
+                environment[name] = value
+        for ranks in RANKS.get(driver["library"], RANKS[None]):
+            command = [driver["launcher"], "-n", str(ranks), *preloaded, driver["program"]]
+            launched.append(Job(f"{driver['library']} on {ranks}", command, environment))
+    return simulated, launched
+
+
+def turns(jobs, seconds, seed):
+    """Which jobs run under MPI: all of them, or where time is short some, by the seed."""
+    return random.Random(seed).sample(jobs, max(1, min(len(jobs), int(seconds / SHORTEST))))
+
+
+def main():
+    drivers, seconds = Path(sys.argv[1]), float(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
+    simulated, launched = jobs_of(json.loads(drivers.read_text()))
+    say(f"seed {seed}")
+    end = time.monotonic() + seconds
+    chosen = turns(launched, seconds * (1 - SHARE), seed) if launched else []
+    total = [0, 0]
+    overhead = 0.0  # of a start
+    for place, job in enumerate([simulated, *chosen]):
+        left = end - time.monotonic()
+        share = seconds * SHARE if chosen and place == 0 else left / (len(chosen) + 1 - place) - overhead
+        begin = time.monotonic()
+        compared, wrong = job.run(max(share, 0.5), seed)
+        overhead = max(time.monotonic() - begin - share, 0.0) if place > 0 else 0.0
+        print(f"{job.name}: {compared} compared, {wrong} wrong", flush=True)
+        total[0] += compared
+        total[1] += wrong
+    print(f"{total[0]} compared, {total[1]} wrong")
+    return 1 if total[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+#include "runner.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "watchdog.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+constexpr std::size_t most_kept = 3;
+constexpr std::uint64_t run_meanwhile = 100;  // numbers of runs: of one-shot calls while plans are under way,
+constexpr std::uint64_t run_of_kept = 1000;   // and of plans that stay
+
+std::vector<std::size_t> all_of(const Case& made) {
+  std::vector<std::size_t> members(made.members.size());
+  std::iota(members.begin(), members.end(), std::size_t{0});
+  return members;
+}
+
+template <class T>
+void shuffle(std::vector<T>& values, Random& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
+}
+
+/// What MPI itself adds up is started in one order.
+bool any_native(const Case& made) {
+  return std::any_of(made.members.begin(), made.members.end(),
+                     [](const Member& m) { return m.schedule.find("native") != std::string::npos; });
+}
+
+}  // namespace
+
+Runner::Runner(Library& library, Preparation& preparation, std::size_t rank, Tally& tally)
+    : library_(library), preparation_(preparation), rank_(rank), tally_(tally), own_(0) {}
+
+Runner::~Runner() {
+  for (const auto& bound : kept_) library_.free(bound->plan);
+}
+
+void Runner::run(std::uint64_t number) {
+  const auto kept_case = preparation_.case_of(number);
+  const Case& made = *kept_case;
+  own_ = Random(mixed(made.seed, number, 1000 + rank_));
+  ++tally_.cases;
+  note(made, rank_);
+  if (made.wrong == Wrong::given_up) return give_up(made);
+  if (made.wrong != Wrong::nothing) return wrong(made);
+  switch (made.form) {
+    case Form::one_shot:
+      for (int run = 0; run < made.runs; ++run) one_shot(made, 0, static_cast<std::uint64_t>(run));
+      return;
+    case Form::plan: return plan(made);
+    case Form::flight: return flight(made);
+    case Form::kept: return keep(made);
+    case Form::kept_again: return run_kept(made);
+  }
+}
+
+Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members) {
+  Calls made;
+  for (const std::size_t member : members) {
+    const Member& m = prepared->made.members[member];
+    sf_call call = sf_call_default();
+    call.operation = m.operation;
+    call.method = m.method;
+    call.type = m.type;
+    call.result_type = m.result_type;
+    call.columns = m.columns;
+    call.root = m.root;
+    call.schedule = m.schedule.empty() ? nullptr : m.schedule.c_str();
+    if (m.says_count) call.element_count = m.rows;
+    call.layout = m.layout;
+    call.rows = m.rows_of(rank_);
+    if (m.layout == SF_INTERVALS) {
+      call.intervals = m.deal[rank_].data();
+      call.interval_count = m.deal[rank_].size();
+    }
+    call.require = m.require;
+    call.threads = own_.one_in(8) ? static_cast<std::uint32_t>(own_.from_to(1, 4)) : 0;
+    call.bins = m.bins;
+    call.sweep = m.sweep;
+    call.collective = m.collective;
+    if (m.collective == SF_REDUCE_SCATTER && m.names_blocks) {
+      call.blocks = m.blocks.data();
+      call.block_count = m.blocks.size();
+    }
+    if (m.operation == SF_USER) {
+      made.contexts.push_back(std::make_unique<UserContext>());
+      made.contexts.back()->which = m.user;
+      made.contexts.back()->fails_on_poison = prepared->made.wrong == Wrong::failing_operator;
+      call.element_bytes = m.element_bytes();
+      call.user = apply_user;
+      call.context = made.contexts.back().get();
+      call.operator_name = user_operator(m.user).name;
+      call.commutative = user_operator(m.user).commutative ? 1 : 0;
+      call.never_fails = m.may_fail ? 0 : 1;
+    }
+    made.calls.push_back(call);
+  }
+  made.prepared = std::move(prepared);
+  return made;
+}
+
+std::vector<Buffers> Runner::buffers_of(const Prepared& prepared, const std::vector<std::size_t>& members) {
+  std::vector<Buffers> buffers;
+  for (const std::size_t member : members) buffers.emplace_back(prepared, member, rank_, own_.one_in(3));
+  return buffers;
+}
+
+std::vector<Data> Runner::data_of(std::vector<Buffers>& buffers) {
+  std::vector<Data> data;
+  for (Buffers& each : buffers) data.push_back(each.data());
+  return data;
+}
+
+void Runner::one_shot(const Case& made, std::size_t member, std::uint64_t run) {
+  const auto prepared = preparation_.get(made.number, run);
+  const Calls calls = calls_of(prepared, {member});
+  Buffers buffers(*prepared, member, rank_, own_.one_in(3));
+  const sf_status status = library_.reduce(calls.calls.data(), buffers.data());
+  buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
+}
+
+// --- plans -----------------------------------------------------------------------------------------------------------
+
+Runner::Bound Runner::bind(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members) {
+  Bound bound{.calls = calls_of(prepared, members), .members = members};
+  const sf_status status = library_.bind(bound.calls.calls.data(), members.size(), bound.plan);
+  if (status != SF_OK) tally_.fault(prepared->made, rank_, "bind fails: " + library_.error_text());
+  return bound;
+}
+
+void Runner::start(Bound& bound, std::shared_ptr<const Prepared> data) {
+  bound.buffers = buffers_of(*data, bound.members);
+  bound.data = std::move(data);
+  const std::vector<Data> all = data_of(bound.buffers);
+  const sf_status status = library_.start(bound.plan, all.data(), all.size());
+  if (status != SF_OK) tally_.fault(bound.data->made, rank_, "start fails: " + library_.error_text());
+}
+
+/// The members that have nothing to reduce say so; the others' results stand.
+void Runner::check(Bound& bound, sf_status status) {
+  const std::string text = status == SF_OK ? "" : library_.error_text();
+  for (std::size_t i = 0; i < bound.members.size(); ++i) {
+    const sf_status own = bound.members.size() == 1 ? status : library_.status(bound.plan, i);
+    bound.buffers[i].check(*bound.data, own, text, tally_);
+  }
+}
+
+void Runner::finish(Bound& bound) {
+  if (own_.one_in(2)) return check(bound, library_.wait(bound.plan));
+  bool done = false;
+  sf_status status = SF_OK;
+  while (!done && status == SF_OK) {
+    status = library_.test(bound.plan, done);
+    if (!done) library_.pause();
+  }
+  check(bound, status);
+}
+
+void Runner::run_once(Bound& bound, std::shared_ptr<const Prepared> data) {
+  if (own_.one_in(2)) {
+    start(bound, std::move(data));
+    return finish(bound);
+  }
+  bound.buffers = buffers_of(*data, bound.members);
+  bound.data = std::move(data);
+  const std::vector<Data> all = data_of(bound.buffers);
+  check(bound, library_.run(bound.plan, all.data(), all.size()));
+}
+
+void Runner::plan(const Case& made) {
+  auto data = preparation_.get(made.number, 0);
+  Bound bound = bind(data, all_of(made));
+  if (bound.plan == nullptr) return;
+  for (int run = 0; run < made.runs; ++run) {
+    if (run > 0) data = preparation_.get(made.number, static_cast<std::uint64_t>(run));
+    run_once(bound, data);
+  }
+  library_.free(bound.plan);
+}
+
+/// Tests them in any order until all are done. (To wait for one after the other, each rank in an order of its own,
+/// would be waiting for each other.)
+void Runner::finish_all(std::vector<Bound>& bound) {
+  std::vector<std::size_t> under_way(bound.size());
+  std::iota(under_way.begin(), under_way.end(), std::size_t{0});
+  while (!under_way.empty()) {
+    const std::size_t chosen = own_.below(under_way.size());
+    Bound& plan = bound[under_way[chosen]];
+    bool done = false;
+    const sf_status status = library_.test(plan.plan, done);
+    library_.pause();
+    if (!done && status == SF_OK) continue;
+    check(plan, status);
+    under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(chosen));
+  }
+}
+
+/// All plans under way at once, a one-shot call among them, their ends in any order, freed in any order.
+void Runner::flight(const Case& made) {
+  auto data = preparation_.get(made.number, 0);
+  std::vector<Bound> bound;
+  for (std::size_t i = 0; i < made.members.size(); ++i) {
+    bound.push_back(bind(data, {i}));
+    if (bound.back().plan == nullptr) return;
+  }
+  std::vector<std::size_t> order = all_of(made);
+  for (int run = 0; run < made.runs; ++run) {
+    if (run > 0) data = preparation_.get(made.number, static_cast<std::uint64_t>(run));
+    if (!any_native(made)) shuffle(order, own_);
+    for (const std::size_t i : order) start(bound[i], data);
+    if (run % 2 == 0) one_shot(made, 0, run_meanwhile + static_cast<std::uint64_t>(run));
+    finish_all(bound);
+  }
+  shuffle(order, own_);
+  for (const std::size_t i : order) library_.free(bound[i].plan);
+}
+
+void Runner::keep(const Case& made) {
+  const auto data = preparation_.get(made.number, 0);
+  auto bound = std::make_unique<Bound>(bind(data, all_of(made)));
+  if (bound->plan == nullptr) return;
+  run_once(*bound, data);
+  if (kept_.size() == most_kept) {
+    const auto oldest = kept_.begin() + static_cast<std::ptrdiff_t>(made.number % most_kept);
+    library_.free((*oldest)->plan);
+    kept_.erase(oldest);
+  }
+  kept_.push_back(std::move(bound));
+}
+
+void Runner::run_kept(const Case& made) {
+  if (kept_.empty()) return;
+  Bound& bound = *kept_[made.number % kept_.size()];
+  run_once(bound, preparation_.get(bound.calls.prepared->made.number, run_of_kept + ++bound.runs));
+}
+
+}  // namespace steadfold::soak

@@ -1,0 +1,90 @@
+// The cases in which something is wrong: every rank that would wait learns of it, and what comes after works.
+#include <cstring>
+
+#include "runner.hpp"
+#include "wrong.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+/// What the culprit's call says instead. `intervals` holds what it points to.
+void tamper(const Case& made, sf_call& call, std::vector<sf_interval>& intervals) {
+  switch (made.wrong) {
+    case Wrong::other_root: call.root = (call.root + 1) % static_cast<std::int32_t>(made.ranks); break;
+    case Wrong::bad_root: call.root = static_cast<std::int32_t>(made.ranks); break;
+    case Wrong::other_operation: call.operation = SF_ABS_SUM; break;
+    case Wrong::other_type: call.type = call.result_type = SF_F32; break;
+    case Wrong::other_columns: call.columns += 1; break;
+    case Wrong::other_method: call.method = SF_BINNED; break;
+    case Wrong::bad_schedule: call.schedule = "no_such_schedule"; break;
+    case Wrong::bad_enumerator: {
+      const int number = 99;
+      std::memcpy(&call.method, &number, sizeof number);
+      break;
+    }
+    case Wrong::shifted_layout:
+      intervals.assign(call.intervals, call.intervals + call.interval_count);
+      for (sf_interval& each : intervals) {
+        if (each.begin == each.end) continue;
+        each = {each.begin + 1, each.end + 1};
+        break;
+      }
+      call.intervals = intervals.data();
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> prepared) {
+  const bool is_culprit = rank_ == made.culprit;
+  Calls calls = calls_of(prepared, {0});
+  sf_call& call = calls.calls.front();
+  std::vector<sf_interval> intervals;
+  if (is_culprit) tamper(made, call, intervals);
+  if (made.wrong == Wrong::wrong_count)
+    call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
+  Buffers buffers(*prepared, 0, rank_, false);
+  Data data = buffers.data();
+  std::vector<std::byte> factors;  // of dot products, that are not served
+  if (made.wrong == Wrong::unserved) {
+    factors.resize((call.rows + 1) * call.columns * 8);
+    data.second = factors.data();
+  }
+  if (is_culprit && made.wrong == Wrong::null_data) data.first = nullptr;
+  if (is_culprit && made.wrong == Wrong::null_result) data.result = nullptr;
+  const sf_call* const passed = is_culprit && made.wrong == Wrong::null_call ? nullptr : &call;
+  if (made.form == Form::one_shot) return library_.reduce(passed, data);
+
+  Library::Plan* plan = nullptr;
+  sf_status status = library_.bind(passed, made.wrong == Wrong::empty_bundle ? 0 : 1, plan);
+  if (status != SF_OK || plan == nullptr) return status;
+  if (is_culprit && made.wrong == Wrong::null_in_run) data.first = nullptr;
+  if (made.wrong == Wrong::null_in_run || made.wrong == Wrong::failing_operator) status = library_.run(plan, &data, 1);
+  library_.free(plan);
+  return status;
+}
+
+void Runner::wrong(const Case& made) {
+  const sf_status status = make_wrong(made, preparation_.get(made.number, 0));
+  const Answer answer = answer_to(made, rank_);
+  const bool fits = (answer.statuses >> status & 1) != 0;
+  if (fits && library_.error_text().empty()) tally_.fault(made, rank_, "an error without a text");
+  if (fits || (status == SF_OK && !answer.is_due)) return;
+  tally_.fault(made, rank_,
+               "status " + std::to_string(status) + " is none that fits (" +
+                   (status == SF_OK ? "no error" : library_.error_text()) + ")");
+}
+
+/// Started on all ranks, moved on a little, and freed before its end.
+void Runner::give_up(const Case& made) {
+  Bound bound = bind(preparation_.get(made.number, 0), {0});
+  if (bound.plan == nullptr) return;
+  start(bound, bound.calls.prepared);
+  bool done = false;
+  for (std::uint64_t tests = own_.below(6); tests > 0 && !done; --tests) library_.test(bound.plan, done);
+  library_.free(bound.plan);
+}
+
+}  // namespace steadfold::soak

@@ -1,0 +1,77 @@
+// A schedule that should serve all of these calls: what the rows of the registry say of themselves decides, so that new
+// rows are tried without an edit here.
+#include <algorithm>
+#include <optional>
+
+#include "case.hpp"
+#include "operators.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+schedule::Collective collective_of(const Member& m) {
+  switch (m.collective) {
+    case SF_REDUCE_SCATTER: return schedule::Collective::reduce_scatter;
+    case SF_SCAN: return schedule::Collective::scan;
+    case SF_EXSCAN: return schedule::Collective::exscan;
+    default: return m.root == SF_ALL_RANKS ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  }
+}
+
+const char* name_of(sf_method method) {
+  switch (method) {
+    case SF_TREE: return "tree";
+    case SF_EXACT: return "exact";
+    case SF_BINNED: return "binned";
+    default: return "plain";
+  }
+}
+
+/// The row with parameters of its own or without, now and then its examples.
+std::string text_of(Random& random, const schedule::Row& row) {
+  const std::vector<std::string> named = schedule::names_of(row);
+  const std::string name(row.name);
+  if (random.one_in(3)) return named[random.below(named.size())];
+  std::string text = name;
+  for (const std::string_view parameter : row.parameters) {
+    std::string value;
+    if (parameter == "block") value = std::to_string(random.one_of({1, 2, 3, 7, 64, 500, 1024}));
+    if (parameter == "k") value = std::to_string(random.from_to(2, 9));
+    if (parameter == "size") value = std::to_string(random.from_to(1, 9));
+    if (parameter == "buffer") value = std::to_string(random.from_to(1, 9));
+    if (!value.empty() && random.one_in(2)) text += ":" + std::string(parameter) + "=" + value;
+  }
+  return text;
+}
+
+bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
+  const bool follows_layout = spec.row->layouts == schedule::Layouts::rank_order;
+  if (follows_layout && (bundled || !m.in_rank_order())) return false;
+  const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
+  return !schedule::refusal(spec, collective_of(m), m.root, name_of(m.resolved_method()),
+                            commutes ? schedule::Operator::commutative : schedule::Operator::ordered);
+}
+
+}  // namespace
+
+std::string some_schedule(Random& random, const std::vector<Member>& members) {
+  if (random.one_in(3)) return "";
+  if (random.one_in(6)) return random.one_in(2) ? "auto" : "mpich";
+  const auto rows = schedule::registry();
+  for (int tries = 0; tries < 20; ++tries) {
+    const std::string text = text_of(random, rows[random.below(rows.size())]);
+    std::optional<schedule::Spec> spec;
+    try {
+      spec = schedule::parse(text);
+    } catch (const std::invalid_argument&) {
+      continue;  // of several parameters some do not go together
+    }
+    const bool good = std::all_of(members.begin(), members.end(),
+                                  [&](const Member& m) { return serves(*spec, m, members.size() > 1); });
+    if (good) return text;
+  }
+  return "";
+}
+
+}  // namespace steadfold::soak

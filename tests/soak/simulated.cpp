@@ -1,0 +1,142 @@
+// The soak with all ranks in one process: the library below its MPI layer, over a network that delivers messages in any
+// order that MPI allows.
+#include <cstdio>
+
+#include "capi/boundary.hpp"
+#include "collective/group.hpp"
+#include "driver.hpp"
+#include "fiber_transport.hpp"
+#include "runner.hpp"
+#include "watchdog.hpp"
+
+namespace steadfold::soak {
+
+struct Library::Plan {
+  std::unique_ptr<collective::Plan> plan;
+};
+
+namespace {
+
+constexpr std::uint64_t cases_of_program = 40;
+constexpr std::size_t most_ranks = 40;
+
+class GroupLibrary final : public Library {
+ public:
+  GroupLibrary(std::shared_ptr<transport::Transport> transport, Fibers& fibers) : group_(transport), fibers_(fibers) {}
+
+  sf_status reduce(const sf_call* call, const Data& data) override {
+    return capi::guarded([&] {
+      const auto [translated, failure] = capi::translated(call);
+      group_.reduce(translated, data_of(data), failure);
+    });
+  }
+  sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
+    return capi::guarded([&] {
+      std::vector<collective::Call> translated;
+      std::optional<collective::Failure> failure;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto each = capi::translated(calls == nullptr ? nullptr : calls + i);
+        translated.push_back(each.call);
+        if (each.failure && !failure) failure = each.failure;
+      }
+      plan = new Plan{group_.bind(translated, failure)};
+    });
+  }
+  sf_status run(Plan* plan, const Data* data, std::size_t count) override {
+    return capi::guarded([&] {
+      plan->plan->run(data_of(data, count));
+      require_success(plan->plan->status());
+    });
+  }
+  sf_status start(Plan* plan, const Data* data, std::size_t count) override {
+    return capi::guarded([&] { plan->plan->start(data_of(data, count)); });
+  }
+  sf_status test(Plan* plan, bool& done) override {
+    return capi::guarded([&] {
+      done = plan->plan->test();
+      if (done) require_success(plan->plan->status());
+    });
+  }
+  sf_status wait(Plan* plan) override {
+    return capi::guarded([&] {
+      plan->plan->wait();
+      require_success(plan->plan->status());
+    });
+  }
+  sf_status status(Plan* plan, std::size_t member) override {
+    return capi::guarded([&] { require_success(plan->plan->status(member)); });
+  }
+  /// One that is under way stays for as long as the network does.
+  void free(Plan* plan) override {
+    std::unique_ptr<Plan> freed(plan);
+    if (plan->plan->running()) given_up_.push_back(std::move(freed));
+  }
+  void pause() override { fibers_.wait(); }
+
+ private:
+  static collective::Data data_of(const Data& data) {
+    return {.first = capi::bytes(data.first), .second = capi::bytes(data.second), .result = capi::bytes(data.result)};
+  }
+  std::span<const collective::Data> data_of(const Data* data, std::size_t count) {
+    given_.clear();
+    for (std::size_t i = 0; i < count; ++i) given_.push_back(data_of(data[i]));
+    return given_;
+  }
+  static void require_success(Status status) {
+    if (status != Status::ok) throw collective::Failure(status, collective::text_of(status));
+  }
+
+  std::vector<std::unique_ptr<Plan>> given_up_;
+  std::vector<collective::Data> given_;
+  collective::Group group_;
+  Fibers& fibers_;
+};
+
+struct Numbered {
+  std::uint64_t first;
+  std::uint64_t end;
+};
+
+/// All cases of a program on as many ranks as its seed says.
+void run_program(std::uint64_t seed, Numbered cases, Tally& tally) {
+  Random random(mixed(seed, 2));
+  const std::size_t ranks = random.one_in(3) ? random.from_to(1, most_ranks) : random.from_to(1, 9);
+  const auto sends = random.one_in(2) ? transport::Sends::buffered : transport::Sends::synchronous;
+  const auto meeting = std::make_shared<Meeting>(ranks, transport::SimulatedOptions{.seed = seed, .sends = sends});
+  Preparation preparation(seed, ranks, ranks, {});
+  Fibers fibers(ranks, seed, [&](std::size_t rank) {
+    GroupLibrary library(std::make_shared<FiberTransport>(meeting, rank), *meeting->fibers);
+    Runner runner(library, preparation, rank, tally);
+    for (std::uint64_t number = cases.first; number < cases.end; ++number) {
+      runner.run(number);
+    }
+  });
+  meeting->fibers = &fibers;
+  if (fibers.run()) return;
+  hang();
+}
+
+int soak(const Options& options) {
+  Tally tally;
+  const Clock clock(options.seconds);
+  double said = 0;
+  std::uint64_t done = 0;
+  for (; done < options.programs && !clock.is_over(); ++done) {
+    const std::uint64_t seed = options.seed + done;
+    run_program(seed, options.only ? Numbered{*options.only, *options.only + 1} : Numbered{0, cases_of_program}, tally);
+    if (clock.passed() < said + 5) continue;
+    said = clock.passed();
+    std::fprintf(stderr, "simulated: seed %llu done, %llu compared\n", static_cast<unsigned long long>(seed),
+                 static_cast<unsigned long long>(tally.compared));
+  }
+  return conclude(tally, done);
+}
+
+}  // namespace
+}  // namespace steadfold::soak
+
+int main(int argc, char** argv) {
+  const auto options = steadfold::soak::options_of(argc, argv);
+  steadfold::soak::watch();
+  return steadfold::soak::soak(options);
+}

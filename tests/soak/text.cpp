@@ -1,0 +1,58 @@
+// A case in words, and how to repeat it.
+#include "case.hpp"
+#include "operators.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+template <class Names>
+std::string named(const Names& names, std::size_t which) {
+  return which < std::size(names) ? names[which] : std::to_string(which);
+}
+
+std::string text_of(const Member& m) {
+  static constexpr const char* collectives[] = {"reduce", "reduce_scatter", "scan", "exscan"};
+  static constexpr const char* operations[] = {"sum",     "product",     "min",       "max",          "user",
+                                               "dot",     "norm2",       "mean",      "min_location", "max_location",
+                                               "abs_sum", "sum_squares", "masked_sum"};
+  static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
+                                          "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
+  static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};
+  static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_a_rank"};
+  static constexpr const char* numbers[] = {"ordinary",       "wide",  "subnormal",  "special", "zeros",
+                                            "small_integers", "alike", "cancelling", "ties"};
+  std::string text = named(collectives, m.collective);
+  if (m.root != SF_ALL_RANKS) text += " to " + std::to_string(m.root);
+  text += " " + (m.operation == SF_USER ? std::string("'") + user_operator(m.user).name + "'"
+                                        : named(operations, m.operation) + " of " + named(types, m.type));
+  if (m.result_type != m.type) text += " as " + named(types, m.result_type);
+  text += " by " + named(methods, m.method);
+  if (m.method == SF_BINNED)
+    text += " of " + std::to_string(m.bins) + (m.sweep == SF_DOUBLE_SWEEP ? " bins, double sweep" : " bins");
+  text += ", " + std::to_string(m.rows) + " x " + std::to_string(m.columns) + " " +
+          named(numbers, static_cast<std::size_t>(m.numbers)) + ", " + named(layouts, m.layout);
+  if (m.layout == SF_INTERVALS && m.in_rank_order()) text += " in rank order";
+  if (m.names_blocks) text += ", named blocks";
+  if (m.require != 0) text += ", requires " + std::to_string(m.require);
+  return text + ", schedule '" + m.schedule + "'";
+}
+
+}  // namespace
+
+std::string Case::text() const {
+  static constexpr const char* forms[] = {"one-shot", "plan", "flight", "kept plan", "kept plan again"};
+  static constexpr const char* wrongs[] = {"nothing",      "null data",        "null result",    "other root",
+                                           "bad root",     "other operation",  "other type",     "other columns",
+                                           "other method", "shifted layout",   "wrong count",    "bad schedule",
+                                           "unserved",     "failing operator", "bad enumerator", "null call",
+                                           "null in run",  "empty bundle",     "given up"};
+  std::string text = "seed " + std::to_string(seed) + ", case " + std::to_string(number) + ", " +
+                     std::to_string(ranks) + " ranks: " + named(forms, static_cast<std::size_t>(form)) + ", " +
+                     std::to_string(runs) + " runs";
+  if (wrong != Wrong::nothing)
+    text += ", wrong on " + std::to_string(culprit) + ": " + named(wrongs, static_cast<std::size_t>(wrong));
+  for (const Member& m : members) text += "\n  " + text_of(m);
+  return text;
+}
+
+}  // namespace steadfold::soak

@@ -1,0 +1,95 @@
+// Calls that are wrong on one rank or on all, and what every rank should answer.
+#include "wrong.hpp"
+
+#include <algorithm>
+
+#include "operators.hpp"
+
+namespace steadfold::soak {
+namespace {
+
+constexpr std::uint32_t bit(sf_status status) { return std::uint32_t{1} << status; }
+
+/// A sum of doubles that would be right.
+Member base(Random& random, std::size_t ranks, const Limits& limits) {
+  Member m;
+  m.method = random.one_of({SF_TREE, SF_EXACT, SF_AUTOMATIC, SF_PLAIN});
+  m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_A_RANK});
+  m.columns = random.one_of({1, 2, 5, 100, 1030});
+  m.rows = m.layout == SF_ROW_A_RANK ? ranks : random.from_to(2, 2 + limits.elements / m.columns / 4);
+  if (random.one_in(3)) m.root = static_cast<std::int32_t>(random.below(ranks));
+  return m;
+}
+
+/// A rank that has rows.
+std::size_t holder(Random& random, const Member& m) {
+  std::size_t rank = random.below(m.deal.size());
+  while (m.rows_of(rank) == 0) rank = (rank + 1) % m.deal.size();
+  return rank;
+}
+
+}  // namespace
+
+void choose_wrong(Random& random, Case& made, const Limits& limits) {
+  const auto last = static_cast<std::uint64_t>(Wrong::given_up);
+  made.wrong = static_cast<Wrong>(random.from_to(1, last));
+  const bool needs_two = made.wrong == Wrong::other_root || made.wrong == Wrong::other_operation ||
+                         made.wrong == Wrong::other_type || made.wrong == Wrong::other_columns ||
+                         made.wrong == Wrong::other_method;
+  if (needs_two && made.ranks == 1) made.wrong = Wrong::bad_root;
+  Member m = base(random, made.ranks, limits);
+  switch (made.wrong) {
+    case Wrong::other_root: m.root = static_cast<std::int32_t>(random.below(made.ranks)); break;
+    case Wrong::shifted_layout: m.layout = SF_INTERVALS; break;
+    case Wrong::wrong_count: m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS}); break;
+    case Wrong::unserved:
+      m.operation = random.one_of({SF_DOT, SF_NORM2, SF_MEAN, SF_MASKED_SUM});
+      m.method = SF_TREE;
+      break;
+    case Wrong::failing_operator:
+      m.operation = SF_USER;
+      m.type = m.result_type = SF_BYTES;
+      m.user = static_cast<int>(random.below(user_count));
+      m.method = SF_TREE;
+      m.may_fail = true;
+      m.rows = std::max<std::uint64_t>(m.rows, 2);
+      if (m.layout == SF_ROW_A_RANK && made.ranks == 1) m.layout = SF_RANK_ORDER;
+      break;
+    default: break;
+  }
+  if (m.layout == SF_ROW_A_RANK) m.rows = made.ranks;
+  if (made.wrong == Wrong::bad_enumerator || made.wrong == Wrong::given_up || !random.one_in(2)) m.schedule = "";
+  deal_rows(random, made.ranks, m);
+  if (made.wrong == Wrong::given_up || random.one_in(2)) m.schedule = random.one_of({"", "binomial", "flat", "linear"});
+  made.culprit = holder(random, m);
+  if (made.wrong == Wrong::null_result && m.root != SF_ALL_RANKS) made.culprit = static_cast<std::size_t>(m.root);
+  made.form = random.one_in(3) ? Form::plan : Form::one_shot;
+  if (made.wrong == Wrong::null_data || made.wrong == Wrong::null_result) made.form = Form::one_shot;
+  const bool is_plans = made.wrong == Wrong::null_in_run || made.wrong == Wrong::given_up;
+  if (is_plans || made.wrong == Wrong::empty_bundle) made.form = Form::plan;
+  made.members.push_back(std::move(m));
+}
+
+Answer answer_to(const Case& made, std::size_t rank) {
+  const Member& m = made.members.front();
+  const std::uint32_t invalid = bit(SF_INVALID_ARGUMENT);
+  const bool learns = m.gets_result(rank) || rank == made.culprit;  // what fails in a plan's run
+  switch (made.wrong) {
+    case Wrong::other_root:
+    case Wrong::other_operation:
+    case Wrong::other_type:
+    case Wrong::other_columns:
+    case Wrong::other_method: return {bit(SF_MISMATCH), true};
+    case Wrong::shifted_layout:
+    case Wrong::wrong_count: return {bit(SF_GAP) | bit(SF_OVERLAP), true};
+    case Wrong::bad_schedule: return {invalid | bit(SF_MISMATCH) | bit(SF_UNSUPPORTED), true};
+    case Wrong::unserved: return {bit(SF_UNSUPPORTED), true};
+    case Wrong::failing_operator: return {bit(SF_OPERATOR_FAILED), m.gets_result(rank)};
+    case Wrong::null_in_run: return {invalid, learns};
+    default: return {invalid, true};
+  }
+}
+
+std::uint64_t poisoned_row(const Case& made) { return made.members.front().deal[made.culprit].front().begin; }
+
+}  // namespace steadfold::soak

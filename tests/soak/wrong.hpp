@@ -1,0 +1,20 @@
+// What ranks answer to a wrong call.
+#pragma once
+
+#include <cstdint>
+
+#include "case.hpp"
+
+namespace steadfold::soak {
+
+struct Answer {
+  std::uint32_t statuses;  // those that fit, a bit each
+  bool is_due;             // else the rank may have ended well
+};
+
+Answer answer_to(const Case& made, std::size_t rank);
+
+/// Wrong::failing_operator: the row that the operator refuses, which the culprit holds.
+std::uint64_t poisoned_row(const Case& made);
+
+}  // namespace steadfold::soak
