@@ -155,7 +155,7 @@ std::uint64_t digest_of(const Description& description) noexcept {
 
 std::uint64_t digest_of(std::span<const Description> calls) noexcept {
   std::uint64_t hash = digest_of(calls.front());
-  for (const Description& call : calls.subspan(1)) hash = mix(hash, digest_of(call));
+  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));  // their order counts
   return hash;
 }
 

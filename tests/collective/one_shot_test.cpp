@@ -1,0 +1,181 @@
+// What one-shot calls tell apart: every word of a call, shares and blocks among them, and every layout, however much
+// it looks like one that a plan was made for before.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "collective/group.hpp"
+#include "collective/inputs.hpp"
+#include "collective/simulated_job.hpp"
+#include "collective/threads.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using collective::Description;
+using collective::Group;
+using collective::Share;
+
+/// One bit in any of its words makes another digest, and no two of these are the same.
+TEST(Digests, TakeInEveryWordOfACall) {
+  constexpr std::size_t words = sizeof(Description) / sizeof(std::uint64_t);
+  const Description base = collective::describe({.method = Method::tree, .columns = 3});
+  std::set<std::uint64_t> found = {collective::digest_of(base)};
+  for (std::size_t word = 0; word < words; ++word) {
+    for (const unsigned bit : {0u, 1u, 31u, 32u, 63u}) {
+      std::uint64_t changed[words];
+      std::memcpy(changed, &base, sizeof changed);
+      changed[word] ^= std::uint64_t{1} << bit;
+      Description other;
+      std::memcpy(&other, changed, sizeof other);
+      found.insert(collective::digest_of(other));
+      const Description both[] = {base, other};
+      const Description turned[] = {other, base};
+      found.insert(collective::digest_of(both));
+      found.insert(collective::digest_of(turned));
+    }
+  }
+  EXPECT_EQ(found.size(), 1 + words * 5 * 3);
+}
+
+/// What a call came to on one rank.
+struct Came {
+  Status status = Status::ok;
+  std::string text = {};
+  std::vector<double> result = {};
+};
+
+/// `calls[rank]` made by every rank at once, between two that are good.
+std::vector<Came> made_at_once(const std::vector<Call>& calls, std::uint64_t seed) {
+  std::vector<Came> came(calls.size());
+  const auto p = static_cast<Rank>(calls.size());
+  on_threads(p, seed, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const auto rank = static_cast<std::size_t>(group.rank());
+    const std::vector<double> x(64, static_cast<double>(rank + 1));
+    const auto* const first = reinterpret_cast<const std::byte*>(x.data());
+    for (int again = 0; again < 2; ++again) {
+      double sum = 0;
+      group.reduce({.layout = LayoutKind::row_a_rank, .rows = 1},
+                   {.first = first, .result = reinterpret_cast<std::byte*>(&sum)});
+      EXPECT_EQ(sum, p * (p + 1) / 2);
+      came[rank] = {.result = std::vector<double>(64)};
+      try {
+        group.reduce(calls[rank], {.first = first, .result = reinterpret_cast<std::byte*>(came[rank].result.data())});
+      } catch (const Failure& failure) {
+        came[rank].status = failure.status();
+        came[rank].text = failure.what();
+      }
+    }
+  });
+  return came;
+}
+
+void expect_told_apart(const Call& common, const std::function<void(Call&)>& change, const std::string& difference) {
+  constexpr std::size_t p = 4;
+  for (std::size_t culprit = 0; culprit < p; ++culprit) {
+    std::vector<Call> calls(p, common);
+    change(calls[culprit]);
+    for (const Came& came : made_at_once(calls, culprit + 1)) {
+      EXPECT_EQ(came.status, Status::mismatch) << "culprit " << culprit << ": " << came.text;
+      EXPECT_NE(came.text.find(difference), std::string::npos) << "culprit " << culprit << ": " << came.text;
+    }
+  }
+}
+
+/// By the opening and, from 300 columns a rank on, by plans.
+TEST(OneShot, TellsSharesAndBlocksApart) {
+  static const std::vector<Count> even = {4, 4, 4, 4}, uneven = {4, 3, 5, 4}, turned = {4, 5, 3, 4};
+  Call call{.method = Method::tree, .columns = 16, .layout = LayoutKind::row_a_rank, .rows = 1};
+  expect_told_apart(
+      call,
+      [](Call& c) {
+        c.share = Share::block;
+        c.blocks = even;
+      },
+      "collective ");
+  expect_told_apart(
+      call, [](Call& c) { c.share = Share::prefix; }, "collective ");
+  Call blocks = call;
+  blocks.share = Share::block;
+  blocks.blocks = even;
+  expect_told_apart(
+      blocks, [](Call& c) { c.blocks = uneven; }, "different blocks of columns");
+  blocks.blocks = uneven;
+  expect_told_apart(
+      blocks, [](Call& c) { c.blocks = turned; }, "different blocks of columns");
+  Call scan = call;
+  scan.share = Share::prefix;
+  expect_told_apart(
+      scan, [](Call& c) { c.share = Share::prefix_before; }, "collective ");
+}
+
+/// Rows that each have an interval of their own by fours and twos: no rank holds others than in the deal before, as
+/// many of them, in as many intervals, of which the first is the same; and too much for an opening.
+TEST(OneShot, TakesNoPlanOfAnotherLayout) {
+  constexpr Rank p = 4;
+  constexpr Count columns = 40;
+  constexpr Count intervals = 4;
+  constexpr Count rows = p * intervals * 2;
+  std::mt19937_64 random(8);
+  const std::vector<double> elements = summands(random, rows * columns);
+  std::vector<double> sums;
+  for (Count column = 0; column < columns; ++column) sums.push_back(tree_sum(column_of(elements, columns, column)));
+
+  // Deals of pairs of rows: the first of every rank stays, the others change places, in the end two of them only.
+  std::vector<Index> pairs(p * intervals);
+  for (Index i = 0; i < pairs.size(); ++i) pairs[i] = i;
+  std::vector<Deal> deals;
+  const auto deal_out = [&] {
+    Deal deal(p);
+    for (Index i = 0; i < pairs.size(); ++i) deal[i % p].push_back({2 * pairs[i], 2 * pairs[i] + 2});
+    deals.push_back(deal);
+  };
+  deal_out();
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(pairs.begin() + p, pairs.end(), random);
+    deal_out();
+  }
+  std::swap(pairs[pairs.size() - 1], pairs[pairs.size() - 2]);  // the last of two ranks
+  deal_out();
+  std::swap(pairs[p], pairs[p + p]);  // two of one rank: the same rows, in another order of memory
+  deal_out();
+  for (auto& mine : deals.front()) ASSERT_EQ(mine.size(), intervals);
+
+  on_threads(p, 8, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const auto rank = static_cast<std::size_t>(group.rank());
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < deals.size(); ++i) {
+        const auto& mine = deals[i][rank];
+        const Memory memory = memory_of(elements, columns, mine);
+        std::vector<double> result(columns);
+        const Call call{.method = Method::tree,
+                        .columns = columns,
+                        .layout = LayoutKind::intervals,
+                        .rows = rows_of(mine),
+                        .intervals = mine};
+        group.reduce(call, {.first = memory.data(), .result = reinterpret_cast<std::byte*>(result.data())});
+        EXPECT_EQ(hex(std::as_bytes(std::span(result))), hex(bytes_of(sums))) << "deal " << i << ", round " << round;
+      }
+    }
+  });
+}
+
+/// Methods that need no index have no record to tell; a fingerprint does.
+TEST(OneShot, FindsRowsThatAreThereTwiceWhereNoIndexCounts) {
+  constexpr std::size_t p = 3;
+  for (const Method method : {Method::exact, Method::binned, Method::plain}) {
+    for (const Index row : {0u, 1u, 2u, 3u}) {  // {r, r, r} for {0, 1, 2}
+      const std::vector<Interval> mine = {{row, row + 1}};
+      const std::vector<Call> calls(p,
+                                    {.method = method, .layout = LayoutKind::intervals, .rows = 1, .intervals = mine});
+      for (const Came& came : made_at_once(calls, row + 1))
+        EXPECT_TRUE(came.status == Status::gap || came.status == Status::overlap) << came.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test
