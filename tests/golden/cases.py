@@ -1,0 +1,355 @@
+"""Every combination of operation, type, result, method and data whose bits docs/guarantees.md promises, as records."""
+from data import COMPLEX, INTEGERS, element, selected
+from formats import DOUBLE, FORMATS, compare, decode, encode, minus, product, quotient, root, rounded, size
+from methods import (absolute, adding, best, binned_sum, exact_sum, greatest, least, multiplying, multiplying_complex,
+                     square, to_53_bits, tree)
+
+BINS = (2, 3, 4)
+ROUNDED_ONCE = ["sum", "mean", "dot", "norm2", "abs_sum", "sum_squares", "masked_sum"]
+EXTENDED = ["x87", "b128"]
+
+# Rows of one column, of results that are the elements' own type and of others; then rows of several columns, as MPI's
+# shape and reduce_scatter take them, by the number of ranks; then long vectors.
+OWN_SIZES = {
+    "near": [0, 1, 2, 3, 7, 8, 9, 63, 64, 65],
+    "wide": [5, 33, 129, 500],
+    "full": [3, 65, 256],
+    "tiny": [2, 33],
+    "huge": [2, 3, 33],
+    "ties": [2, 3, 17, 40],
+    "bins": [9, 127],
+    "breaks": [2, 3, 4, 5],
+    "squares": [3, 4, 5, 6],
+    "few": [17],
+    "zeros": [2, 9],
+    "minus": [1, 9],
+    "infinite": [5],
+    "both": [9, 15],
+    "nan": [5, 12],
+}
+OTHER_SIZES = {
+    "near": [0, 1, 8, 65],
+    "wide": [33],
+    "full": [65],
+    "tiny": [33],
+    "huge": [3],
+    "ties": [17],
+    "bins": [127],
+    "breaks": [4],
+    "minus": [9],
+    "both": [15],
+    "nan": [5],
+}
+INTEGER_SIZES = {"any": [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300], "few": [17]}
+COLUMNS, VECTOR_ROWS = 3, list(range(1, 9))
+LARGE_SIZES = [4097, 33001]
+LARGE = [
+    ("sum", "f64", "near"),
+    ("sum", "f64", "full"),
+    ("sum", "f32", "wide"),
+    ("sum", "cf64", "near"),
+    ("sum", "i32", "any"),
+    ("dot", "f64", "wide"),
+    ("dot", "cf32", "wide"),
+    ("norm2", "f64", "full"),
+    ("mean", "f16", "near"),
+    ("product", "f32", "near"),
+    ("product", "cf64", "near"),
+    ("min", "f32", "full"),
+    ("masked_sum", "f64", "full"),
+    ("abs_sum", "f32", "wide"),
+    ("sum_squares", "f32", "full"),
+]
+LARGEST = [("sum", "f64", "wide", 100003), ("sum", "f32", "near", 100003)]
+
+
+class Vector:
+    """The elements of a data set, column by column, as numbers."""
+
+    def __init__(self, type, family, rows, columns):
+        self.type, self.family, self.rows, self.columns = type, family, rows, columns
+
+    def column(self, column, second=False):
+        bits = [element(self.type, self.family, row, column, second) for row in range(self.rows)]
+        if self.type in COMPLEX:
+            f = FORMATS[COMPLEX[self.type]]
+            return [tuple(decode(f, part) for part in x) for x in bits]
+        return [decode(FORMATS[self.type], x) for x in bits] if self.type in FORMATS else bits
+
+
+def part_of(type):
+    return FORMATS[COMPLEX.get(type, type)]
+
+
+# --- values of one column ---------------------------------------------------------------------------------------------
+
+
+def real_terms(operation, vector, column):
+    """Terms of the real sums that a column's results are: one, or two of complex ones. Of squares: their roots."""
+    x = vector.column(column)
+    if operation == "masked_sum":
+        x = [value for row, value in enumerate(x) if selected(row)]
+    is_complex = vector.type in COMPLEX
+    if operation == "dot":
+        y = vector.column(column, second=True)
+        if not is_complex:
+            return [[product(a, b) for a, b in zip(x, y)]]
+        real = [t for (a, b), (c, d) in zip(x, y) for t in (product(a, c), product(minus(b), d))]
+        return [real, [t for (a, b), (c, d) in zip(x, y) for t in (product(a, d), product(b, c))]]
+    if operation in ("norm2", "sum_squares"):
+        return [[part for z in x for part in z] if is_complex else x]
+    if operation == "abs_sum":
+        return [[absolute(a) for a in x]]
+    return [[z[part] for z in x] for part in (0, 1)] if is_complex else [x]
+
+
+def rounded_once(operation, terms, rows, f, bins):
+    """Of one real sum, by exact (bins = 0) or binned."""
+    squares = operation in ("norm2", "sum_squares")
+    if squares:
+        sum_of = [square(t) for t in terms]
+        value = binned_sum([to_53_bits(t) for t in sum_of], terms, bins, 2) if bins else exact_sum(sum_of)
+    elif bins:
+        if operation == "dot":
+            terms = [rounded(DOUBLE, t) for t in terms]
+        value = binned_sum(terms, terms, bins, 1)
+    else:
+        value = exact_sum(terms)
+    if operation == "norm2":
+        return root(f, value)
+    if operation == "mean":
+        return quotient(f, value, rows)
+    return rounded(f, value)
+
+
+def fold_by_tree(operation, vector, result, column):
+    """Of elements converted to the result's type first, exactly. One number, or the parts of a complex one."""
+    f = part_of(result)
+    x = vector.column(column)
+    one, zero = (False, 1, 0), (False, 0, 0)
+    if vector.type in COMPLEX:
+        if operation == "product":
+            return tree(x, multiplying_complex(f)) if x else (one, zero)
+        return tuple(tree([z[part] for z in x], adding(f)) if x else zero for part in (0, 1))
+    if operation == "abs_sum":
+        x = [absolute(a) for a in x]
+    if not x:
+        return {"sum": (zero,), "abs_sum": (zero,), "product": (one,)}.get(operation)
+    combine = {"product": multiplying(f), "min": least, "max": greatest}.get(operation, adding(f))
+    return (tree(x, combine),)
+
+
+def fold_integers(operation, vector, result, column):
+    width, from_width = INTEGERS[result], INTEGERS[vector.type]
+    signed = vector.type[0] == "i"
+    x = [v - (1 << from_width) if signed and v >> (from_width - 1) else v for v in vector.column(column)]
+    if operation == "masked_sum":
+        x = [value for row, value in enumerate(x) if selected(row)]
+    if operation in ("min", "max") and not x:
+        return None
+    value = 1
+    for factor in x if operation == "product" else []:
+        value *= factor
+    value = {"product": lambda: value, "min": lambda: min(x), "max": lambda: max(x)}.get(operation, lambda: sum(x))()
+    return value % (1 << width)
+
+
+def halve_and_subtract(a, b):
+    half = rounded(DOUBLE, (b[0], b[1], b[2] - 1))
+    return adding(DOUBLE)(a, minus(half))
+
+
+def multiply_matrices(x, y):
+    return tuple((x[i] * y[j] + x[i + 1] * y[j + 2]) % (1 << 32) for i in (0, 2) for j in (0, 1))
+
+
+def mix_words(a, b):
+    return (3 * a + (b ^ b >> 7)) % (1 << 64)
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def hexadecimal(bits, width):
+    return f"{bits:0{width // 4}X}"
+
+
+def text_of(numbers, f):
+    """EMPTY where there are none."""
+    return "empty" if numbers is None else ",".join(hexadecimal(encode(f, x), size(f)) for x in numbers)
+
+
+def joined(texts):
+    return "empty" if "empty" in texts else ",".join(texts)
+
+
+def record(operation, type, result, vector, by_method):
+    """Methods that give the same bits share a field: exact,binned4=... tree=..."""
+    methods = {}
+    for method, text in by_method.items():
+        methods.setdefault(text, []).append(method)
+    fields = " ".join(f"{','.join(names)}={text}" for text, names in methods.items())
+    return f"{operation} {type} {result} {vector.family} {vector.rows}x{vector.columns} {fields}"
+
+
+def real_record(operation, type, result, vector, by_tree):
+    by_method, columns = {}, range(vector.columns)
+    f = part_of(result)
+    if by_tree:
+        by_method["tree"] = joined([text_of(fold_by_tree(operation, vector, result, c), f) for c in columns])
+        if operation in ("min", "max"):
+            by_method["plain"] = by_method["tree"]
+    if operation in ROUNDED_ONCE and type not in EXTENDED and result not in EXTENDED:
+        empty = operation == "mean" and vector.rows == 0
+        sums = [terms for c in columns for terms in real_terms(operation, vector, c)]
+        for bins in (0, *BINS):
+            values = None if empty else [rounded_once(operation, terms, vector.rows, f, bins) for terms in sums]
+            by_method[f"binned{bins}" if bins else "exact"] = text_of(values, f)
+    return record(operation, type, result, vector, by_method)
+
+
+def vectors_of(type, sizes, with_columns):
+    for family, counts in sizes.items():
+        for rows in counts:
+            yield Vector(type, family, rows, 1)
+    if with_columns:
+        for rows in VECTOR_ROWS:
+            yield Vector(type, "any" if type in INTEGERS or type in ("mix", "matrix") else "wide", rows, COLUMNS)
+
+
+def real_records(types):
+    """Results of their own type and of others, by every operation."""
+    for type in types:
+        is_complex = type in COMPLEX
+        own = "f32" if type in ("bf16", "f16") else type
+        wider = ["f64"] if type in ("f32", "bf16", "f16") else ["cf64"] if type == "cf32" else []
+        others = ["cf64", "cf32"] if is_complex else ["f64", "f32"]
+        operations = ["sum", "mean", "dot", "masked_sum"] if is_complex else ROUNDED_ONCE
+        for operation in operations:
+            for result in others:
+                by_tree = operation in ("sum", "abs_sum") and result in [own, *wider]
+                for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
+                    yield real_record(operation, type, result, vector, by_tree)
+        for operation in ["norm2", "sum_squares"] if is_complex else []:
+            for result in ["f64", "f32"]:
+                is_own = result == COMPLEX[type]
+                for vector in vectors_of(type, OWN_SIZES if is_own else OTHER_SIZES, is_own):
+                    yield real_record(operation, type, result, vector, False)
+        for operation in ["product"] if is_complex else ["product", "min", "max"]:
+            for result in [own, *wider]:
+                for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
+                    yield real_record(operation, type, result, vector, True)
+
+
+def extended_records():
+    """Doubles and floats become what a long double is: the 80 bits of the x87 here, binary128 there."""
+    for result in EXTENDED:
+        for type in [result, "f64", "f32"]:
+            for operation in ["sum", "product", "min", "max"]:
+                for vector in vectors_of(type, OWN_SIZES if type == result else OTHER_SIZES, type == result):
+                    yield real_record(operation, type, result, vector, True)
+
+
+def integer_record(operation, type, result, vector):
+    values = [fold_integers(operation, vector, result, c) for c in range(vector.columns)]
+    text = joined(["empty" if v is None else hexadecimal(v, INTEGERS[result]) for v in values])
+    methods = ["plain"] if operation == "masked_sum" else ["tree", "plain"]
+    return record(operation, type, result, vector, dict.fromkeys(methods, text))
+
+
+def integer_records():
+    for type in INTEGERS:
+        for result in [type, *([type[0] + "64"] if type[1:] == "32" else [])]:
+            for operation in ["sum", "product", "min", "max", "masked_sum"]:
+                for vector in vectors_of(type, INTEGER_SIZES, result == type):
+                    yield integer_record(operation, type, result, vector)
+
+
+def location_record(operation, type, vector):
+    texts = []
+    sign = 1 if operation == "min_location" else -1
+    for column in range(vector.columns):
+        bits = [element(type, vector.family, row, column) for row in range(vector.rows)]
+        if not bits:
+            texts.append("empty")
+            continue
+        if type in FORMATS:
+            f = FORMATS[type]
+            values = [None if x[1] == -2 else x for x in (decode(f, b) for b in bits)]
+            value, at = best(values, lambda a, b: sign * compare(a, b) < 0)
+            text = text_of([(False, -2, 0) if value is None else value], f)
+        else:
+            width = INTEGERS[type]
+            values = [b - (1 << width) if type[0] == "i" and b >> (width - 1) else b for b in bits]
+            value, at = best(values, lambda a, b: sign * (a - b) < 0)
+            text = hexadecimal(value % (1 << width), width)
+        texts.append(f"{text}@{at}")
+    return record(operation, type, type, vector, {"plain": joined(texts)})
+
+
+def location_records():
+    for type in ["f64", "f32", *INTEGERS]:
+        sizes = INTEGER_SIZES if type in INTEGERS else OWN_SIZES
+        for operation in ["min_location", "max_location"]:
+            for vector in vectors_of(type, sizes, True):
+                yield location_record(operation, type, vector)
+
+
+USERS_SIZES = {"any": [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300]}
+
+
+def user_elements(name, vector, column):
+    rows = range(vector.rows)
+    if name == "matrix":
+        return [tuple(element("u32", "any", row, 4 * column + i) for i in range(4)) for row in rows]
+    if name == "mix":
+        return [element("u64", "any", row, column) for row in rows]
+    return [decode(DOUBLE, element("f64", vector.family, row, column)) for row in rows]
+
+
+def user_record(name, vector):
+    combine = {"matrix": multiply_matrices, "mix": mix_words, "halves": halve_and_subtract}[name]
+    texts = []
+    for column in range(vector.columns):
+        x = user_elements(name, vector, column)
+        if not x:
+            texts.append("empty")
+            continue
+        value = tree(x, combine)
+        texts.append("".join(hexadecimal(v, 32) for v in value) if name == "matrix"
+                     else hexadecimal(value, 64) if name == "mix" else text_of([value], DOUBLE))
+    return record("user", name, name, vector, {"tree": joined(texts)})
+
+
+def user_records():
+    """mix: 3 a + (b xor b / 128) on u64, neither commutative nor associative. matrix: products of 2 x 2 of u32, not
+    commutative. halves: a - b / 2 on f64, every operation rounded, neither."""
+    for name in ["mix", "matrix"]:
+        for vector in vectors_of(name, USERS_SIZES, True):
+            yield user_record(name, vector)
+    for vector in vectors_of("halves", {k: OWN_SIZES[k] for k in ("near", "wide", "full")}, True):
+        yield user_record("halves", vector)
+
+
+def large_records():
+    sized = [(*case, rows) for case in LARGE for rows in LARGE_SIZES] + LARGEST
+    for operation, type, family, rows in sized:
+        vector = Vector(type, family, rows, 1)
+        if type in INTEGERS:
+            yield integer_record(operation, type, type, vector)
+        else:
+            result = {"f16": "f32", "bf16": "f32"}.get(type, type)
+            yield real_record(operation, type, result, vector, operation in ("sum", "abs_sum", "product", "min", "max"))
+
+
+FILES = {
+    "double.txt": lambda: real_records(["f64"]),
+    "float.txt": lambda: real_records(["f32"]),
+    "half.txt": lambda: real_records(["bf16", "f16"]),
+    "complex.txt": lambda: real_records(["cf64", "cf32"]),
+    "extended.txt": extended_records,
+    "integers.txt": integer_records,
+    "locations.txt": location_records,
+    "users.txt": user_records,
+    "large.txt": large_records,
+}
