@@ -215,6 +215,8 @@ def vectors_of(type, sizes, with_columns):
     if with_columns:
         for rows in VECTOR_ROWS:
             yield Vector(type, "any" if type in INTEGERS or type in ("mix", "matrix") else "wide", rows, COLUMNS)
+        if type in FORMATS or type in COMPLEX:
+            yield Vector(type, "specials", 2, 36)
 
 
 def real_records(types):

@@ -28,6 +28,9 @@ then the top bits of k) unless something else is said.
     minus     -0
     infinite  near, but +infinity in every fifth row (row mod 5 = 3)
     both      near, but infinity of random sign there
+    specials  of +0, -0, +infinity, -infinity, a negative NaN of mantissa 2^(P - 1) + 5 and 1: number column mod 6 in
+              even rows and (column / 6) mod 6 in odd ones, so that 36 columns have all pairs; a second vector the other
+              way round
     nan       near, but NaNs, signalling ones among them, in every seventh row (row mod 7 = 4): mantissa | 1
 
 Integers: `any` is the top bits of h, `few` is g mod 5 - 2.
@@ -68,6 +71,10 @@ def float_bits(f, family, row, column, seed):
     if family == "few":
         negative, exponent = [(1, 0), (0, 0), (0, b), (1, b), (0, b + 1), (1, b + 1), (0, b)][g % 7]
         return pack(f, negative, exponent, 0)
+    if family == "specials":
+        above, nan = highest + 1, (1 << (p - 1)) + 5
+        number = (column if (row % 2 == 0) == (seed == SEED) else column // 6) % 6
+        return pack(f, *[(0, 0, 0), (1, 0, 0), (0, above, 0), (1, above, 0), (1, above, nan), (0, b, 0)][number])
     if family == "ties":
         exponent, mantissa = [(b, h >> 63), (b - tie - 1, 0), (b - tie - 1, 1), (b - tie - 2, 0)][g % 4]
         return pack(f, sign, exponent, mantissa)

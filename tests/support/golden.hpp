@@ -114,6 +114,7 @@ inline std::uint64_t mix(std::uint64_t x) {
 struct Source {
   const Format& f;
   std::uint64_t row;
+  std::uint64_t column;
   std::uint64_t h;
   std::uint64_t g;
   bool second;
@@ -129,6 +130,14 @@ inline Bits small_number(const Source& s) {
   const std::array<Bits, 7> all = {s.f.pack(1, 0, 0),     0,      s.one(), s.f.pack(1, b, 0), s.f.pack(0, b + 1, 0),
                                    s.f.pack(1, b + 1, 0), s.one()};
   return all[s.g % 7];
+}
+
+inline Bits special(const Source& s) {
+  const int above = 2 * s.f.bias() + 1;
+  const Bits nan = (static_cast<Bits>(1) << (s.f.mantissa_bits() - 1)) + 5;
+  const std::array<Bits, 6> all = {
+      0, s.f.pack(1, 0, 0), s.f.pack(0, above, 0), s.f.pack(1, above, 0), s.f.pack(1, above, nan), s.one()};
+  return all[((s.row % 2 == 0) != s.second ? s.column : s.column / 6) % 6];
 }
 
 inline Bits tie(const Source& s) {
@@ -161,13 +170,14 @@ inline Bits float_bits(const Format& f, const std::string& family, std::uint64_t
                        bool second) {
   if (family == "full" && row % 3 == 2) return float_bits(f, family, row - 1, column, second) ^ f.pack(1, 0, 0);
   const std::uint64_t h = mix(seed + (second ? std::uint64_t{1} << 56 : 0) + row + (column << 32));
-  const Source s{f, row, h, mix(h), second};
+  const Source s{f, row, column, h, mix(h), second};
   const int b = f.bias();
   const int highest = 2 * b;
   const int width = std::min(b / 2, 80);
   if (family == "minus") return f.pack(1, 0, 0);
   if (family == "zeros") return f.pack(s.sign(), 0, 0);
   if (family == "few") return small_number(s);
+  if (family == "specials") return special(s);
   if (family == "ties") return tie(s);
   if (family == "bins") return half_of_a_unit(s);
   if (family == "breaks" || family == "squares") return tie_that_breaks(s, family == "squares");
@@ -320,6 +330,17 @@ inline Bytes bytes_of(const Record& record, const std::string& values) {
     bytes.insert(bytes.end(), first, first + sizeof index);
   }
   return bytes;
+}
+
+/// The values of some columns.
+inline std::string columns_of(const Record& record, const std::string& values, std::uint64_t begin,
+                              std::uint64_t count) {
+  if (values == "empty") return values;
+  const std::vector<std::string> all = split(values, ',');
+  const std::size_t parts = all.size() / record.columns;
+  std::string some;
+  for (std::size_t i = begin * parts; i < (begin + count) * parts; ++i) some += (some.empty() ? "" : ",") + all[i];
+  return some;
 }
 
 /// What lies between value and index of a location is no part of the result.
