@@ -61,7 +61,7 @@ void expect_by(const Record& record, const Rows& in_order, const Rows& shuffled,
   call.layout = SF_INTERVALS;
   call.intervals = shuffled.intervals.data();
   call.interval_count = shuffled.intervals.size();
-  call.threads = record.rows < 60 ? 1 : 3;
+  call.threads = 3;
   call.sweep = method.method == SF_BINNED ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP;
   call.require = SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE;
   expect(record, shuffled, call, wanted);

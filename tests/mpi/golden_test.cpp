@@ -76,6 +76,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     golden::Bytes result(which.record->columns * which.record->value_bytes(), untouched);
     const golden::Bytes before = result;
     const sf_status status = run(call, first.data(), which.record->has_second() ? second.data() : nullptr, result);
+    if (testing::Test::HasFailure()) return;  // the first is enough, but other ranks may not have one: the calls go on
     if (!brought.wanted) {
       EXPECT_TRUE(status == SF_OK || status == SF_EMPTY) << status << ": " << sf_error_text();
       EXPECT_EQ(test::hex(result), test::hex(before)) << "this rank gets nothing";
@@ -174,7 +175,6 @@ TEST_P(GoldenTest, BitsAreThoseRecorded) {
     if (which.record->family != "specials" && which.record->columns > 1 && which.record->rows == world.count())
       expect_vectors(which);
     if (which.record->columns == 1 && draw(random, 8) == 0) expect_scans(which);
-    if (testing::Test::HasFailure()) break;
   }
   EXPECT_GE(compared, 6u);
   if (world.rank == 0)
