@@ -24,16 +24,19 @@ void require_served(const schedule::Spec& spec, const Description& call) {
   if (const auto reason = refusal(spec, call)) throw Failure(Status::unsupported, *reason);
 }
 
-/// The least rounds: the choice where nothing else is cheaper by far.
-std::string by_rounds(std::span<const Description> calls) {
-  const Description& any = calls.front();
-  const schedule::Collective collective = collective_of(any);
-  if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
-  if (collective != schedule::Collective::reduce) return "recursive_doubling";
+/// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
+std::string few_rounds_to_root(std::span<const Description> calls) {
   const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
     return static_cast<Method>(call.method) == Method::plain && call.commutes == 0;
   });
-  return needs_order && any.root != 0 ? "linear" : "binomial";
+  return needs_order && calls.front().root != 0 ? "linear" : "binomial";
+}
+
+/// The least rounds: the choice where nothing else is cheaper by far.
+std::string by_rounds(std::span<const Description> calls) {
+  const schedule::Collective collective = collective_of(calls.front());
+  if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
+  return collective == schedule::Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
 /// An operator of the call's for kinds that are asked for sizes only: of a user's nothing else is known here.
@@ -69,17 +72,18 @@ std::string by_model(const Description& call, const order::Layout& layout, const
   return best;
 }
 
-/// [S3]: binomial trees and recursive doubling for short messages, else halves are scattered and gathered; in reduce
-/// only for powers of two, and never for operators of users in allreduce. Reduce_scatter by halves, long vectors each
-/// from all to all; scans by recursive doubling.
-std::string by_mpich(const Description& call, Rank rank_count) {
+/// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else
+/// halves are scattered and gathered; in reduce only for powers of two, and never for operators of users in allreduce.
+/// Reduce_scatter by halves, long vectors each from all to all; scans by recursive doubling.
+std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   constexpr Bytes most_short = 2048;
   constexpr Bytes most_halved = 524288;  // of reduce_scatter
+  const Description& call = calls.front();
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);
   const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
   if (collective_of(call) == schedule::Collective::reduce)
-    return is_short || power != ranks ? "binomial" : "halving_doubling";
+    return is_short || power != ranks ? few_rounds_to_root(calls) : "halving_doubling";
   if (static_cast<Share>(call.share) == Share::block)
     return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
   if (static_cast<Share>(call.share) != Share::all) return "recursive_doubling";
@@ -91,7 +95,7 @@ std::string by_mpich(const Description& call, Rank rank_count) {
 
 std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                             const transport::LogGP& link) {
-  if (asked == "mpich") return by_mpich(calls.front(), layout.rank_count());
+  if (asked == "mpich") return by_mpich(calls, layout.rank_count());
   if (!asked.empty() && asked != "auto") return asked;
   return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
 }

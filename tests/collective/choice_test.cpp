@@ -95,7 +95,9 @@ TEST(Choice, AlwaysServesTheCall) {
           call.type = call.result_type = arithmetic::Type::bytes;
           call.user = {.apply = apply, .element_bytes = 24, .commutative = commutes};
           const Description description = describe(call);
-          EXPECT_NO_THROW(collective::checked_schedule(chosen(call, 7), std::span(&description, 1)));
+          for (const std::string asked : {"auto", "mpich"})
+            for (const Rank p : {7, 8})
+              EXPECT_NO_THROW(collective::checked_schedule(chosen(call, p, asked), std::span(&description, 1)));
         }
       }
     }
