@@ -7,8 +7,14 @@
 namespace steadfold::soak {
 namespace {
 
-/// What the culprit's call says instead. `intervals` holds what it points to.
-void tamper(const Case& made, sf_call& call, std::vector<sf_interval>& intervals) {
+/// What a call points to.
+struct Held {
+  std::vector<sf_interval> intervals;
+  std::vector<std::uint64_t> blocks;
+};
+
+/// What the culprit's call says instead.
+void tamper(const Case& made, sf_call& call, Held& held) {
   switch (made.wrong) {
     case Wrong::other_root: call.root = (call.root + 1) % static_cast<std::int32_t>(made.ranks); break;
     case Wrong::bad_root: call.root = static_cast<std::int32_t>(made.ranks); break;
@@ -16,6 +22,13 @@ void tamper(const Case& made, sf_call& call, std::vector<sf_interval>& intervals
     case Wrong::other_type: call.type = call.result_type = SF_F32; break;
     case Wrong::other_columns: call.columns += 1; break;
     case Wrong::other_method: call.method = SF_BINNED; break;
+    case Wrong::other_collective: call.collective = call.collective == SF_SCAN ? SF_EXSCAN : SF_SCAN; break;
+    case Wrong::other_blocks:
+      held.blocks.assign(call.blocks, call.blocks + call.block_count);
+      held.blocks.front() -= 1;
+      held.blocks.back() += 1;
+      call.blocks = held.blocks.data();
+      break;
     case Wrong::bad_schedule: call.schedule = "no_such_schedule"; break;
     case Wrong::bad_enumerator: {
       const int number = 99;
@@ -23,13 +36,13 @@ void tamper(const Case& made, sf_call& call, std::vector<sf_interval>& intervals
       break;
     }
     case Wrong::shifted_layout:
-      intervals.assign(call.intervals, call.intervals + call.interval_count);
-      for (sf_interval& each : intervals) {
+      held.intervals.assign(call.intervals, call.intervals + call.interval_count);
+      for (sf_interval& each : held.intervals) {
         if (each.begin == each.end) continue;
         each = {each.begin + 1, each.end + 1};
         break;
       }
-      call.intervals = intervals.data();
+      call.intervals = held.intervals.data();
       break;
     default: break;
   }
@@ -41,8 +54,8 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   const bool is_culprit = rank_ == made.culprit;
   Calls calls = calls_of(prepared, {0});
   sf_call& call = calls.calls.front();
-  std::vector<sf_interval> intervals;
-  if (is_culprit) tamper(made, call, intervals);
+  Held held;
+  if (is_culprit) tamper(made, call, held);
   if (made.wrong == Wrong::wrong_count)
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
   Buffers buffers(*prepared, 0, rank_, false);

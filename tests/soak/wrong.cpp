@@ -16,7 +16,7 @@ Member base(Random& random, std::size_t ranks, const Limits& limits) {
   m.method = random.one_of({SF_TREE, SF_EXACT, SF_AUTOMATIC, SF_PLAIN});
   m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_A_RANK});
   m.columns = random.one_of({1, 2, 5, 100, 1030});
-  m.rows = m.layout == SF_ROW_A_RANK ? ranks : random.from_to(2, 2 + limits.elements / m.columns / 4);
+  m.rows = random.from_to(2, 2 + limits.elements / m.columns / 4);
   if (random.one_in(3)) m.root = static_cast<std::int32_t>(random.below(ranks));
   return m;
 }
@@ -33,13 +33,23 @@ std::size_t holder(Random& random, const Member& m) {
 void choose_wrong(Random& random, Case& made, const Limits& limits) {
   const auto last = static_cast<std::uint64_t>(Wrong::given_up);
   made.wrong = static_cast<Wrong>(random.from_to(1, last));
-  const bool needs_two = made.wrong == Wrong::other_root || made.wrong == Wrong::other_operation ||
-                         made.wrong == Wrong::other_type || made.wrong == Wrong::other_columns ||
-                         made.wrong == Wrong::other_method;
+  const bool needs_two = made.wrong >= Wrong::other_root && made.wrong <= Wrong::other_blocks;
   if (needs_two && made.ranks == 1) made.wrong = Wrong::bad_root;
   Member m = base(random, made.ranks, limits);
   switch (made.wrong) {
     case Wrong::other_root: m.root = static_cast<std::int32_t>(random.below(made.ranks)); break;
+    case Wrong::other_collective:
+      m.collective = random.one_of({SF_SCAN, SF_EXSCAN});
+      m.root = SF_ALL_RANKS;
+      m.layout = random.one_of({SF_RANK_ORDER, SF_ROW_A_RANK});
+      break;
+    case Wrong::other_blocks:
+      m.collective = SF_REDUCE_SCATTER;
+      m.root = SF_ALL_RANKS;
+      m.names_blocks = true;
+      m.columns = made.ranks * m.columns;
+      m.blocks.assign(made.ranks, m.columns / made.ranks);
+      break;
     case Wrong::shifted_layout: m.layout = SF_INTERVALS; break;
     case Wrong::wrong_count: m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS}); break;
     case Wrong::unserved:
@@ -58,9 +68,8 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
     default: break;
   }
   if (m.layout == SF_ROW_A_RANK) m.rows = made.ranks;
-  if (made.wrong == Wrong::bad_enumerator || made.wrong == Wrong::given_up || !random.one_in(2)) m.schedule = "";
   deal_rows(random, made.ranks, m);
-  if (made.wrong == Wrong::given_up || random.one_in(2)) m.schedule = random.one_of({"", "binomial", "flat", "linear"});
+  if (random.one_in(2)) m.schedule = random.one_of({"binomial", "flat", "linear"});
   made.culprit = holder(random, m);
   if (made.wrong == Wrong::null_result && m.root != SF_ALL_RANKS) made.culprit = static_cast<std::size_t>(m.root);
   made.form = random.one_in(3) ? Form::plan : Form::one_shot;
@@ -79,7 +88,9 @@ Answer answer_to(const Case& made, std::size_t rank) {
     case Wrong::other_operation:
     case Wrong::other_type:
     case Wrong::other_columns:
-    case Wrong::other_method: return {bit(SF_MISMATCH), true};
+    case Wrong::other_method:
+    case Wrong::other_collective:
+    case Wrong::other_blocks: return {bit(SF_MISMATCH), true};
     case Wrong::shifted_layout:
     case Wrong::wrong_count: return {bit(SF_GAP) | bit(SF_OVERLAP), true};
     case Wrong::bad_schedule: return {invalid | bit(SF_MISMATCH) | bit(SF_UNSUPPORTED), true};
