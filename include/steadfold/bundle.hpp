@@ -14,6 +14,8 @@
 
 #include "steadfold/mpi.hpp"
 
+#if __cplusplus >= 202002L
+
 namespace steadfold {
 
 /// How one member is to be reduced; the same on all ranks but for the layout's content.
@@ -380,3 +382,5 @@ class Bundle {
 };
 
 }  // namespace steadfold
+
+#endif

@@ -6,20 +6,24 @@
 //   Matrix m = sf::reduce(matrices, multiply, comm, {.layout = layout});    // any operator, in the fixed tree
 //
 // MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number, on nothing else.
-//   sf::allreduce(std::span{buffer}, sf::plus, comm);                      // reduce_to, scan, exscan, reduce_scatter
+//   sf::allreduce(buffer, sf::plus, comm);                                 // reduce_to, scan, exscan, reduce_scatter
 //
 // All calls are collective: every rank makes them, in the same order. What fails on one rank is an Error on all.
 // Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
 #pragma once
 
+#include "steadfold/steadfold.hpp"
+
+#if __cplusplus >= 202002L
+
 #include <mpi.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <vector>
 
-#include "steadfold/steadfold.hpp"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold {
@@ -36,11 +40,6 @@ struct Options {
 
 namespace detail {
 
-/// What Layout::contiguous asks of a communicator.
-inline void find_rank_order(std::uint64_t rows, MPI_Comm comm, RankOrder& found) {
-  check(sf_rank_order(rows, comm, &found.mine, &found.element_count));
-}
-
 /// A call as the C interface takes it; it points into `held` and `options`.
 template <class T, class Op>
 sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& options) {
@@ -56,215 +55,162 @@ sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& op
   return call;
 }
 
-/// MPI's shape: one row of `columns` elements a rank.
+/// MPI's shape: every rank brings one row of `columns` elements.
 template <class T, class Op>
-sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const Options& options) {
+sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const Options& options,
+                        sf_collective collective = SF_REDUCE) {
   sf_call call = call_of(held, 1, options);
   call.layout = SF_ROW_A_RANK;
   call.columns = columns;
+  call.collective = collective;
   return call;
-}
-
-template <class T, class Op>
-result_t<T, Op> reduce_over(std::span<const T> first, const void* second, const Op& op, MPI_Comm comm,
-                            const Options& options) {
-  HeldOperator<T, std::decay_t<Op>> held(op);
-  const sf_call call = call_of(held, first.size(), options);
-  auto result = no_result<result_t<T, Op>>();
-  check(sf_reduce(&call, first.data(), second, &result, comm), &held);
-  return result;
 }
 
 /// The same, cut into blocks.
 template <class T, class Op>
 sf_call call_of_blocks(HeldOperator<T, Op>& held, std::span<const std::uint64_t> blocks, const Options& options) {
-  sf_call call = call_of_vectors(held, std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0}), options);
-  call.collective = SF_REDUCE_SCATTER;
+  const auto columns = std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
+  sf_call call = call_of_vectors(held, columns, options, SF_REDUCE_SCATTER);
   call.blocks = blocks.data();
   call.block_count = blocks.size();
   return call;
 }
 
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+/// Calls over MPI's communicators, and over types that convert to one.
+template <std::convertible_to<MPI_Comm> C>
+struct Over<C> {
+  using Options = steadfold::Options;
+
+  static RankOrder rank_order(std::uint64_t rows, MPI_Comm comm) {
+    RankOrder found;
+    check(sf_rank_order(rows, comm, &found.mine, &found.element_count));
+    return found;
+  }
+
+  /// Where two vectors differ in size the call is made without the second, reads neither and fails on all ranks: none
+  /// must wait for one that threw.
+  template <class T, class Op>
+  static result_t<T, Op> reduce(const Operands<T>& x, const Op& op, MPI_Comm comm, const Options& options) {
+    HeldOperator<T, std::decay_t<Op>> held(op);
+    const std::string fault = misfit(x, op);
+    const sf_call call = call_of(held, std::max(x.first.size(), x.second_size), options);
+    auto result = no_result<result_t<T, Op>>();
+    const sf_status status = sf_reduce(&call, x.first.data(), fault.empty() ? x.second : nullptr, &result, comm);
+    if (!fault.empty()) throw Error(SF_INVALID_ARGUMENT, fault);
+    check(status, &held);
+    return result;
+  }
+};
+
+/// A buffer of results, which take the place of elements: any contiguous range of variables.
+template <class Op, class R>
+constexpr bool is_writable() {
+  if constexpr (!is_readable<Op, std::remove_cvref_t<R>>()) {
+    return false;
+  } else {
+    constexpr bool stays = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+    static_assert(stays, "results are written to the buffer: give a variable, a temporary is gone after the call");
+    constexpr bool is_mutable = !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+    static_assert(is_mutable, "results are written to the buffer: its elements must not be const");
+    using T = element_t<R>;
+    constexpr bool fits = std::same_as<result_t<T, Op>, T>;
+    static_assert(fits, "results take the place of elements here, and these have another type: convert the elements");
+    return stays && is_mutable && fits;
+  }
+}
+template <class Op, class R>
+std::span<read_t<Op, R>> results_in(R&& buffer) {
+  if constexpr (is_writable<Op, R>())
+    return {std::ranges::data(buffer), std::ranges::size(buffer)};
+  else
+    return {};
+}
+
+template <class R, class Op>
+void reduce_in_place(R&& buffer, const Op& op, MPI_Comm comm, const Options& options,
+                     sf_collective collective = SF_REDUCE) {
+  const auto& combine = operator_for<R>(op);
+  const auto results = results_in<Op>(std::forward<R>(buffer));
+  HeldOperator<read_t<Op, R>, std::decay_t<decltype(combine)>> held(combine);
+  const sf_call call = call_of_vectors(held, results.size(), options, collective);
+  check(sf_reduce(&call, results.data(), nullptr, results.data(), comm), &held);
+}
+
+/// Where the result has another size than this rank's block the call is made without data, and fails on all ranks: none
+/// must wait for one that threw.
 template <class T, class Op>
 void reduce_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result, const Op& op,
                    MPI_Comm comm, const Options& options) {
   HeldOperator<T, std::decay_t<Op>> held(op);
   sf_call call = call_of_blocks(held, blocks, options);
   call.columns = values.size();
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  // Another size is for the call itself to report: no rank must wait for one that threw.
-  const auto own = static_cast<std::size_t>(rank);
-  const bool fits = own < blocks.size() && blocks[own] == result.size();
-  check(sf_reduce(&call, values.data(), nullptr, fits ? result.data() : nullptr, comm), &held);
-}
-
-template <class T, class Op>
-void reduce_vectors(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options,
-                    sf_collective collective = SF_REDUCE) {
-  static_assert(std::same_as<result_t<T, Op>, T>, "the results do not fit in the place of the elements");
-  HeldOperator<T, std::decay_t<Op>> held(op);
-  sf_call call = call_of_vectors(held, buffer.size(), options);
-  call.collective = collective;
-  check(sf_reduce(&call, buffer.data(), nullptr, buffer.data(), comm), &held);
+  const auto own = static_cast<std::size_t>(rank_in(comm));
+  const bool fits = own >= blocks.size() || blocks[own] == result.size();
+  const sf_status status =
+      sf_reduce(&call, fits ? values.data() : nullptr, nullptr, fits ? result.data() : nullptr, comm);
+  if (!fits)
+    throw Error(SF_INVALID_ARGUMENT, "room for " + std::to_string(result.size()) + " results (this rank's block has " +
+                                         std::to_string(blocks[own]) + " elements), give room for as many");
+  check(status, &held);
 }
 
 }  // namespace detail
 
-/// The sum of all elements of all ranks; no elements: +0.0. With a root, other ranks get a NaN (integers: 0).
-template <Vector R>
-  requires Element<detail::element_t<R>>
-detail::value_of_t<R, SF_SUM> sum(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), plus, comm, options);
-}
-
-/// The same, wider than the elements: sum<double>(floats, comm).
-template <Element Result, Vector R>
-Result sum(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), to<Result>(plus), comm, options);
-}
-
-/// The sum of x[i] * y[i] over all elements of all ranks, correctly rounded.
-template <Vector R, Vector S>
-  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-detail::value_of_t<R, SF_DOT> dot(const R& x, const S& y, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  const std::size_t rows = std::max(std::ranges::size(x), std::ranges::size(y));
-  // Different sizes are for the call itself to report, which reads neither then: no rank must wait for one that threw.
-  const bool same_size = std::ranges::size(x) == std::ranges::size(y);
-  return detail::reduce_over(std::span<const T>(std::ranges::data(x), rows), same_size ? std::ranges::data(y) : nullptr,
-                             BuiltIn<SF_DOT>{}, comm, options);
-}
-
-/// The sum of w[i] * x[i], correctly rounded: the dot product by another name.
-template <Vector R, Vector S>
-  requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-detail::value_of_t<R, SF_DOT> weighted_sum(const R& x, const S& w, MPI_Comm comm, const Options& options = {}) {
-  return dot(x, w, comm, options);
-}
-
-/// The sum of the absolute values of all elements of all ranks, correctly rounded.
-template <Vector R>
-  requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-detail::value_of_t<R, SF_ABS_SUM> abs_sum(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), nullptr, BuiltIn<SF_ABS_SUM>{}, comm, options);
-}
-
-/// The sum of their squares, correctly rounded.
-template <Vector R>
-  requires Rounded<detail::element_t<R>>
-detail::value_of_t<R, SF_SUM_SQUARES> sum_squares(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), nullptr, BuiltIn<SF_SUM_SQUARES>{}, comm, options);
-}
-
-/// The sum of all elements of all ranks whose mask is not 0, correctly rounded; the others are never looked at.
-template <Vector R, Mask M>
-  requires(Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
-detail::value_of_t<R, SF_MASKED_SUM> masked_sum(const R& x, const M& mask, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  // As for dot.
-  const std::size_t rows = std::max(std::ranges::size(x), std::ranges::size(mask));
-  const bool same_size = std::ranges::size(x) == std::ranges::size(mask);
-  return detail::reduce_over(std::span<const T>(std::ranges::data(x), rows),
-                             same_size ? std::ranges::data(mask) : nullptr, BuiltIn<SF_MASKED_SUM>{}, comm, options);
-}
-
-/// The Euclidean norm of the whole vector, correctly rounded.
-template <Vector R>
-  requires Rounded<detail::element_t<R>>
-detail::value_of_t<R, SF_NORM2> norm2(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_NORM2>{}, comm, options);
-}
-
-/// The sum of all elements of all ranks divided by their number, rounded once.
-template <Vector R>
-  requires Rounded<detail::element_t<R>>
-detail::value_of_t<R, SF_MEAN> mean(const R& x, MPI_Comm comm, const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), BuiltIn<SF_MEAN>{}, comm, options);
-}
-
-/// All elements of all ranks combined by `op` in the binary tree over their indices. Without a layout: in rank order.
-template <Vector R, class Op>
-detail::result_t<detail::element_t<R>, Op> reduce(const R& x, const Op& op, MPI_Comm comm,
-                                                  const Options& options = {}) {
-  using T = detail::element_t<R>;
-  return detail::reduce_over(std::span<const T>(x), static_cast<const T*>(nullptr), op, comm, options);
-}
-
-/// The least element of all ranks, and the greatest.
-template <Vector R>
-  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-detail::value_of_t<R, SF_MIN> min(const R& x, MPI_Comm comm, const Options& options = {}) {
-  return reduce(x, minimum, comm, options);
-}
-template <Vector R>
-  requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-detail::value_of_t<R, SF_MAX> max(const R& x, MPI_Comm comm, const Options& options = {}) {
-  return reduce(x, maximum, comm, options);
-}
-
-/// The same with the lowest index that has it: of the layout, without one counted in rank order.
-template <Vector R>
-  requires Number<detail::element_t<R>>
-Located<detail::element_t<R>> min_location(const R& x, MPI_Comm comm, const Options& options = {}) {
-  return reduce(x, minimum_location, comm, options);
-}
-template <Vector R>
-  requires Number<detail::element_t<R>>
-Located<detail::element_t<R>> max_location(const R& x, MPI_Comm comm, const Options& options = {}) {
-  return reduce(x, maximum_location, comm, options);
-}
-
 /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The same bits whatever
-/// the algorithm, topology and MPI library; not whatever the number of ranks. Options: method and schedule.
-template <class T, class Op>
-void allreduce(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
-  detail::reduce_vectors(buffer, op, comm, options);
+/// the algorithm, topology and MPI library; not whatever the number of ranks. Options: method and schedule. The buffer
+/// is any contiguous range of elements that may be written to.
+template <class R, class Op>
+void allreduce(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_in_place(std::forward<R>(buffer), op, comm, options);
 }
 
 /// The same, for `root` only: the buffers of other ranks stay as they are.
-template <class T, class Op>
-void reduce_to(int root, std::span<T> buffer, const Op& op, MPI_Comm comm, Options options = {}) {
+template <class R, class Op>
+void reduce_to(int root, R&& buffer, const Op& op, MPI_Comm comm, Options options = {}) {
   options.root = root;
-  detail::reduce_vectors(buffer, op, comm, options);
+  detail::reduce_in_place(std::forward<R>(buffer), op, comm, options);
 }
 
 /// MPI's shape, in place: buffer[i] of the ranks 0 to this one, combined by `op` in the binary tree over those ranks.
-template <class T, class Op>
-void scan(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
-  detail::reduce_vectors(buffer, op, comm, options, SF_SCAN);
+template <class R, class Op>
+void scan(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_in_place(std::forward<R>(buffer), op, comm, options, SF_SCAN);
 }
 
 /// The same of the ranks below this one; the buffer of rank 0 stays as it is.
-template <class T, class Op>
-void exscan(std::span<T> buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
-  detail::reduce_vectors(buffer, op, comm, options, SF_EXSCAN);
+template <class R, class Op>
+void exscan(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
+  detail::reduce_in_place(std::forward<R>(buffer), op, comm, options, SF_EXSCAN);
 }
 
 /// MPI's shape: of the vectors of all ranks combined by `op` rank r gets the blocks[r] elements behind those of the
 /// lower ranks. The bits are those of allreduce. `values` has as many elements as all blocks, `result` those of this
 /// rank's; it may be part of `values`.
-template <class T, class Op>
-void reduce_scatter(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result, const Op& op,
-                    MPI_Comm comm, const Options& options = {}) {
-  detail::reduce_blocks(values, blocks, result, op, comm, options);
+template <class R, class S, class Op>
+void reduce_scatter(const R& values, std::span<const std::uint64_t> blocks, S&& result, const Op& op, MPI_Comm comm,
+                    const Options& options = {}) {
+  using T = detail::read_t<Op, R>;
+  constexpr bool is_alike = std::same_as<detail::read_t<Op, S>, T>;
+  static_assert(is_alike, "values and results have elements of one type: convert one of them");
+  if constexpr (is_alike)
+    detail::reduce_blocks(detail::elements_of<Op>(values), blocks, detail::results_in<Op>(std::forward<S>(result)),
+                          detail::operator_for<R>(op), comm, options);
 }
 
 /// The same in blocks of one size.
-template <class T, class Op>
-void reduce_scatter_block(std::span<const T> values, std::span<T> result, const Op& op, MPI_Comm comm,
-                          const Options& options = {}) {
+template <class R, class S, class Op>
+void reduce_scatter_block(const R& values, S&& result, const Op& op, MPI_Comm comm, const Options& options = {}) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   const std::vector<std::uint64_t> blocks(static_cast<std::size_t>(ranks),
-                                          values.size() / static_cast<std::size_t>(ranks));
-  detail::reduce_blocks(values, std::span<const std::uint64_t>(blocks), result, op, comm, options);
+                                          detail::elements_of<Op>(values).size() / static_cast<std::size_t>(ranks));
+  reduce_scatter(values, blocks, std::forward<S>(result), op, comm, options);
 }
 
 namespace detail {
@@ -307,100 +253,219 @@ class BoundPlan {
   std::unique_ptr<sf_plan, Free> plan_;
 };
 
-}  // namespace detail
+/// What goes with the elements of a run: the other factors of a dot product, or a mask of one byte per element.
+template <class T>
+struct Beside {
+  Beside() = default;
+  template <Vector R>
+    requires std::same_as<element_t<R>, T> || Mask<R>
+  Beside(const R& x)
+      : kind(std::same_as<element_t<R>, T> ? Second::factors : Second::mask),
+        data(std::ranges::data(x)),
+        size(std::ranges::size(x)) {}
 
-/// A reduction agreed on once and run often: a run sends nothing but the reduction itself and allocates nothing.
-/// Move-only; one thread at a time; of no use after MPI_Finalize. Collective.
-/// T: the elements; Result: what they come to, T but for minimum_location and maximum_location (Located<T>).
-template <class T, class Result = T>
-class Plan : public detail::BoundPlan {
+  Second kind = Second::none;
+  const void* data = nullptr;
+  std::size_t size = 0;
+};
+
+/// What a run reads and writes on this rank.
+struct Shape {
+  Second second = Second::none;
+  std::uint64_t elements = 0;
+  std::uint64_t results = 0;
+  bool gets_result = true;  // else no place for it need be given
+
+  static Shape of(const sf_call& call, int rank) {
+    Shape shape{.second = second_of(call.operation), .elements = call.rows * call.columns, .results = call.columns};
+    if (call.block_count > 0) shape.results = call.blocks[rank];
+    shape.gets_result = call.collective == SF_EXSCAN ? rank > 0 : call.root == SF_ALL_RANKS || call.root == rank;
+    return shape;
+  }
+
+  /// What is wrong with the sizes that a run is given; empty where nothing is.
+  template <class T>
+  std::string misfit(std::size_t first, const Beside<T>& beside, std::size_t result) const {
+    const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
+      return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
+             " on this rank), give as many";
+    };
+    if (first != elements) return bound_for(first, " elements", elements);
+    if (beside.kind != second) return misfit(second);
+    if (second == Second::factors && beside.size != elements)
+      return bound_for(beside.size, " elements in the second vector", elements);
+    if (second == Second::mask && beside.size != elements)
+      return bound_for(beside.size, " bytes in the mask", elements);
+    if (result != results && (gets_result || result != 0)) return bound_for(result, " places for results", results);
+    return {};
+  }
+  static std::string misfit(Second wanted) {
+    if (wanted == Second::factors) return "no second vector (a dot product takes two of one type), give one";
+    if (wanted == Second::mask) return "no mask (a masked sum takes one byte per element), give one";
+    return "a second vector or a mask (the plan's operation takes one vector), leave it out";
+  }
+};
+
+/// A plan of one reduction: holds the sizes of every run against those it was bound for.
+class SinglePlan : public BoundPlan {
  public:
-  /// `rows` elements on this rank, combined by `op` (BuiltIn<SF_DOT>{}, BuiltIn<SF_NORM2>{}, BuiltIn<SF_MEAN>{} too).
-  template <class Op>
-  Plan(const Op& op, std::uint64_t rows, MPI_Comm comm, const Options& options = {}) {
-    bind(op, comm, [&](auto& held) { return detail::call_of(held, rows, options); });
-  }
-
-  /// MPI's shape: one vector of `count` elements a rank.
-  template <class Op>
-  static Plan of_vectors(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
-    Plan plan;
-    plan.bind(op, comm, [&](auto& held) { return detail::call_of_vectors(held, count, options); });
-    return plan;
-  }
-
-  /// Of scan, of exscan, and of reduce_scatter.
-  template <class Op>
-  static Plan of_scan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
-    return of_prefix(SF_SCAN, op, count, comm, options);
-  }
-  template <class Op>
-  static Plan of_exscan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
-    return of_prefix(SF_EXSCAN, op, count, comm, options);
-  }
-  template <class Op>
-  static Plan of_reduce_scatter(const Op& op, std::span<const std::uint64_t> blocks, MPI_Comm comm,
-                                const Options& options = {}) {
-    Plan plan;
-    plan.bind(op, comm, [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
-    return plan;
-  }
-
-  /// One result out of distributed elements.
-  Result run(std::span<const T> first, const T* second = nullptr) {
-    auto result = detail::no_result<Result>();
-    check(sf_plan_run(get(), first.data(), second, &result));
-    return result;
-  }
-  /// The same for BuiltIn<SF_MASKED_SUM>{}: a byte an element of this rank.
-  Result run(std::span<const T> first, std::span<const std::uint8_t> mask) {
-    auto result = detail::no_result<Result>();
-    const bool same_size = first.size() == mask.size();
-    check(sf_plan_run(get(), first.data(), same_size ? mask.data() : nullptr, &result));
-    return result;
-  }
-  /// A vector out of vectors: `result` may be `first`.
-  void run(std::span<const T> first, std::span<Result> result) {
-    check(sf_plan_run(get(), first.data(), nullptr, result.data()));
-  }
-
-  /// In two phases; the memory stays the plan's until it is done.
-  void start(std::span<const T> first, std::span<Result> result) {
-    check(sf_plan_start(get(), first.data(), nullptr, result.data()));
-  }
   bool test() {
     sf_status status = SF_OK;
     const bool is_done = done(status);
-    check(status);
+    conclude(status);
     return is_done;
   }
-  void wait() { check(sf_plan_wait(get())); }
+  void wait() { conclude(sf_plan_wait(get())); }
+
+ protected:
+  template <class T, class Result, class Op, class MakeCall>
+  void bind(const Op& op, MPI_Comm comm, MakeCall make_call) {
+    constexpr bool is_combined = is_combinable<T, std::decay_t<Op>>();
+    constexpr bool fits = !is_combined || std::same_as<result_t<T, Op>, Result>;
+    static_assert(fits,
+                  "the operator's results have another type than the plan's: name it, as in "
+                  "sf::Plan<double, sf::Located<double>> or sf::Plan<float, double>");
+    if constexpr (is_combined && fits) {
+      auto held = std::make_shared<HeldOperator<T, std::decay_t<Op>>>(op);
+      const sf_call call = make_call(*held);
+      own(held);
+      sf_plan* plan = nullptr;
+      check(sf_plan_bind(&call, comm, &plan));
+      own(plan);
+      shape_ = Shape::of(call, rank_in(comm));
+    }
+  }
+
+  // Where a size is wrong this rank takes part with no data, which the library reports to all ranks, so that nobody
+  // waits for it, and throws at the end of the run.
+  template <class T, class Result>
+  void run_on(std::span<const T> first, const Beside<T>& beside, std::span<Result> result) {
+    const std::string fault = shape_.misfit(first.size(), beside, result.size());
+    if (fault.empty()) return check(sf_plan_run(get(), first.data(), beside.data, result.data()));
+    sf_bundle_run(get(), nullptr, 0);
+    throw Error(SF_INVALID_ARGUMENT, fault);
+  }
+  template <class T, class Result>
+  void start_on(std::span<const T> first, const Beside<T>& beside, std::span<Result> result) {
+    std::string fault = shape_.misfit(first.size(), beside, result.size());
+    check(fault.empty() ? sf_plan_start(get(), first.data(), beside.data, result.data())
+                        : sf_bundle_start(get(), nullptr, 0));
+    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread that is refused writes nothing
+  }
 
  private:
-  Plan() = default;
+  void conclude(sf_status status) {
+    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, std::exchange(fault_, {}));
+    check(status);
+  }
 
+  Shape shape_;
+  std::string fault_;  // of the run under way
+};
+
+}  // namespace detail
+
+/// A reduction to several results per rank, agreed on once and run often; Plan<T>::of_vectors and its like bind it. A
+/// run sends nothing but the reduction itself and allocates nothing. Move-only; one thread at a time; of no use after
+/// MPI_Finalize. Collective. Wrong sizes are an Error, on every rank that would wait for this one, too.
+template <class T, class Result = T>
+class VectorPlan : public detail::SinglePlan {
+ public:
+  /// `values` as large as the vectors, `result` as what this rank gets of them; on a rank that gets nothing it may be
+  /// empty. `result` may be `values`; of a reduce_scatter it may be part of them.
+  void run(std::span<const T> values, std::span<Result> result) {
+    this->template run_on<T, Result>(values, {}, result);
+  }
+  /// In place.
+  void run(std::span<T> buffer)
+    requires std::same_as<T, Result>
+  {
+    run(buffer, buffer);
+  }
+
+  /// In two phases, with `test` and `wait`; the memory stays the plan's until it is done.
+  void start(std::span<const T> values, std::span<Result> result) {
+    this->template start_on<T, Result>(values, {}, result);
+  }
+  void start(std::span<T> buffer)
+    requires std::same_as<T, Result>
+  {
+    start(buffer, buffer);
+  }
+
+ private:
+  template <class, class>
+  friend class Plan;
+  VectorPlan() = default;
+};
+
+/// A reduction of distributed elements to one result, agreed on once and run often: a run sends nothing but the
+/// reduction itself and allocates nothing. Move-only; one thread at a time; of no use after MPI_Finalize. Collective.
+/// T: the elements; Result: what they come to, T but for locations (Located<T>) and results of another type. Wrong
+/// sizes are an Error, on every rank that would wait for this one, too.
+template <class T, class Result = T>
+class Plan : public detail::SinglePlan {
+ public:
+  using Vectors = VectorPlan<T, Result>;
+
+  /// `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or one of your own.
   template <class Op>
-  static Plan of_prefix(sf_collective collective, const Op& op, std::uint64_t count, MPI_Comm comm,
-                        const Options& options) {
-    Plan plan;
-    plan.bind(op, comm, [&](auto& held) {
-      sf_call call = detail::call_of_vectors(held, count, options);
-      call.collective = collective;
-      return call;
-    });
+  Plan(const Op& op, std::uint64_t rows, MPI_Comm comm, const Options& options = {}) {
+    this->template bind<T, Result>(op, comm, [&](auto& held) { return detail::call_of(held, rows, options); });
+  }
+
+  /// The same for the name of a function: Plan<double>(sf::sum, rows, comm).
+  Plan(detail::Sum<T>& /*sum*/, std::uint64_t rows, MPI_Comm comm, const Options& options = {})
+      : Plan(plus, rows, comm, options) {}
+
+  /// The result, where this rank gets one (else a NaN; integers: 0). `second`: what sf::dot multiplies with, or the
+  /// mask of sf::masked_sum.
+  Result run(std::span<const T> first, const detail::Beside<T>& second = {}) {
+    auto result = detail::no_result<Result>();
+    this->template run_on<T, Result>(first, second, {&result, 1});
+    return result;
+  }
+
+  /// In two phases, with `test` and `wait`; the memory stays the plan's until it is done. `result` is one place; on a
+  /// rank that gets no result it may be empty.
+  void start(std::span<const T> first, std::span<Result> result) { start(first, {}, result); }
+  void start(std::span<const T> first, const detail::Beside<T>& second, std::span<Result> result) {
+    this->template start_on<T, Result>(first, second, result);
+  }
+
+  /// MPI's shape: every rank brings one vector of `count` elements.
+  template <class Op>
+  static Vectors of_vectors(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    return of_count(SF_REDUCE, op, count, comm, options);
+  }
+  /// Of scan, of exscan, and of reduce_scatter.
+  template <class Op>
+  static Vectors of_scan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    return of_count(SF_SCAN, op, count, comm, options);
+  }
+  template <class Op>
+  static Vectors of_exscan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
+    return of_count(SF_EXSCAN, op, count, comm, options);
+  }
+  template <class Op>
+  static Vectors of_reduce_scatter(const Op& op, std::span<const std::uint64_t> blocks, MPI_Comm comm,
+                                   const Options& options = {}) {
+    Vectors plan;
+    plan.template bind<T, Result>(op, comm, [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
     return plan;
   }
 
-  template <class Op, class MakeCall>
-  void bind(const Op& op, MPI_Comm comm, MakeCall make_call) {
-    static_assert(std::same_as<detail::result_t<T, Op>, Result>, "a plan of locations is a Plan<T, Located<T>>");
-    auto held = std::make_shared<detail::HeldOperator<T, std::decay_t<Op>>>(op);
-    const sf_call call = make_call(*held);
-    own(held);
-    sf_plan* plan = nullptr;
-    check(sf_plan_bind(&call, comm, &plan));
-    own(plan);
+ private:
+  template <class Op>
+  static Vectors of_count(sf_collective collective, const Op& op, std::uint64_t count, MPI_Comm comm,
+                          const Options& options) {
+    Vectors plan;
+    plan.template bind<T, Result>(
+        op, comm, [&](auto& held) { return detail::call_of_vectors(held, count, options, collective); });
+    return plan;
   }
 };
 
 }  // namespace steadfold
+
+#endif

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -63,6 +64,39 @@ TEST_F(LocalTest, TakesAnyContiguousRange) {
   EXPECT_TRUE(is(sum(std::span(vector)), wanted));
   EXPECT_TRUE(is(sum(std::vector<double>{0.1, 0.2, 0.3}), wanted));
   EXPECT_TRUE(is(sum(std::span(vector).first(0)), 0.0));
+}
+
+template <class T>
+void expect_integers() {
+  const std::vector<T> x = {3, 1, std::numeric_limits<T>::max(), 2};
+  static_assert(std::same_as<decltype(sum(x)), T> && std::same_as<decltype(max_location(x).value), T>);
+  EXPECT_EQ(sum(x), tree_of(x, add));
+  EXPECT_EQ(max(x), std::numeric_limits<T>::max());
+  EXPECT_EQ(min_location(x), (Located<T>{1, 1}));
+  EXPECT_EQ(reduce(x, times), tree_of(x, multiply));
+}
+
+TEST_F(LocalTest, TakesIntegersByAnyName) {
+  expect_integers<int>();
+  expect_integers<unsigned>();
+  expect_integers<long>();
+  expect_integers<unsigned long>();
+  expect_integers<long long>();
+  expect_integers<unsigned long long>();
+}
+
+/// A built-in operator is an argument and a function.
+TEST_F(LocalTest, OperatorsAreFunctions) {
+  const std::vector<double> x = wide_numbers<double>(500, random);
+  const std::vector<double> y = wide_numbers<double>(500, random);
+  for (const Method method : {tree(), exact(), binned({.k = 2})}) {
+    EXPECT_TRUE(is(plus(x, method), sum(x, {.method = method})));
+    EXPECT_TRUE(is(reduce(x, plus, method), sum(x, method)));
+  }
+  EXPECT_TRUE(is(sum<float>(x, exact()), to<float>(plus)(x, exact())));
+  EXPECT_TRUE(is(min(x), minimum(x, tree())));
+  EXPECT_TRUE(is(weighted_sum(x, y, {.threads = 2}), dot(x, y)));
+  EXPECT_TRUE(is(times(x, tree()), tree_of(x, multiply)));
 }
 
 TEST_F(LocalTest, TheExactSumDoesNotDependOnTheOrder) {

@@ -105,7 +105,7 @@ int run(int argc, char** argv) {
   const std::vector<sf_plan*> plans = left_behind();
   global = std::make_unique<Plan<double>>(plus, 3, MPI_COMM_WORLD);
   std::vector<double> column(1, 0.5);
-  auto under_way = std::make_unique<Plan<double>>(Plan<double>::of_vectors(plus, 1, MPI_COMM_WORLD));
+  auto under_way = std::make_unique<VectorPlan<double>>(Plan<double>::of_vectors(plus, 1, MPI_COMM_WORLD));
   under_way->start(column, std::span(column));
   MPI_Finalize();
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,16 +108,16 @@ TEST_F(PlanTest, ServesDotProductsNormsAndVectors) {
   const std::vector<double> my_x = pick(x, intervals);
   const std::vector<double> my_y = pick(y, intervals);
   for (const std::string& schedule : schedules_of(exact(), false)) {
-    Plan<double> dot_plan(BuiltIn<SF_DOT>{}, my_x.size(), world.comm, {.schedule = schedule});
-    Plan<double> norm_plan(BuiltIn<SF_NORM2>{}, my_x.size(), world.comm, {.schedule = schedule});
+    Plan<double> dot_plan(dot, my_x.size(), world.comm, {.schedule = schedule});
+    Plan<double> norm_plan(norm2, my_x.size(), world.comm, {.schedule = schedule});
     const std::span<const double> all_x(x);
-    EXPECT_TRUE(is(dot_plan.run(my_x, my_y.data()), reference::exact_dot(all_x, std::span<const double>(y))));
+    EXPECT_TRUE(is(dot_plan.run(my_x, my_y), reference::exact_dot(all_x, std::span<const double>(y))));
     EXPECT_TRUE(is(norm_plan.run(my_x), reference::exact_norm2(all_x))) << schedule;
   }
   std::vector<std::uint8_t> mask(n);
   for (auto& byte : mask) byte = static_cast<std::uint8_t>(random() % 2);
   const std::vector<std::uint8_t> my_mask = pick(mask, intervals);
-  Plan<double> masked_plan(BuiltIn<SF_MASKED_SUM>{}, my_x.size(), world.comm);
+  Plan<double> masked_plan(masked_sum, my_x.size(), world.comm);
   EXPECT_TRUE(is(masked_plan.run(my_x, my_mask), masked_sum(x, mask)));
   EXPECT_TRUE(is(masked_sum(my_x, my_mask, world.comm), masked_sum(x, mask)));
   EXPECT_TRUE(is(abs_sum(my_x, world.comm), abs_sum(x)));
@@ -129,6 +130,44 @@ TEST_F(PlanTest, ServesDotProductsNormsAndVectors) {
   std::vector<Text> result = own;
   vectors.run(result, std::span{result});
   for (const Text& each : result) EXPECT_TRUE(is(each, tree_of(letters, join))) << each.string();
+}
+
+/// Every operator has a name that plans take, the function of one process is the reference.
+TEST_F(PlanTest, ServesEveryOperatorByName) {
+  const std::size_t n = 200;
+  const Ownership ownership = in_rank_order(some_counts(n));
+  const auto& intervals = ownership[world.index()];
+  const std::vector<double> x = wide_numbers<double>(n, random);
+  const std::vector<double> y = wide_numbers<double>(n, random);
+  std::vector<std::uint8_t> mask(n);
+  for (auto& byte : mask) byte = static_cast<std::uint8_t>(random() % 2);
+  const std::vector<double> my_x = pick(x, intervals);
+  const std::vector<double> my_y = pick(y, intervals);
+  const std::vector<std::uint8_t> my_mask = pick(mask, intervals);
+  const auto expect = [&](const char* what, auto plan, const auto& wanted, const auto&... second) {
+    EXPECT_TRUE(is(plan.run(my_x, second...), wanted)) << what;
+    auto result = wanted;
+    std::memset(&result, 0x55, sizeof result);
+    plan.start(my_x, second..., {&result, 1});
+    plan.wait();
+    EXPECT_TRUE(is(result, wanted)) << what << " in two phases";
+  };
+  const auto planned = [&](const auto& op) { return Plan<double>(op, my_x.size(), world.comm); };
+  expect("sum", Plan<double>(sum, my_x.size(), world.comm), sum(x));
+  expect("plus", planned(plus), sum(x));
+  expect("min", planned(min), min(x));
+  expect("maximum", planned(maximum), max(x));
+  expect("norm2", planned(norm2), norm2(x));
+  expect("mean", planned(mean), mean(x));
+  expect("abs_sum", planned(abs_sum), abs_sum(x));
+  expect("sum_squares", planned(sum_squares), sum_squares(x));
+  expect("dot", planned(dot), dot(x, y), my_y);
+  expect("weighted_sum", planned(weighted_sum), dot(x, y), my_y);
+  expect("masked_sum", planned(masked_sum), masked_sum(x, mask), my_mask);
+  expect("times", Plan<double>(times, my_x.size(), world.comm, tree()), times(x, tree()));
+  const auto located = [&](const auto& op) { return Plan<double, Located<double>>(op, my_x.size(), world.comm); };
+  EXPECT_EQ(located(min_location).run(my_x), min_location(x));
+  EXPECT_EQ(located(maximum_location).run(my_x), max_location(x));
 }
 
 /// One of several plans under way at once.
@@ -199,7 +238,7 @@ TEST_F(PlanTest, NativeOnesAreAskedInAnyOrder) {
 /// Messages that wait for their receivers, in plans started in other orders on other ranks.
 TEST_F(PlanTest, WideVectorsRunAtATimeInAnyOrder) {
   const std::size_t columns = 30000;
-  std::vector<Plan<double>> plans;
+  std::vector<VectorPlan<double>> plans;
   std::vector<std::vector<double>> buffers(4);
   for (const char* schedule : {"recursive_doubling", "linear", "binomial", "flat"})
     plans.push_back(Plan<double>::of_vectors(plus, columns, world.comm, {.schedule = schedule}));

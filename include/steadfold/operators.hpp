@@ -1,0 +1,243 @@
+// The operators of Steadfold for C++20, built-in and the caller's own: what they take and what they make of it. Part of
+// steadfold.hpp, which is the header to include.
+#pragma once
+
+#include "steadfold/types.hpp"
+
+#if __cplusplus >= 202002L
+
+#include <cstddef>
+#include <exception>
+#include <mutex>
+
+namespace steadfold {
+
+namespace detail {
+/// What lets an operator be called as a function of vectors: steadfold.hpp.
+template <class Op>
+struct Calls;
+
+/// What goes with the elements of an operation.
+enum class Second { none, factors, mask };
+constexpr Second second_of(sf_operation operation) {
+  if (operation == SF_DOT) return Second::factors;
+  return operation == SF_MASKED_SUM ? Second::mask : Second::none;
+}
+}  // namespace detail
+
+/// A built-in operator: an argument of `reduce`, of plans, and a function of vectors itself.
+template <sf_operation id>
+struct BuiltIn : detail::Calls<BuiltIn<id>> {
+  static constexpr sf_operation operation = id;
+};
+
+/// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
+/// element is converted first; exact sums are rounded to it.
+template <Element Result, sf_operation id>
+struct BuiltInTo : detail::Calls<BuiltInTo<Result, id>> {
+  static constexpr sf_operation operation = id;
+  using Value = Result;
+};
+template <Element Result, sf_operation id>
+constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
+  return {};
+}
+
+/// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
+/// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
+/// noexcept saves the ranks from asking each other. It is called by several threads at once where a call asks for them,
+/// and then the first exception counts.
+template <class Op, class T>
+concept UserOperator =
+    std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+
+namespace detail {
+
+/// The values that a built-in operator makes of elements of type T.
+template <class T, class Op>
+struct ValueOf {
+  using type = T;
+};
+template <Narrow T, class Op>
+struct ValueOf<T, Op> {
+  using type = float;
+};
+template <Complex T, sf_operation id>
+  requires(id == SF_NORM2 || id == SF_SUM_SQUARES)
+struct ValueOf<T, BuiltIn<id>> {
+  using type = typename T::value_type;
+};
+template <class T, Element Result, sf_operation id>
+struct ValueOf<T, BuiltInTo<Result, id>> {
+  using type = Result;
+};
+template <Narrow T, Element Result, sf_operation id>
+struct ValueOf<T, BuiltInTo<Result, id>> {
+  using type = Result;
+};
+template <class T, class Op>
+using value_t = typename ValueOf<T, Op>::type;
+
+template <class Op>
+concept IsBuiltIn = requires { Op::operation; };
+
+/// What an operator makes of elements of type T.
+template <class T, class Op>
+struct ResultOf {
+  using type = T;
+};
+template <class T, IsBuiltIn Op>
+struct ResultOf<T, Op> {
+  using type = value_t<T, Op>;
+};
+template <class T, IsBuiltIn Op>
+  requires(Op::operation == SF_MIN_LOCATION || Op::operation == SF_MAX_LOCATION)
+struct ResultOf<T, Op> {
+  using type = Located<T>;
+};
+template <class T, class Op>
+using result_t = typename ResultOf<T, std::remove_cvref_t<Op>>::type;
+
+/// What a built-in operator makes of a range.
+template <class R, sf_operation id>
+using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
+
+/// Whether a built-in operator takes elements of type T.
+template <class T>
+constexpr bool serves(sf_operation operation) {
+  switch (operation) {
+    case SF_MIN:
+    case SF_MAX: return Element<T> && !Complex<T>;
+    case SF_MIN_LOCATION:
+    case SF_MAX_LOCATION: return Number<T>;
+    case SF_ABS_SUM: return Rounded<T> && !Complex<T>;
+    case SF_DOT:
+    case SF_NORM2:
+    case SF_MEAN:
+    case SF_SUM_SQUARES: return Rounded<T>;
+    case SF_MASKED_SUM: return Number<T> || Rounded<T>;
+    default: return Element<T>;
+  }
+}
+
+/// Whether an operator takes elements of type T.
+template <class T, class Op>
+constexpr bool combines() {
+  if constexpr (IsBuiltIn<Op>)
+    return serves<T>(Op::operation);
+  else
+    return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && UserOperator<Op, T>;
+}
+/// The same; where it does not, a line of the compiler's says why.
+template <class T, class Op>
+constexpr bool is_combinable() {
+  if constexpr (IsBuiltIn<Op>) {
+    constexpr bool is_element = Element<T>;
+    static_assert(
+        is_element,
+        "built-in operators take float, double, integers of 32 and 64 bits, complex and extended numbers, "
+        "sf::Float16 and sf::Bfloat16: convert the elements, or sf::reduce them with an operator of your own");
+    constexpr bool is_served = !is_element || serves<T>(Op::operation);
+    static_assert(is_served,
+                  "this operation does not take elements of this type: the table in docs/guarantees.md says which do");
+  } else {
+    constexpr bool is_copyable = std::is_trivially_copyable_v<T>;
+    static_assert(is_copyable, "elements travel as bytes: they must be trivially copyable");
+    static_assert(alignof(T) <= 16, "elements stand on 16-byte boundaries at most");
+    constexpr bool is_called = UserOperator<Op, T>;
+    static_assert(is_called, "an operator is called as op(left, right) or op(left, right, result, count)");
+  }
+  return combines<T, Op>();
+}
+
+/// What stands behind a call's operator: what it threw, if it did.
+class OperatorHolder {
+ public:
+  virtual ~OperatorHolder() = default;
+  /// Keeps the first exception of all threads.
+  void keep(std::exception_ptr thrown) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(thrown);
+  }
+  /// Throws it, if there is one.
+  void rethrow() {
+    if (const std::exception_ptr thrown = taken()) std::rethrow_exception(thrown);
+  }
+
+ private:
+  std::exception_ptr taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+/// A built-in operator: nothing to hold.
+template <class T, class Op>
+class HeldOperator final : public OperatorHolder {
+  static_assert(is_combinable<T, Op>());
+
+ public:
+  explicit HeldOperator(const Op& /*op*/) {}
+  void describe(sf_call& call) {
+    call.operation = Op::operation;
+    call.type = type_of<T>();
+    call.result_type = type_of<value_t<T, Op>>();
+  }
+};
+
+/// The caller's own operator; it must stay where it is while a call or a plan uses it.
+template <class T, class Op>
+  requires(!IsBuiltIn<Op>)
+class HeldOperator<T, Op> final : public OperatorHolder {
+  static_assert(is_combinable<T, Op>());
+  static constexpr bool on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+  static constexpr bool never_fails = std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t> ||
+                                      std::is_nothrow_invocable_v<Op&, const T&, const T&>;
+
+ public:
+  explicit HeldOperator(const Op& op) : op_(op) {}
+  void describe(sf_call& call) {
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = sizeof(T);
+    call.user = &apply;
+    call.context = this;
+    call.never_fails = never_fails ? 1 : 0;
+  }
+
+ private:
+  static int apply(const void* left, const void* right, void* result, std::size_t count, void* context) noexcept {
+    auto& self = *static_cast<HeldOperator*>(context);
+    try {
+      const auto* a = static_cast<const T*>(left);
+      const auto* b = static_cast<const T*>(right);
+      auto* r = static_cast<T*>(result);
+      if constexpr (on_arrays) {
+        self.op_(a, b, r, count);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
+      }
+      return 0;
+    } catch (...) {
+      self.keep(std::current_exception());
+      return 1;
+    }
+  }
+
+  Op op_;
+};
+
+/// Throws what the operator threw, or what the library has to say.
+inline void check(sf_status status, OperatorHolder* op = nullptr) {
+  if (status == SF_OK) return;
+  if (op != nullptr) op->rethrow();
+  throw Error(status, sf_error_text());
+}
+
+}  // namespace detail
+
+}  // namespace steadfold
+
+#endif

@@ -1,0 +1,241 @@
+// What calls of Steadfold for C++20 are made of: errors, methods, guarantees, layouts and the types of elements. Part
+// of steadfold.hpp, which is the header to include.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "Steadfold needs C++20 (the compiler is set to an older C++), compile with -std=c++20"
+#else
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "steadfold/steadfold.h"
+
+namespace steadfold {
+
+/// Any failure: `what()` reads "problem (why), suggestion".
+class Error : public std::runtime_error {
+ public:
+  Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  sf_status status() const noexcept { return status_; }
+
+ private:
+  sf_status status_;
+};
+
+/// What fixes the bits; see docs/guarantees.md. Default-constructed: the default of the call it is given to. Serves as
+/// the options of any call: sf::sum(x, comm, sf::tree()).
+struct Method {
+  sf_method id = SF_AUTOMATIC;
+  std::uint32_t bins = 0;  // of binned
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+
+  void describe(sf_call& call) const noexcept {
+    call.method = id;
+    call.bins = bins;
+    call.sweep = sweep;
+  }
+
+  template <class Options>
+    requires std::is_aggregate_v<Options> && std::same_as<decltype(Options::method), Method>
+  constexpr operator Options() const {
+    Options options;
+    options.method = *this;
+    return options;
+  }
+};
+constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
+/// How many bins below the largest term, and how that is found: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
+struct Binned {
+  std::uint32_t k = 3;
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+};
+/// the sum of terms that were rounded to the lowest of k bins: all sums, mean, dot, norm2
+constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
+constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
+
+/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep what it requires is
+/// refused; docs/guarantees.md has the table.
+struct Guarantees {
+  std::uint32_t bits = 0;
+  friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
+};
+namespace guarantees {
+inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
+inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
+inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
+inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that moves partials
+inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
+inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
+inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
+}  // namespace guarantees
+
+/// How a call within one process is to be made.
+struct LocalOptions {
+  Method method = {};
+  unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
+  Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
+};
+
+/// Indices begin, ..., end - 1 of the whole job.
+using Interval = sf_interval;
+
+namespace detail {
+/// Where a rank's elements stand when all stand in rank order.
+struct RankOrder {
+  Interval mine{};
+  std::uint64_t element_count = 0;
+};
+
+/// How calls over a communicator are made, and the options they take. mpi.hpp has it for MPI's communicators.
+template <class C>
+struct Over;
+
+template <class C>
+using options_over_t = typename Over<C>::Options;
+}  // namespace detail
+
+/// What joins ranks: of MPI, once mpi.hpp is included.
+template <class C>
+concept Communicator = requires { typename detail::options_over_t<C>; };
+
+/// Which elements of the whole job this rank holds. `exact` does not need one.
+class Layout {
+ public:
+  /// It does not matter; `tree` takes it as rank order, found out anew in each call.
+  Layout() = default;
+
+  /// `rows` elements here, after those of the lower ranks. Collective over `communicator` (mpi.hpp).
+  template <Communicator C>
+  static Layout contiguous(std::uint64_t rows, C communicator) {
+    const detail::RankOrder found = detail::Over<C>::rank_order(rows, communicator);
+    return intervals({found.mine}, found.element_count);
+  }
+
+  /// The elements of `mine`, in the order of this rank's memory. All ranks together must cover 0..N-1 exactly once.
+  static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
+    Layout layout;
+    layout.kind_ = SF_INTERVALS;
+    layout.intervals_ = std::move(mine);
+    layout.element_count_ = element_count;
+    return layout;
+  }
+
+  void describe(sf_call& call) const noexcept {
+    call.layout = kind_;
+    call.element_count = element_count_;
+    call.intervals = intervals_.data();
+    call.interval_count = intervals_.size();
+  }
+
+ private:
+  sf_layout kind_ = SF_ANYWHERE;
+  std::vector<Interval> intervals_;
+  std::uint64_t element_count_ = SF_UNKNOWN;
+};
+
+namespace detail {
+template <class T, class... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
+}  // namespace detail
+
+/// Integers of 32 and 64 bits, by any of their names.
+template <class T>
+concept Integer = detail::OneOf<T, int, unsigned, long, unsigned long, long long, unsigned long long> &&
+                  (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// The number types that built-in operators take.
+template <class T>
+concept Number = std::same_as<T, double> || std::same_as<T, float> || Integer<T>;
+
+/// Formats that are only read, as bits: results are floats, or what `to` says.
+struct Bfloat16 {
+  std::uint16_t bits = 0;  ///< the upper half of a float
+};
+struct Float16 {
+  std::uint16_t bits = 0;  ///< IEEE binary16
+};
+template <class T>
+concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
+
+/// Sum, masked sum, product, mean, dot (nothing is conjugated), sum of squares and norm2.
+template <class T>
+concept Complex = std::same_as<T, std::complex<double> > || std::same_as<T, std::complex<float> >;
+
+/// Sum, product, min and max by `tree`; the same bits on machines of one architecture.
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Float128;
+template <class T>
+concept Extended = std::same_as<T, long double> || std::same_as<T, Float128>;
+#else
+template <class T>
+concept Extended = std::same_as<T, long double>;
+#endif
+
+template <class T>
+concept Element = Number<T> || Narrow<T> || Complex<T> || Extended<T>;
+/// What is rounded.
+template <class T>
+concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T> || Complex<T>;
+
+/// A contiguous range: vector, array, span.
+template <class R>
+concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+/// Which elements count: one byte per element, any but 0 does.
+template <class R>
+concept Mask = Vector<R> && sizeof(std::ranges::range_value_t<R>) == 1;
+
+/// A value and the lowest index, in the whole job, of an element that has it.
+template <Number T>
+struct Located {
+  T value{};
+  std::uint64_t index = 0;
+  friend bool operator==(const Located&, const Located&) = default;
+};
+static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
+
+namespace detail {
+
+template <class T>
+constexpr sf_type type_of() {
+  if constexpr (std::same_as<T, double>) return SF_F64;
+  if constexpr (std::same_as<T, float>) return SF_F32;
+  if constexpr (Integer<T> && sizeof(T) == 4) return std::signed_integral<T> ? SF_I32 : SF_U32;
+  if constexpr (Integer<T> && sizeof(T) == 8) return std::signed_integral<T> ? SF_I64 : SF_U64;
+  if constexpr (std::same_as<T, Bfloat16>) return SF_BF16;
+  if constexpr (std::same_as<T, Float16>) return SF_F16;
+  if constexpr (Extended<T>) return std::same_as<T, long double> ? SF_LONG_DOUBLE : SF_FLOAT128;
+  if constexpr (std::same_as<T, std::complex<float> >) return SF_COMPLEX_F32;
+  if constexpr (std::same_as<T, std::complex<double> >) return SF_COMPLEX_F64;
+  return SF_BYTES;
+}
+
+template <class R>
+using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
+
+/// What a rank that gets no result returns: a quiet NaN where there is one.
+template <class T>
+T no_result() {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+    return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (Complex<T>)
+    return {no_result<typename T::value_type>(), no_result<typename T::value_type>()};
+  else
+    return T{};
+}
+
+}  // namespace detail
+
+}  // namespace steadfold
+
+#endif

@@ -1,0 +1,139 @@
+"""What compilers say of calls that are nearly right: plausible ones compile, others are answered by one error each, which
+says what to do; an older C++ is one error."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+MPI = [("-isystem", directory) for directory in os.environ["STEADFOLD_MPI_INCLUDES"].split(":") if directory]
+FLAGS = ["-fsyntax-only", "-I", INCLUDE, *[word for pair in MPI for word in pair],
+         "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+# That of the build, and others that are there.
+COMPILERS = list(dict.fromkeys(os.path.realpath(found) for name in (os.environ["STEADFOLD_CXX"], "g++-12", "clang++-16")
+                               if (found := shutil.which(name))))
+MOST_LINES = 30  # of what a compiler says of one call
+
+OPENING = """
+#include <steadfold/bundle.hpp>
+#include <array>
+#include <functional>
+#include <list>
+#include <string>
+struct Data {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  std::vector<double> x = std::vector<double>(3), y = x;
+  std::vector<float> floats = std::vector<float>(3);
+  std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(3);
+  std::vector<std::uint64_t> blocks = {3};
+  const std::vector<double> constants = x;
+};
+"""
+
+# (a statement, words of the one error that it gets)
+REFUSED = [
+    ("sf::sum(std::vector<short>(3), d.comm);", "built-in operators take float, double"),
+    ("sf::sum(std::vector<char>(3));", "built-in operators take float, double"),
+    ("sf::sum(std::vector<bool>(3), d.comm);", "std::vector (not of bool)"),
+    ("sf::norm2(std::list<double>(3), d.comm);", "give contiguous elements"),
+    ("[[maybe_unused]] double s = sf::sum(3.0, d.comm);", "a number is none (for one: std::span(&number, 1))"),
+    ("int one = 1; sf::allreduce(one, sf::plus, d.comm);", "a number is none (for one: std::span(&number, 1))"),
+    ("sf::dot(d.x, d.floats, d.comm);", "the two vectors of a dot product have elements of one type"),
+    ("sf::dot(d.x, d.comm);", "a dot product takes two vectors"),
+    ("sf::norm2(d.x, d.y, d.comm);", "takes one vector, then a communicator or options"),
+    ("sf::max(std::vector<std::complex<double>>(3), d.comm);", "does not take elements of this type"),
+    ("sf::masked_sum(d.x, std::vector<int>(3), d.comm);", "a mask has one byte per element"),
+    ("sf::allreduce(d.constants, sf::plus, d.comm);", "its elements must not be const"),
+    ("sf::scan(std::vector<double>(3), sf::plus, d.comm);", "a temporary is gone after the call"),
+    ("std::vector<sf::Bfloat16> b; sf::allreduce(b, sf::plus, d.comm);", "these have another type"),
+    ("sf::reduce_scatter(d.x, d.blocks, d.floats, sf::plus, d.comm);", "values and results have elements of one type"),
+    ("sf::reduce(d.x, [](int* a) { return a; }, d.comm);", "an operator is called as op(left, right)"),
+    ("sf::reduce(std::vector<std::string>(3), std::plus<>{}, d.comm);", "they must be trivially copyable"),
+    ("sf::Plan<double> plan(sf::min_location, 3, d.comm);", "sf::Plan<double, sf::Located<double>>"),
+    ("sf::Plan<unsigned short> plan(sf::plus, 3, d.comm);", "built-in operators take float, double"),
+    ("[[maybe_unused]] double s = sf::Plan<double>::of_vectors(sf::plus, 3, d.comm).run(d.x);", "void"),
+    ("sf::Plan<double>::of_vectors(sf::plus, 3, d.comm).run(d.constants);", "no matching"),
+]
+
+ACCEPTED = [
+    "sf::sum(d.x, d.comm, sf::tree());",
+    "sf::sum(d.x, d.comm, {.method = sf::tree()});",
+    "sf::sum(d.x, {.threads = 8});",
+    "sf::sum<double>(d.floats, d.comm, sf::exact());",
+    "sf::dot(d.x, d.y, d.comm, {.method = sf::binned()});",
+    "sf::dot(d.x, d.y, sf::binned());",
+    "sf::min(d.x, d.comm, {.threads = 2});",
+    "[[maybe_unused]] long long s = sf::sum(std::vector<long long>(3), d.comm);",
+    "[[maybe_unused]] unsigned long long s = sf::max_location(std::vector<unsigned long long>(3)).value;",
+    "double numbers[] = {1, 2}; sf::sum(numbers, d.comm); sf::allreduce(numbers, sf::plus, d.comm);",
+    "double one = 1; sf::allreduce(std::span(&one, 1), sf::plus, d.comm);",
+    "sf::allreduce(d.x, sf::plus, d.comm); sf::reduce_to(0, d.x, sf::plus, d.comm, sf::tree());",
+    "sf::scan(d.x, sf::plus, d.comm); sf::exscan(std::span{d.x}, sf::plus, d.comm);",
+    "sf::reduce_scatter(d.x, d.blocks, d.y, sf::plus, d.comm); sf::reduce_scatter_block(d.x, d.y, sf::plus, d.comm);",
+    "sf::reduce(d.x, std::plus<>{}, d.comm);",
+    "sf::reduce(d.x, [](const auto& a, const auto& b) { return a + b; }, d.comm);",
+    "sf::Plan<double> plan([](const auto& a, const auto& b) { return a + b; }, 3, d.comm);",
+    "sf::Plan<double> plan(sf::dot, 3, d.comm, sf::exact()); plan.run(d.x, d.y);",
+    "sf::Plan<double> plan(sf::sum, 3, d.comm);",
+    "sf::Bundle bundle; bundle.sum(d.x, sf::tree());",
+]
+
+
+def said_of(compiler, source, standard="c++20", *flags):
+    with tempfile.TemporaryDirectory() as room:
+        path = Path(room) / "calls.cpp"
+        path.write_text(source)
+        words = [compiler, f"-std={standard}", *flags, *FLAGS, path]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    return done.stderr
+
+
+def source_of(statements):
+    return OPENING + "".join(f"void call{i}([[maybe_unused]] Data& d) {{ {s} }}\n" for i, s in enumerate(statements))
+
+
+def errors_in(text):
+    return [line for line in text.splitlines() if "error:" in line]
+
+
+class Diagnostics(unittest.TestCase):
+    def each_compiler(self, check):
+        self.assertTrue(COMPILERS)
+        for compiler in COMPILERS:
+            with self.subTest(compiler=compiler):
+                check(compiler)
+
+    def test_calls_that_compile(self):
+        warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
+        self.each_compiler(
+            lambda compiler: self.assertEqual(said_of(compiler, source_of(ACCEPTED), "c++20", *warnings), ""))
+
+    def test_calls_that_are_answered_by_one_error(self):
+        def check(compiler):
+            no_limit = "-ferror-limit=0" if "clang" in compiler else "-fmax-errors=0"
+            text = said_of(compiler, source_of([statement for statement, _ in REFUSED]), "c++20", no_limit)
+            errors = errors_in(text)
+            for statement, words in REFUSED:
+                found = next((error for error in errors if words in error), None)
+                self.assertIsNotNone(found, f"{statement}: no '{words}' in\n" + "\n".join(errors))
+                errors.remove(found)
+            self.assertEqual(errors, [], "more than one error for a call")
+            self.assertLess(len(text.splitlines()), MOST_LINES * len(REFUSED), text)
+
+        self.each_compiler(check)
+
+    def test_an_older_standard_is_one_error(self):
+        def check(compiler):
+            for header in sorted(path.name for path in (INCLUDE / "steadfold").glob("*.hpp")):
+                errors = errors_in(said_of(compiler, f"#include <steadfold/{header}>\n", "c++17"))
+                self.assertEqual(len(errors), 1, errors)
+                self.assertIn("Steadfold needs C++20", errors[0])
+
+        self.each_compiler(check)
+
+
+if __name__ == "__main__":
+    unittest.main()
