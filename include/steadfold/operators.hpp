@@ -1,14 +1,20 @@
-// The operators of Steadfold for C++20, built-in and the caller's own: what they take and what they make of it. Part of
-// steadfold.hpp, which is the header to include.
+// The operators of Steadfold for C++20, built-in and the caller's own: what they take, what they make of it, and what
+// tells them apart between ranks. Part of steadfold.hpp, which is the header to include.
 #pragma once
 
 #include "steadfold/types.hpp"
 
 #if __cplusplus >= 202002L
 
+#include <array>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <string_view>
+#if defined(__cpp_rtti)
+#include <typeinfo>
+#endif
 
 namespace steadfold {
 
@@ -46,10 +52,29 @@ constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
 /// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
 /// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
 /// noexcept saves the ranks from asking each other. It is called by several threads at once where a call asks for them,
-/// and then the first exception counts.
+/// and then the first exception counts. Ranks that bring operators of different types get SF_MISMATCH.
 template <class Op, class T>
 concept UserOperator =
     std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+
+/// An operator that ranks tell from others by its name alone, which `named` gives it.
+template <class Op>
+struct Named {
+  std::string operator_name;
+  Op op;
+
+  template <class... Operands>
+    requires std::is_invocable_v<Op&, Operands...>
+  constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
+    return std::invoke(op, std::forward<Operands>(operands)...);
+  }
+};
+/// For operators whose type says too little (function pointers, std::function, closures that hold something), or too
+/// much (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
+template <class Op>
+Named<std::decay_t<Op>> named(std::string name, Op&& op) {
+  return {std::move(name), std::forward<Op>(op)};
+}
 
 namespace detail {
 
@@ -150,6 +175,48 @@ constexpr bool is_combinable() {
   return combines<T, Op>();
 }
 
+/// What tells the types of operators and elements apart between ranks, as a short text, since the library reads it in
+/// every call: 48 bits. With run-time type information they come from the types' names, so that executables built from
+/// the same sources agree. Without, no compiler names all closures, and they are a place that the linker gave the pair:
+/// the distance from another one in the same executable or shared library, the same in every process that runs it.
+struct TypeName {
+  std::array<char, 9> text{};
+
+  constexpr explicit TypeName(std::uint64_t bits) {
+    for (std::size_t i = 0; i < 8; ++i) text[i] = static_cast<char>('0' + (bits >> 6 * i & 63));
+  }
+};
+
+#if defined(__cpp_rtti)
+template <class T, class Op>
+const char* type_name() {
+  static const TypeName name([] {
+    std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
+    for (const std::string_view part : {typeid(T).name(), typeid(Op).name()})
+      for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+    return hash ^ hash >> 48;
+  }());
+  return name.text.data();
+}
+#else
+struct [[gnu::visibility("hidden")]] Origin {
+  static inline char place;
+};
+template <class T, class Op>
+struct [[gnu::visibility("hidden")]] PlaceOf {
+  static inline char place;
+  static const char* name() {
+    static const TypeName name(reinterpret_cast<std::uintptr_t>(&place) -
+                               reinterpret_cast<std::uintptr_t>(&Origin::place));
+    return name.text.data();
+  }
+};
+template <class T, class Op>
+const char* type_name() {
+  return PlaceOf<T, Op>::name();
+}
+#endif
+
 /// What stands behind a call's operator: what it threw, if it did.
 class OperatorHolder {
  public:
@@ -205,6 +272,10 @@ class HeldOperator<T, Op> final : public OperatorHolder {
     call.user = &apply;
     call.context = this;
     call.never_fails = never_fails ? 1 : 0;
+    if constexpr (requires { op_.operator_name.c_str(); })
+      call.operator_name = op_.operator_name.c_str();
+    else
+      call.operator_name = type_name<T, Op>();
   }
 
  private:

@@ -73,7 +73,7 @@ ACCEPTED = [
     "sf::allreduce(d.x, sf::plus, d.comm); sf::reduce_to(0, d.x, sf::plus, d.comm, sf::tree());",
     "sf::scan(d.x, sf::plus, d.comm); sf::exscan(std::span{d.x}, sf::plus, d.comm);",
     "sf::reduce_scatter(d.x, d.blocks, d.y, sf::plus, d.comm); sf::reduce_scatter_block(d.x, d.y, sf::plus, d.comm);",
-    "sf::reduce(d.x, std::plus<>{}, d.comm);",
+    "sf::reduce(d.x, std::plus<>{}, d.comm); sf::reduce(d.x, sf::named(\"plus\", std::plus<>{}), d.comm);",
     "sf::reduce(d.x, [](const auto& a, const auto& b) { return a + b; }, d.comm);",
     "sf::Plan<double> plan([](const auto& a, const auto& b) { return a + b; }, 3, d.comm);",
     "sf::Plan<double> plan(sf::dot, 3, d.comm, sf::exact()); plan.run(d.x, d.y);",

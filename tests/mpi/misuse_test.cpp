@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "misuse.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/bundle.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -108,10 +110,63 @@ TEST_F(MisuseTest, OperatorsOfOnesOwn) {
     });
     expect_error(SF_MISMATCH, {"fail"}, "noexcept or not", [&] {
       if (is_astray(odd))
-        reduce(x, subtract, world.comm);
+        reduce(x, named("subtract", subtract), world.comm);
       else
-        reduce(x, may_throw, world.comm);
+        reduce(x, named("subtract", may_throw), world.comm);
     });
+  }
+}
+
+double first_of(double a, double /*b*/) { return a; }
+double last_of(double /*a*/, double b) { return b; }
+
+/// Operators are told apart by their types, of which every closure has one of its own, and by names.
+TEST_F(MisuseTest, OperatorsOfOtherTypes) {
+  const auto product = [](double a, double b) { return a * b; };
+  const auto greatest = [](double a, double b) { return a < b ? b : a; };
+  const auto expect_differing = [&](const auto& one, const auto& another, const std::string& what) {
+    for (const int odd : astray()) {
+      for (const std::string schedule : {"", "linear"}) {
+        const Options options{.schedule = schedule};
+        expect_error(SF_MISMATCH, {"operator"}, what, [&] {
+          is_astray(odd) ? reduce(x, one, world.comm, options) : reduce(x, another, world.comm, options);
+        });
+        expect_error(SF_MISMATCH, {"operator"}, what + " at bind", [&] {
+          is_astray(odd) ? Plan<double>(one, 5, world.comm, options) : Plan<double>(another, 5, world.comm, options);
+        });
+        expect_error(SF_MISMATCH, {"operator"}, what + " in a bundle", [&] {
+          Bundle bundle;
+          is_astray(odd) ? bundle.reduce(x, one) : bundle.reduce(x, another);
+          bundle.bind(world.comm, {.schedule = schedule});
+        });
+      }
+    }
+  };
+  expect_differing(product, greatest, "two closures");
+  expect_differing(std::multiplies<>(), std::plus<>(), "two types of functions");
+  expect_differing(std::plus<>(), std::plus<double>(), "a type and its like");
+  expect_differing(named("first", first_of), named("last", last_of), "functions with names");
+  expect_differing(named("first", product), named("last", product), "one operator with two names");
+  expect_differing(named("product", product), product, "a name against a type");
+}
+
+TEST_F(MisuseTest, OperatorsOfOneNameOrOneType) {
+  const auto product = [](double a, double b) { return a * b; };
+  const auto reversed = [](double a, double b) { return b * a; };
+  const std::vector<double> mine = {1.0 + world.rank};
+  std::vector<double> all;
+  for (int r = 0; r < world.size; ++r) all.push_back(1.0 + r);
+  for (const int odd : astray()) {
+    for (const std::string name : {"product", "a name that is too long for any string to keep it in place"}) {
+      const double found = is_astray(odd) ? reduce(mine, named(name, product), world.comm)
+                                          : reduce(mine, named(name, reversed), world.comm);
+      EXPECT_TRUE(is(found, tree_of(all, multiply)));
+      auto plan = is_astray(odd) ? Plan<double>(named(name, product), 1, world.comm)
+                                 : Plan<double>(named(name, reversed), 1, world.comm);
+      EXPECT_TRUE(is(plan.run(mine), tree_of(all, multiply)));
+    }
+    double (*const function)(double, double) = is_astray(odd) ? first_of : last_of;
+    EXPECT_EQ(outcome_of([&] { reduce(mine, function, world.comm); }).status, SF_OK) << "documented as not told apart";
   }
 }
 
@@ -127,7 +182,8 @@ TEST_F(MisuseTest, OperatorsAtBind) {
     const bool here = is_astray(odd);
     expect_error(SF_MISMATCH, {"sum", "product"}, "sum against product", [&] { bind(here, times, plus); });
     expect_error(SF_MISMATCH, {"sum", "user"}, "sum against one's own", [&] { bind(here, subtract, plus); });
-    expect_error(SF_MISMATCH, {"fail"}, "noexcept or not", [&] { bind(here, subtract, may_throw); });
+    expect_error(SF_MISMATCH, {"fail"}, "noexcept or not",
+                 [&] { bind(here, named("subtract", subtract), named("subtract", may_throw)); });
     expect_error(SF_MISMATCH, {"32", "8"}, "sizes of elements", [&] {
       if (here)
         Plan<Matrix>(matrix_product, 5, world.comm);
