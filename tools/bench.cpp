@@ -11,7 +11,6 @@
 #include "../bench/contest.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
-#include "launcher.hpp"
 #include "request.hpp"
 #include "worker.hpp"
 
@@ -43,6 +42,7 @@ struct Asked {
   std::string libraries;  // empty: the one that this command is built for
   std::string raw;
   bool json = false;
+  bool yes = false;
 };
 
 void BenchOptions::add_to(CLI::App& app) {
@@ -116,7 +116,8 @@ bench::Measurement launched(const BenchOptions& options, const std::string& libr
   std::vector<std::string> arguments = options.arguments();
   if (library.empty())
     return bench::measurement_in(
-        ask(worker_name, arguments, rank_count, "try it with mpirun and steadfold bench").at("measurement"));
+        ask(worker_name, arguments, rank_count, Placement::on_cores, "try it with mpirun and steadfold bench")
+            .at("measurement"));
   arguments.insert(arguments.begin(), "bench-launch");
   arguments.push_back(fmt::format("--ranks={}", rank_count));
   return bench::measurement_in(ask_command(command_for(library), worker_name, arguments).at("measurement"));
@@ -130,13 +131,15 @@ void append(bench::Measurement& all, const bench::Measurement& more) {
   if (names.find(name) == std::string::npos) names += "; " + name;
 }
 
+std::vector<int> counts_of(const Asked& asked) { return rank_counts(asked.ranks.empty() ? "2" : asked.ranks); }
+
 /// By ranks that are started for it. Launches are far apart: all rank counts and libraries are measured once, then
 /// again.
 bench::Measurement by_launches(const Asked& asked) {
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
   std::vector<std::pair<std::string, int>> jobs;
-  for (const int count : rank_counts(asked.ranks.empty() ? "2" : asked.ranks))
+  for (const int count : counts_of(asked))
     for (const std::string& library : libraries) jobs.emplace_back(library, count);
   std::vector<bench::Measurement> measurements(jobs.size());
   Progress progress;
@@ -154,9 +157,11 @@ bench::Measurement by_launches(const Asked& asked) {
   return std::move(measurements.front());
 }
 
+/// Where it is asked for, and where there is no job to measure in.
 bool starts_ranks(const Asked& asked) {
-  const bool launched = launch_of_this_process().rank_count > 1;
-  return !asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 1 || (asked.launches == 1 && !launched);
+  const Launch launch = launch_of_this_process();
+  return !asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 1 ||
+         (asked.launches == 1 && launch.rank_count == 1) || !launch.launched;
 }
 
 void check(const Asked& asked, const Job& job) {
@@ -165,13 +170,15 @@ void check(const Asked& asked, const Job& job) {
     throw Failure("unknown benchmark '" + name + "' (no such benchmark), take local, allreduce, bundle or reduce");
   if (name == "local" && job.rank_count() > 1)
     throw Failure("bench local measures one process (it was started on several ranks), start it alone");
-  if (name == "local" && starts_ranks(asked))
+  if (name == "local" && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
     throw Failure(
         "bench local measures one process (--ranks, --launches and --libraries start several), leave them out");
-  if (starts_ranks(asked) && launch_of_this_process().rank_count > 1)
+  if (name == "local" || !starts_ranks(asked)) return;
+  if (launch_of_this_process().rank_count > 1)
     throw Failure(
         "bench cannot start ranks under a launcher (it would start them for every rank), leave out --ranks, "
         "--launches and --libraries, or mpirun");
+  agree_to_many(counts_of(asked), asked.yes);
 }
 
 bench::Measurement measured(const Asked& asked, const Job& job) {
@@ -205,7 +212,11 @@ void add_bench(CLI::App& app, Action& action) {
   CLI::App& bench =
       *app.add_subcommand("bench", "Measure beside rivals, interleaved: local; allreduce, bundle, reduce (over ranks)");
   asked->options.add_to(bench);
-  bench.add_option("--ranks", asked->ranks, "Start so many ranks, between commas; default: the job's, or 2");
+  bench.add_option(
+      "--ranks", asked->ranks,
+      "Start so many ranks, between commas, each on a core of its own while there are enough; default: those of the "
+      "job that a launcher started, else 2");
+  bench.add_flag("--yes", asked->yes, yes_help);
   bench.add_option("--launches", asked->launches, "Start them so often: what differs between launches counts too")
       ->check(CLI::Range(1, 1000));
   bench.add_option("--libraries", asked->libraries,

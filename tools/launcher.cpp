@@ -1,22 +1,23 @@
 #include "launcher.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string_view>
 
 #include "command.hpp"
+#include "keeper.hpp"
 #include "mpi_library.hpp"
 
 extern char** environ;
@@ -104,28 +105,7 @@ std::vector<std::string> environment_for_launcher() {
   return result;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& string : strings) result.push_back(string.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 using Stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// Starts the program with its output going to the two streams; 0 when it cannot be started.
-pid_t start(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-  pid_t child = 0;
-  const int failed = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers_to(words).data(),
-                                   pointers_to(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  return failed == 0 ? child : 0;
-}
 
 std::string content_of(std::FILE* stream) {
   std::string result;
@@ -151,14 +131,18 @@ Ran run(const std::string& name, std::vector<std::string> words, std::vector<std
   const Stream out(std::tmpfile(), std::fclose);
   const Stream err(std::tmpfile(), std::fclose);
   if (!out || !err) throw Failure("cannot start ranks (no temporary file can be made), make room in /tmp");
-  const pid_t child = start(words, environment, ::fileno(out.get()), ::fileno(err.get()));
-  if (child == 0) throw Failure("cannot start ranks (" + words[0] + " does not start), set STEADFOLD_MPIRUN");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return {.command = name,
-          .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          .out = content_of(out.get()),
-          .complaint = first_words(content_of(err.get()))};
+  const int status = run_kept(words, environment, ::fileno(out.get()), ::fileno(err.get()));
+  return {
+      .command = name, .status = status, .out = content_of(out.get()), .complaint = first_words(content_of(err.get()))};
+}
+
+/// Whether the launcher is one that is known to understand the library's words for it, and the user said nothing else.
+bool may_bind(const std::vector<std::string>& launcher) {
+  const MpiLibrary& library = mpi_library();
+  const std::string name = std::filesystem::path(launcher[0]).filename();
+  const bool known = launcher[0] == library.launcher || std::ranges::count(library.launcher_names, name) > 0;
+  return known && launcher.size() == 1 &&
+         std::ranges::none_of(library.binding_settings, [](const auto& each) { return std::getenv(each.c_str()); });
 }
 
 std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
@@ -166,17 +150,37 @@ std::filesystem::path this_program() { return std::filesystem::read_symlink("/pr
 }  // namespace
 
 Launch launch_of_this_process() {
-  for (const auto& [rank, size] :
-       {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}) {
+  for (const auto& [rank, size] : {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                   {"PMI_RANK", "PMI_SIZE"},
+                                   {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}}) {
     const Launch launch{true, number_in(rank), number_in(size)};
     if (launch.rank >= 0 && launch.rank_count > launch.rank) return launch;
   }
   return {};
 }
 
-Ran run_ranks(int rank_count, const std::vector<std::string>& arguments) {
+int core_count() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  std::set<std::string> cores;  // each by the list of its threads
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    std::string threads = std::to_string(cpu);  // where the system does not say
+    std::ifstream file("/sys/devices/system/cpu/cpu" + threads + "/topology/thread_siblings_list");
+    std::getline(file, threads);
+    cores.insert(threads);
+  }
+  return static_cast<int>(cores.size());
+}
+
+Ran run_ranks(int rank_count, Placement placement, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = find_launcher();
   const std::string name = std::filesystem::path(words[0]).filename().string();
+  if (placement == Placement::on_cores && rank_count <= core_count() && may_bind(words)) {
+    const auto& binding = mpi_library().binding;
+    words.insert(words.end(), binding.begin(), binding.end());
+  }
   words.insert(words.end(), {"-n", std::to_string(rank_count), this_program().string()});
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run(name + " -n " + std::to_string(rank_count), std::move(words), environment_for_launcher());

@@ -30,8 +30,15 @@ Ran run_program(const std::string& program, const std::vector<std::string>& argu
 /// where it is its own. Throws Failure where there is none.
 std::string command_for(const std::string& library);
 
+/// Cores that this process may use; hardware threads of one core count once.
+int core_count();
+
+/// Where ranks run: wherever the system likes, or, to be measured, each on a core of its own while there are enough.
+/// The user's word (in STEADFOLD_MPIRUN or in settings of the launcher) goes before.
+enum class Placement { anywhere, on_cores };
+
 /// Runs this command with these arguments on so many ranks and waits. The launcher is that of the MPI library the
 /// command is built for, or what STEADFOLD_MPIRUN says. Throws Failure when it cannot be started.
-Ran run_ranks(int rank_count, const std::vector<std::string>& arguments);
+Ran run_ranks(int rank_count, Placement placement, const std::vector<std::string>& arguments);
 
 }  // namespace steadfold::command

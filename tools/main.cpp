@@ -14,7 +14,7 @@
 namespace steadfold::command {
 namespace {
 
-/// Whether a benchmark starts its ranks itself.
+/// Whether a benchmark starts its ranks itself, though it may be started by a launcher.
 bool starts_ranks(std::span<char* const> arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
     return word.starts_with("--ranks") || word.starts_with("--launches") || word.starts_with("--libraries");
@@ -23,7 +23,7 @@ bool starts_ranks(std::span<char* const> arguments) {
 
 Job::Mpi mpi_for(std::span<char* const> arguments) {
   const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
-  if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::always;
+  if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::under_a_launcher;
   if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench-worker") return Job::Mpi::always;
   return subcommand == "verify" || subcommand == "study" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }

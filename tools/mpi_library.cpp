@@ -18,11 +18,16 @@ const MpiLibrary& mpi_library() {
                              {"PRTE_MCA_hwloc_default_binding_policy", "none"},
                              {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                              {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
+    .binding = {"--bind-to", "core:overload-allowed", "--map-by", "core"},
+    .binding_settings = {"OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",
+                         "PRTE_MCA_hwloc_default_binding_policy"},
 #elif defined(MPICH_VERSION)
     .name = "MPICH",
     .version = sf_mpi_library(),
     .launcher = STEADFOLD_MPIRUN,
     .launcher_names = {"mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
+    .binding = {"-bind-to", "core"},
+    .binding_settings = {"HYDRA_BINDING"},
 #else
     .name = "the MPI library it is built for",
     .version = sf_mpi_library(),

@@ -14,6 +14,8 @@ struct MpiLibrary {
   std::vector<std::string> launcher_names;  // best first
   /// Environment in which its launcher takes more ranks than cores, and root.
   std::vector<std::pair<std::string, std::string>> launcher_environment;
+  std::vector<std::string> binding;           // the launcher's words that put each rank on a core of its own
+  std::vector<std::string> binding_settings;  // environment by which users say so themselves
 };
 
 const MpiLibrary& mpi_library();

@@ -8,10 +8,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "launcher.hpp"
 #include "request.hpp"
 #include "studies/study.hpp"
 #include "table.hpp"
+#include "worker.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -24,6 +24,7 @@ struct Options {
   std::string parts = "all";
   bool list = false;
   bool json = false;
+  bool yes = false;
   studies::Asked asked;
 };
 
@@ -127,6 +128,7 @@ void check(const Options& options) {
   parts_of(named(studies::all(), options.name, "study"), options.parts);
   if (!options.asked.data.empty() && !std::filesystem::is_directory(options.asked.data))
     throw Failure("--data cannot be used (" + options.asked.data + " is no directory), name one with the data sets");
+  agree_to_many(options.asked.ranks, options.yes);
 }
 
 }  // namespace
@@ -143,6 +145,7 @@ void add_study(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  study.add_flag("--yes", o->yes, yes_help);
   study.add_option("--rounds", o->asked.rounds, "Samples of every time")->check(CLI::Range(3, 10001));
   study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")
       ->capture_default_str();

@@ -11,7 +11,6 @@
 
 #include "catalogue.hpp"
 #include "command.hpp"
-#include "launcher.hpp"
 #include "request.hpp"
 #include "table.hpp"
 #include "verify_case.hpp"
@@ -25,6 +24,7 @@ struct Options {
   std::string ranks = "1,2,3,5,8";
   std::string methods;  // empty: all that are built
   std::string schedules = "all";
+  bool yes = false;
 };
 
 /// Every combination asked for. One that cannot be is a failure when both its parts were named, and left out when it
@@ -62,7 +62,7 @@ Json rows_of(const Options& options, const std::vector<Case>& cases) {
   Progress progress;
   for (const int count : rank_counts(options.ranks)) {
     progress.show(fmt::format("{} combinations on {} ranks ...", cases.size(), count));
-    const Json answer = ask("verify-worker", arguments, count, "try it with steadfold sum");
+    const Json answer = ask("verify-worker", arguments, count, Placement::anywhere, "try it with steadfold sum");
     for (const Json& row : answer.at("rows")) rows.push_back(row);
   }
   return rows;
@@ -121,13 +121,15 @@ void add_verify(CLI::App& app, Action& action) {
       .add_option("--schedules,--schedule", options->schedules,
                   "Names of `steadfold schedules`, auto, mpich, between commas, or all that have a name")
       ->capture_default_str();
+  verify.add_flag("--yes", options->yes, yes_help);
   verify.callback([options, &action] {
     options->request.check();
-    rank_counts(options->ranks);
+    const std::vector<int> counts = rank_counts(options->ranks);
     if (launch_of_this_process().rank_count > 1)
       throw Failure("verify cannot run under a launcher (it starts the ranks itself), start it without mpirun");
     readers::open(options->request.file, options->request.reader_options());
     action = [options, cases = cases_of(*options)](const Job&) { return run(*options, cases); };
+    agree_to_many(counts, options->yes);
   });
 }
 

@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "launcher.hpp"
 #include "request.hpp"
 
 namespace steadfold::command {
@@ -33,11 +34,11 @@ Result answer(const Job& job, const std::string& worker, const std::function<voi
   return {line_of(answer)};
 }
 
-Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count,
+Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count, Placement placement,
          const std::string& suggestion) {
   std::vector<std::string> words = {worker};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const Ran ran = run_ranks(rank_count, words);
+  const Ran ran = run_ranks(rank_count, placement, words);
   Json answer = answer_in(ran.out, worker);
   if (answer.contains("error"))
     throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));
@@ -66,6 +67,21 @@ std::vector<int> rank_counts(const std::string& text) {
     counts.push_back(count);
   }
   return counts;
+}
+
+void agree_to_many(const std::vector<int>& rank_counts, bool yes) {
+  constexpr int few = 64;
+  const int most = std::ranges::max(rank_counts);
+  if (yes || most <= few) return;
+  const std::string what = fmt::format("{} ranks on a machine with {} cores", most, core_count());
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)
+    throw Failure(fmt::format(
+        "{} are not started unasked (more than {} may keep the machine busy for minutes), say --yes", what, few));
+  fmt::print(stderr, "start {}, which may keep it busy for minutes? [y/N] ", what);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "yes")
+    throw Failure(fmt::format("nothing was started ({} were not agreed to), ask for {} ranks or fewer", what, few));
 }
 
 void Progress::show(const std::string& text) {

@@ -1,6 +1,7 @@
 """`steadfold bench`: the rows that are promised, of plausible figures; how fast anything is, no test says."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -199,6 +200,26 @@ class Bench(CommandTest):
             mine = [s for s in samples if s["candidate"] == name and s["ranks"] == row["ranks"]]
             self.assertEqual({(s["launch"], s["round"]) for s in mine}, {(k, i) for k in range(2) for i in range(3)})
             self.assertAlmostEqual(statistics.median(s["seconds"] for s in mine) / row["seconds"], 1)
+
+    def test_ranks_that_it_starts_are_bound_while_there_are_cores(self):
+        """Unless the user says something else."""
+        ours = len(os.sched_getaffinity(0))
+        settings = dict.fromkeys(("OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy"))
+        for arguments, ranks in (((), 2), (("--ranks", str(ours + 1)), ours + 1)):
+            ran = run("bench", "bundle", "--counts", "2", "--rounds", "3", "--json", *arguments, environment=settings)
+            self.assertEqual({row["ranks"] for row in self.rows_from(ran, RANKS)}, {ranks})
+            theirs = self.object_from(ran)["environment"]["allowed_cores"]
+            if ranks <= ours:
+                self.assertLess(theirs, ours)
+            else:
+                self.assertEqual(theirs, ours)
+        ran = run("bench", "bundle", "--counts", "2", "--rounds", "3", "--json",
+                  environment={"OMPI_MCA_hwloc_base_binding_policy": "none", "HYDRA_BINDING": "none"})  # fmt: skip
+        self.assertEqual(self.object_from(ran)["environment"]["allowed_cores"], ours)
+
+    def test_in_a_job_of_one_rank(self):
+        ran = run("bench", "bundle", "--counts", "2", "--rounds", "3", "--json", ranks=1)
+        self.assertEqual({row["ranks"] for row in self.rows_from(ran, RANKS)}, {1})
 
     def test_slow_network_says_what_it_lacks(self):
         script = Path(__file__).resolve().parents[2] / "bench" / "slow_network.py"

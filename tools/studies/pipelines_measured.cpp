@@ -90,7 +90,8 @@ Findings measured(const Asked& asked) {
   Findings found;
   for (const int ranks : asked.ranks) {
     if (ranks == 1) continue;
-    const Json answer = ask("bench-worker", arguments_for(asked), ranks, "try it with steadfold bench allreduce");
+    const Json answer =
+        ask("bench-worker", arguments_for(asked), ranks, Placement::on_cores, "try it with steadfold bench allreduce");
     const Json rows = bench::rows_over_ranks(bench::measurement_in(answer.at("measurement")));
     for (const order::Count count : lengths) {
       if (count > asked.largest) continue;

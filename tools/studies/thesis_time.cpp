@@ -65,7 +65,7 @@ Findings time(const Asked& asked) {
     const Json answer =
         ask("bench-worker",
             {"reduce", "--counts=" + counts, "--schedules=" + joined, "--rounds=" + std::to_string(asked.rounds)},
-            ranks, "try it with steadfold bench reduce");
+            ranks, Placement::on_cores, "try it with steadfold bench reduce");
     for (const Json& row : bench::rows_over_ranks(bench::measurement_in(answer.at("measurement"))))
       found.rows.push_back(row_of(row));
   }

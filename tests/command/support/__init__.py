@@ -49,19 +49,20 @@ ENVIRONMENT = {
 
 
 def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT):
-    """The command with these arguments, under the launcher when `ranks` is given."""
+    """The command with these arguments, under the launcher when `ranks` is given. Settings that are None are not there."""
     words = [COMMAND, *map(str, arguments)]
     if ranks is not None:
         words = [*LAUNCHER, "-n", str(ranks), *words]
     # Launchers of Open MPI that share a session directory sometimes take it from under each other.
     with tempfile.TemporaryDirectory() as session:
+        settings = {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": session, **(environment or {})}
         return subprocess.run(
             words,
             capture_output=True,
             text=True,
             timeout=timeout,
             stdin=subprocess.DEVNULL,
-            env={**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": session, **(environment or {})},
+            env={name: value for name, value in settings.items() if value is not None},
         )
 
 
