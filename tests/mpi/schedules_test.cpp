@@ -1,6 +1,6 @@
 // Every schedule of the registry, alone and with its examples of parameters, over real ranks: vectors of a few columns
 // and of more than there are ranks, and so wide that values stand apart in every segment, to all ranks and to roots,
-// against the sequential tree. A plan runs twice.
+// against the sequential tree. A plan runs twice. Few landing slots, which a run uses again and again.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -21,6 +21,17 @@ namespace {
 
 using schedule::Collective;
 
+/// The tree over the first ranks, by column.
+std::vector<double> trees(const std::vector<std::vector<double>>& vectors, std::size_t ranks) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < vectors[0].size(); ++i) {
+    std::vector<double> column;
+    for (std::size_t rank = 0; rank < ranks; ++rank) column.push_back(vectors[rank][i]);
+    all.push_back(tree_of(column, add));
+  }
+  return all;
+}
+
 class SchedulesTest : public testing::Test {
  protected:
   Ranks world;
@@ -30,13 +41,8 @@ class SchedulesTest : public testing::Test {
 
   void take(std::size_t columns) {
     vectors.clear();
-    wanted.clear();
     for (int rank = 0; rank < world.size; ++rank) vectors.push_back(elements<double>(columns, random));
-    for (std::size_t i = 0; i < columns; ++i) {
-      std::vector<double> column;
-      for (const auto& vector : vectors) column.push_back(vector[i]);
-      wanted.push_back(tree_of(column, add));
-    }
+    wanted = trees(vectors, world.count());
   }
 
   void expect_wanted(const std::string& name, Options options) {
@@ -70,7 +76,8 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
         const Options options{.method = tree()};
         if (serves(Collective::allreduce)) ++found, expect_wanted(name, options);
         if (!serves(Collective::reduce)) continue;
-        for (const int root : {0, world.size / 2, world.size - 1}) {
+        for (const int root : {world.size / 2, 0, world.size - 1}) {
+          if (columns > 1000 && root != world.size / 2) continue;
           Options rooted = options;
           rooted.root = root;
           ++found, expect_wanted(name, rooted);
@@ -79,6 +86,41 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
     }
   }
   EXPECT_GT(found, 200);
+}
+
+/// With few receives open a landing slot takes several messages in a run, and every run begins with them anew. Segments
+/// by blocks share them, too.
+TEST_F(SchedulesTest, UseLandingSlotsAgain) {
+  for (const std::size_t each : {std::size_t{1}, std::size_t{5}, std::size_t{300}}) {
+    take(each * world.count());
+    const std::vector<std::uint64_t> blocks(world.count(), each);
+    for (const std::string name : {"flat:open=", "transpose:open=", "two_level:size=7:inner=[flat:open="}) {
+      for (const std::string open : {"1", "2", "3", "4"}) {
+        const Options options{.method = tree(), .schedule = name + open + (name.ends_with("[flat:open=") ? "]" : "")};
+        const std::string what = std::to_string(wanted.size()) + " columns by " + text_of(options);
+        for (int again = 0; again < 2; ++again) {
+          std::vector<double> found = vectors[world.index()];
+          allreduce(std::span{found}, plus, world.comm, options);
+          EXPECT_TRUE(are(found, wanted)) << what;
+          found = vectors[world.index()];
+          reduce_to(world.size - 1, std::span{found}, plus, world.comm, options);
+          EXPECT_TRUE(world.rank + 1 < world.size || are(found, wanted)) << what;
+          std::vector<double> block(each);
+          reduce_scatter(std::span<const double>(vectors[world.index()]), blocks, std::span(block), plus, world.comm,
+                         options);
+          const auto first = wanted.begin() + static_cast<std::ptrdiff_t>(each * world.index());
+          EXPECT_TRUE(are(block, std::vector<double>(first, first + static_cast<std::ptrdiff_t>(each)))) << what;
+          if (!name.starts_with("flat")) continue;
+          found = vectors[world.index()];
+          scan(std::span{found}, plus, world.comm, options);
+          EXPECT_TRUE(are(found, trees(vectors, world.index() + 1))) << "scan of " << what;
+          found = vectors[world.index()];
+          exscan(std::span{found}, plus, world.comm, options);
+          EXPECT_TRUE(world.rank == 0 || are(found, trees(vectors, world.index()))) << "exscan of " << what;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
