@@ -109,6 +109,8 @@ Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, cons
 void choose_reduction(Random& random, Member& member);
 void choose_wrong(Random& random, Case& made, const Limits& limits);
 void deal_rows(Random& random, std::size_t ranks, Member& member);
+/// Every rank keeps the number of its rows and its first interval; the others change places, if they may.
+void deal_again(Random& random, Member& member);
 std::string some_schedule(Random& random, const std::vector<Member>& members);
 
 }  // namespace steadfold::soak

@@ -78,4 +78,16 @@ void deal_rows(Random& random, std::size_t ranks, Member& m) {
   }
 }
 
+void deal_again(Random& random, Member& m) {
+  if (m.layout != SF_INTERVALS || m.in_rank_order()) return;
+  for (std::uint64_t tries = 4 * m.deal.size(); tries > 0; --tries) {
+    auto& one = m.deal[random.below(m.deal.size())];
+    auto& other = m.deal[random.below(m.deal.size())];
+    if (one.size() < 2 || other.size() < 2) continue;
+    sf_interval& a = one[random.from_to(1, one.size() - 1)];
+    sf_interval& b = other[random.from_to(1, other.size() - 1)];
+    if (&one == &other || a.end - a.begin == b.end - b.begin) std::swap(a, b);
+  }
+}
+
 }  // namespace steadfold::soak

@@ -13,6 +13,34 @@ struct Held {
   std::vector<std::uint64_t> blocks;
 };
 
+/// The first interval that is not empty.
+const sf_interval* first_rows(const std::vector<sf_interval>& intervals) {
+  for (const sf_interval& each : intervals)
+    if (each.begin < each.end) return &each;
+  return nullptr;
+}
+
+/// Some of the culprit's rows move up; in every other case as many of another rank move down, so that no sum over all
+/// indices tells.
+void shift(const Case& made, std::size_t rank, Held& held, sf_call& call) {
+  const auto& deal = made.members[0].deal;
+  const sf_interval mine = *first_rows(deal[made.culprit]);
+  std::size_t partner = made.culprit;
+  for (std::size_t i = 0; i < deal.size() && made.number % 2 == 0; ++i) {
+    const sf_interval* const rows = first_rows(deal[i]);
+    const bool is_as_long = rows != nullptr && rows->end - rows->begin == mine.end - mine.begin;
+    if (i != made.culprit && is_as_long && rows->begin > 0 && rows->begin != mine.end) partner = i;
+  }
+  if (rank != made.culprit && rank != partner) return;
+  held.intervals = deal[rank];
+  sf_interval& moved = held.intervals[static_cast<std::size_t>(first_rows(deal[rank]) - deal[rank].data())];
+  if (rank == made.culprit)
+    moved = {moved.begin + 1, moved.end + 1};
+  else
+    moved = {moved.begin - 1, moved.end - 1};
+  call.intervals = held.intervals.data();
+}
+
 /// What the culprit's call says instead.
 void tamper(const Case& made, sf_call& call, Held& held) {
   switch (made.wrong) {
@@ -35,15 +63,6 @@ void tamper(const Case& made, sf_call& call, Held& held) {
       std::memcpy(&call.method, &number, sizeof number);
       break;
     }
-    case Wrong::shifted_layout:
-      held.intervals.assign(call.intervals, call.intervals + call.interval_count);
-      for (sf_interval& each : held.intervals) {
-        if (each.begin == each.end) continue;
-        each = {each.begin + 1, each.end + 1};
-        break;
-      }
-      call.intervals = held.intervals.data();
-      break;
     default: break;
   }
 }
@@ -56,6 +75,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   sf_call& call = calls.calls.front();
   Held held;
   if (is_culprit) tamper(made, call, held);
+  if (made.wrong == Wrong::shifted_layout) shift(made, rank_, held, call);
   if (made.wrong == Wrong::wrong_count)
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
   Buffers buffers(*prepared, 0, rank_, false);

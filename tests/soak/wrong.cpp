@@ -32,7 +32,7 @@ std::size_t holder(Random& random, const Member& m) {
 
 void choose_wrong(Random& random, Case& made, const Limits& limits) {
   const auto last = static_cast<std::uint64_t>(Wrong::given_up);
-  made.wrong = static_cast<Wrong>(random.from_to(1, last));
+  made.wrong = random.one_in(6) ? Wrong::shifted_layout : static_cast<Wrong>(random.from_to(1, last));
   const bool needs_two = made.wrong >= Wrong::other_root && made.wrong <= Wrong::other_blocks;
   if (needs_two && made.ranks == 1) made.wrong = Wrong::bad_root;
   Member m = base(random, made.ranks, limits);
