@@ -307,7 +307,7 @@ TEST_F(TypesTest, ComplexNumbersThatAreNone) {
 template <class T>
 bool same_number(const T& a, const T& b) {
   const bool nan = a != a && b != b;
-  return nan || (a == b && __builtin_signbit(a) == __builtin_signbit(b));
+  return nan || (a == b && (__builtin_signbit(a) != 0) == (__builtin_signbit(b) != 0));
 }
 
 template <class T>
