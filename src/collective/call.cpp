@@ -193,7 +193,7 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
   if (mine.element_count != other.element_count)
     return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
-  if (mine.operator_name != other.operator_name) return "different operator names";
+  if (mine.operator_name != other.operator_name) return "operators of different names or types";
   if (mine.commutes != other.commutes) return "one operator commutative, the other not";
   if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
   return "no difference";

@@ -121,7 +121,7 @@ TEST(Mismatch, NamesWhatDiffersInUserOperators) {
   expect_difference(
       user, [](Call& c) { c.user.element_bytes = 24; }, "element bytes 16 against 24");
   expect_difference(
-      user, [](Call& c) { c.operator_name = "join2"; }, "different operator names");
+      user, [](Call& c) { c.operator_name = "join2"; }, "operators of different names or types");
   expect_difference(
       user, [](Call& c) { c.user.commutative = true; }, "one operator commutative, the other not");
   expect_difference(
