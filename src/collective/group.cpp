@@ -167,7 +167,7 @@ std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call
                                        Bytes partial_bytes) {
   opening_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
   opening_stage_.run();
-  return opening_stage_.machine().bytes_of(schedule::value());
+  return opening_stage_.machine().value(0).head;
 }
 
 /// What is in the opening, finished on every rank, so that every rank reaches the same verdict.

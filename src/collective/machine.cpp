@@ -28,6 +28,7 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
       content_(&content),
       rank_count_(transport.rank_count()),
       places_(program.slots().size()),
+      value_places_(program.segments(), schedule::Program::no_place),
       send_ports_(ports),
       receive_ports_(ports) {
   for (std::uint32_t s = 0; s < program.segments(); ++s) split_segments_.push_back(content.is_split(s));
@@ -83,6 +84,7 @@ void SlotMachine::make_slots() {
   };
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Slot slot = program_->slots()[i];
+    if (slot == schedule::value(0, slot.segment)) value_places_[slot.segment] = static_cast<std::uint32_t>(i);
     if (schedule::is_landing(slot)) {
       const auto bytes = endpoint_->landing(schedule::landing_number(slot, program_->segments()));
       places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
@@ -383,12 +385,6 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   for (const Step& step : message) target(step).ready = ready;
   rounds_ = std::max(rounds_, ready);
   return true;
-}
-
-Split SlotMachine::held(Slot slot) const noexcept {
-  const auto slots = program_->slots();
-  const auto found = std::find(slots.begin(), slots.end(), slot);
-  return found == slots.end() ? Split{} : held(places_[static_cast<std::size_t>(found - slots.begin())]);
 }
 
 void SlotMachine::trace(bool on) { tracing_ = on; }

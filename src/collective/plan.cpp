@@ -214,7 +214,7 @@ void Plan::deliver() {
   const order::Interval due = cut_.segments_of(transport_->rank());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
-      const Split value = main_.machine().held(schedule::value(0, s));
+      const Split value = main_.machine().value(s);
       statuses_[i] = members_[i]->deliver(s, bundle_ ? Split{bundle_->value_of(i, value.head), nullptr} : value);
     }
   }
