@@ -1,5 +1,7 @@
 #include "catalogue.hpp"
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "request.hpp"
 
@@ -26,7 +28,7 @@ schedule::Collective collective_named(const std::string& name) {
   throw Failure("unknown collective '" + name + "' (known are " + known + "), choose one of these");
 }
 
-bool is_policy(const std::string& schedule) { return schedule == "auto" || schedule == "mpich"; }
+bool is_policy(const std::string& schedule) { return std::ranges::count(schedule::policies, schedule) > 0; }
 
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
   if (is_policy(schedule)) return std::nullopt;

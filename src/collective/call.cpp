@@ -242,10 +242,10 @@ void validate(const Call& call, Rank rank_count) {
   const Count columns = std::max(call.columns, Count{1});
   if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / columns)
     refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
-           " bytes (that is no memory's size), check columns and element_bytes");
+           " bytes (no memory holds as much), check columns and element_bytes");
   if (call.rows > most_rows / (columns * element_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
-           " bytes (that is no memory's size), check rows, columns and element_bytes");
+           " bytes (no memory holds as much), check rows, columns and element_bytes");
   validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
@@ -324,14 +324,17 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   const auto result = static_cast<Type>(description.result_type);
   const auto method = static_cast<Method>(description.method);
   const auto unsupported = [&](const std::string& why) {
-    throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
-                                           std::string(arithmetic::name_of(type)) + " by method " +
+    const std::string of_type = operation == Operation::user ? " operator" : " of " + std::string(name_of(type));
+    throw Failure(Status::unsupported, std::string(name_of(operation)) + of_type + " by method " +
                                            std::string(name_of(method)) + " is not offered (" + why);
   };
   if (method == Method::exact || method == Method::binned) {
+    if (operation == Operation::user) unsupported("it adds numbers, in no order), take tree");
     if (base(operation) != Operation::sum)
       unsupported("only sums, mean, dot and norm2 are), leave the method to the library");
-    if (!is_floating(type) || !is_floating(result)) unsupported("it rounds floating-point sums), use plain or tree");
+    if (!is_floating(type) || !is_floating(result))
+      unsupported(is_rounded_once(operation) ? "it takes doubles, floats and what floats hold), convert the elements"
+                                             : "it takes doubles, floats and what floats hold), take plain or tree");
   }
   if (method == Method::binned)
     return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count),
@@ -349,15 +352,17 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
                                   result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
   }
   if (operation == Operation::masked_sum && method == Method::tree)
-    unsupported("rows that are left out have no place in it), use exact or binned");
-  if (is_rounded_once(operation)) unsupported("it needs more bits than the elements have), use exact or binned");
+    unsupported("rows that the mask leaves out have no place in the tree), take exact or binned");
+  if (is_rounded_once(operation))
+    unsupported("it is rounded once, at the end, and " + std::string(name_of(method)) +
+                " rounds in every step), take exact or binned");
   if (result != type)
-    unsupported("not every element is a number of " + std::string(arithmetic::name_of(result)) +
-                "), use exact, binned or a wider result type");
+    unsupported("its result type " + std::string(name_of(result)) +
+                " does not hold every element), take exact or binned, or another result type");
   if (op.apply == nullptr)
-    unsupported("numbers of that type are only read or have no such operator), see docs/guarantees.md");
+    unsupported("there is no such operator on numbers of that type), see the types in docs/guarantees.md");
   if (arithmetic::is_location(operation)) {
-    if (type > Type::u64) unsupported("there is no result that holds it), take a number of 64 bits");
+    if (type > Type::u64) unsupported("locations are those of numbers of 32 or 64 bits), convert the elements");
     if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
     return arithmetic::make_location(operation, type, columns);
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 #include "collective/failure.hpp"
@@ -25,6 +26,13 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
   const auto all = transport.gather_all(bytes_of(mine == nullptr ? "" : mine));
   return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
+}
+
+/// What is said of an exception that is no Failure.
+std::string text_of(const std::exception& wrong) {
+  if (dynamic_cast<const std::bad_alloc*>(&wrong) != nullptr)
+    return "out of memory (an allocation failed), reduce fewer columns at a time";
+  return wrong.what();
 }
 
 /// Whether the call can go without agreeing on a layout: this rank knows the indices of its rows, or need not.
@@ -206,7 +214,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   } catch (const Failure& wrong) {
     failure = wrong;
   } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
-    failure.emplace(Status::internal, wrong.what());
+    failure.emplace(Status::internal, text_of(wrong));
   }
   if (failure) header = {.status = failure->status(), .digest = digest_of(describe(call))};
   if (header.status != Status::ok) ways = no_way;
@@ -288,15 +296,14 @@ std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> c
   try {
     plan = std::make_unique<Plan>(std::move(agreed), calls, transport_, tag);
   } catch (const std::exception& error) {
-    wrong = error.what();
+    wrong = text_of(error);
   }
   const auto told = transport_->gather_all(bytes_of(wrong));
   for (std::size_t i = 0; i + 1 < told.first.size(); ++i) {
     if (told.first[i] == told.first[i + 1]) continue;
     const std::string text(reinterpret_cast<const char*>(told.bytes.data()) + told.first[i],
                            told.first[i + 1] - told.first[i]);
-    throw Failure(Status::internal, "rank " + std::to_string(i) + " could not make its plan (" + text +
-                                        "), reduce fewer columns at a time");
+    throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text);
   }
   return plan;
 }
@@ -326,7 +333,7 @@ std::unique_ptr<Plan> Group::bind(std::span<const Call> given, std::optional<Fai
   } catch (const Failure& wrong) {
     failure = wrong;
   } catch (const std::exception& wrong) {
-    failure.emplace(Status::internal, wrong.what());
+    failure.emplace(Status::internal, text_of(wrong));
   }
   return make_plan(agree(calls, failure ? &*failure : nullptr), calls);
 }

@@ -141,6 +141,10 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
 /// at each.
 inline constexpr int most_nested = 4;
 
+/// Names for a choice among the rows, which the collective room makes: `parse` does not take them, but lists them among
+/// the names there are.
+inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
+
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
 /// is not of that form, no row has the name, the row does not accept a parameter or its value, or brackets nest deeper
 /// than `most_nested`.

@@ -2,7 +2,9 @@
 // Rank order: not concerned. Cost: O(length x depth of brackets). Source: ours.
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "schedule/registry.hpp"
 
@@ -15,10 +17,38 @@ namespace {
 
 std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
 
-std::string known_names(std::span<const Row> rows) {
-  std::string text;
-  for (const Row& row : rows) text.append(text.empty() ? "" : ", ").append(row.name);
-  return text;
+// What may stand for a schedule: within brackets rows only.
+std::vector<std::string_view> known_names(std::span<const Row> rows, bool in_brackets) {
+  std::vector<std::string_view> names;
+  if (!in_brackets) names.assign(policies.begin(), policies.end());
+  for (const Row& row : rows) names.push_back(row.name);
+  return names;
+}
+
+// Letters to add, leave out or change to make one of the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> distances(to.size() + 1);
+  std::iota(distances.begin(), distances.end(), std::size_t{0});
+  for (const char letter : from) {
+    std::size_t diagonal = distances[0]++;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::size_t changed = diagonal + (letter == to[i] ? 0 : 1);
+      diagonal = distances[i + 1];
+      distances[i + 1] = std::min({changed, diagonal + 1, distances[i] + 1});
+    }
+  }
+  return distances.back();
+}
+
+[[noreturn]] void fail_unknown(std::string_view name, std::span<const std::string_view> known) {
+  const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
+  const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
+  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // more would name something else
+  std::string names;
+  for (const std::string_view each : known) names.append(names.empty() ? "" : ", ").append(each);
+  fail("unknown schedule " + quoted(name),
+       distance(nearest) <= most ? "the nearest name is " + quoted(nearest) : "none has a name like that",
+       "take one of " + names);
 }
 
 // Cuts `text` at the first `mark`: returns what stands before it and leaves what follows, mark excluded.
@@ -42,11 +72,10 @@ std::string_view cut_brackets(std::string_view& text) {
   fail("bracket without an end in " + quoted(text), "every '[' needs its ']'", "close it");
 }
 
-const Row& row_named(std::string_view name, std::span<const Row> rows) {
-  if (name.empty())
-    fail("no schedule name", "the text is empty or begins with ':'", "take one of " + known_names(rows));
+const Row& row_named(std::string_view name, std::span<const Row> rows, bool in_brackets) {
+  if (name.empty()) fail("no schedule name", "the text is empty or begins with ':'", "write a name first");
   const Row* row = find(name, rows);
-  if (!row) fail("unknown schedule " + quoted(name), "no such row in the registry", "take one of " + known_names(rows));
+  if (!row) fail_unknown(name, known_names(rows, in_brackets));
   return *row;
 }
 
@@ -96,7 +125,7 @@ Spec parse(std::string_view text, std::span<const Row> rows, int depth) {
   const bool ends_early = text.ends_with(':');
   Spec spec;
   spec.name = cut(text, ':');
-  spec.row = &row_named(spec.name, rows);
+  spec.row = &row_named(spec.name, rows, depth > 0);
   if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
   while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows, depth));
   if (spec.row->check_parameters) spec.row->check_parameters(spec);

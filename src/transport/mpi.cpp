@@ -316,8 +316,8 @@ std::unique_ptr<Endpoint> MpiTransport::bind(std::uint32_t tag, std::span<const 
   try {
     return std::make_unique<MpiEndpoint>(comm_, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
-    throw std::runtime_error("no endpoint (memory ran out over " + std::to_string(tickets) +
-                             " tickets), use fewer segments");
+    throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
+                             " on this rank), use fewer segments");
   }
 }
 

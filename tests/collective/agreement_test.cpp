@@ -185,7 +185,7 @@ TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
       sum, [](Call& c) { c.root = -2; }, wrong, "root -2 (the ranks are 0 to 3), give one of them, or -1 for all");
   expect_unusable(
       sum, [](Call& c) { c.columns = std::uint64_t{1} << 60; }, wrong,
-      "rows of 1152921504606846976 elements of 8 bytes (that is no memory's size), check columns and "
+      "rows of 1152921504606846976 elements of 8 bytes (no memory holds as much), check columns and "
       "element_bytes");
   expect_unusable(
       sum, [](Call& c) { c.layout = LayoutKind::row_a_rank; }, wrong,
@@ -247,15 +247,36 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
       "library");
   expect_unusable(
       call, [](Call& c) { c.type = c.result_type = Type::i64; }, wrong,
-      "sum of i64 by method exact is not offered (it rounds floating-point sums), use plain or tree");
+      "sum of i64 by method exact is not offered (it takes doubles, floats and what floats hold), take plain or tree");
   call.method = Method::tree;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::dot; }, wrong,
-      "dot of f64 by method tree is not offered (it needs more bits than the elements have), use exact or binned");
+      "dot of f64 by method tree is not offered (it is rounded once, at the end, and tree rounds in every step), take "
+      "exact or binned");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
-      "sum of f64 by method tree is not offered (not every element is a number of f32), use exact, binned or a wider "
-      "result type");
+      "sum of f64 by method tree is not offered (its result type f32 does not hold every element), take exact or "
+      "binned, or another result type");
+  const auto make_user = [](Call& c) {
+    c.operation = Operation::user;
+    c.type = c.result_type = Type::bytes;
+    c.user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; }, .element_bytes = 8};
+  };
+  for (const Method method : {Method::exact, Method::binned}) {
+    call.method = method;
+    const std::string name(collective::name_of(method));
+    expect_unusable(call, make_user, wrong,
+                    "user operator by method " + name + " is not offered (it adds numbers, in no order), take tree");
+    expect_unusable(
+        call,
+        [](Call& c) {
+          c.operation = Operation::dot;
+          c.type = c.result_type = Type::long_double;
+        },
+        wrong,
+        "dot of long double by method " + name +
+            " is not offered (it takes doubles, floats and what floats hold), convert the elements");
+  }
 }
 
 // --- layouts
@@ -348,11 +369,12 @@ TEST(Schedules, TheChoiceKeepsRankOrderWhereTheOperatorNeedsIt) {
 
 TEST(Schedules, UnknownOnesAreRefused) {
   EXPECT_EQ(with_schedule("tree").status, Status::invalid_argument);
-  EXPECT_EQ(
-      with_schedule("tree").text.find("unknown schedule 'tree' (no such row in the registry), take one of flat, "), 0u);
+  EXPECT_EQ(with_schedule("tree").text.find(
+                "unknown schedule 'tree' (none has a name like that), take one of auto, mpich, flat, "),
+            0u);
   EXPECT_EQ(with_schedule("", "linaer").status, Status::invalid_argument);
   EXPECT_EQ(with_schedule("flat:block=3").text,
-            "schedule 'flat' has no parameter 'block' (it accepts none), leave it out");
+            "schedule 'flat' has no parameter 'block' (it accepts open), leave it out");
 }
 
 TEST(Schedules, ThatCannotServeTheCallAreRefused) {

@@ -183,7 +183,7 @@ class Simulate(CommandTest):
         self.fault("ranks", ranks="-3")
         self.fault("elements", elements="-1")
         self.fault("--elements", elements=str(2**63))
-        self.fault("no such row", arguments=["--schedule=nosuch"])
+        self.fault("none has a name like that", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])

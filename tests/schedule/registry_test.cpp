@@ -275,13 +275,39 @@ std::string all_names() {
 }
 
 TEST(Parse, UnknownNamesListTheKnownOnes) {
-  EXPECT_EQ(error_of("linaer"),
-            "unknown schedule 'linaer' (no such row in the registry), "
-            "take one of " +
-                all_names());
+  EXPECT_EQ(error_of("butterfly"),
+            "unknown schedule 'butterfly' (none has a name like that), take one of auto, mpich, " + all_names());
+  EXPECT_EQ(error_of("two_level:inner=[butterfly]"),
+            "unknown schedule 'butterfly' (none has a name like that), take one of " + all_names())
+      << "in brackets rows only";
   EXPECT_NE(error_of("").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of(":n=2").find("no schedule name"), std::string::npos);
   EXPECT_NE(error_of("flat "), "");
+}
+
+TEST(Parse, UnknownNamesAreToldTheNearestOne) {
+  const auto expect = [](const std::string& asked, const std::string& why) {
+    EXPECT_TRUE(error_of(asked).starts_with("unknown schedule '" + asked + "' (" + why + "), take one of "))
+        << error_of(asked);
+  };
+  expect("linaer", "the nearest name is 'linear'");
+  expect("Binomial", "the nearest name is 'binomial'");
+  expect("recursive-doubling", "the nearest name is 'recursive_doubling'");
+  expect("halvingdoubling", "the nearest name is 'halving_doubling'");
+  expect("pipelined_tee", "the nearest name is 'pipelined_tree'");
+  expect("mpihc", "the nearest name is 'mpich'");
+  expect("autos", "the nearest name is 'auto'");
+  expect("a", "none has a name like that");
+  expect(std::string(5000, 'x'), "none has a name like that");
+  for (const Row& row : registry()) {
+    if (row.name.size() < 5) continue;
+    for (std::size_t at = 0; at < row.name.size(); ++at) {
+      std::string wrong(row.name);
+      wrong[at] = 'X';
+      expect(wrong, "the nearest name is '" + std::string(row.name) + "'");
+      expect(wrong.erase(at, 1), "the nearest name is '" + std::string(row.name) + "'");
+    }
+  }
 }
 
 TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
