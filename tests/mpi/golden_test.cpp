@@ -32,7 +32,8 @@ struct Brought {
 
 class GoldenTest : public testing::TestWithParam<std::string> {
  protected:
-  /// Some of each operation, type and method; all where the full sweep is asked for.
+  /// Some of each operation, type and method; of several ranks that poll a quarter of that. All where the full sweep is
+  /// asked for.
   std::vector<Case> cases() {
     std::map<std::string, std::vector<Case>> sorts;
     for (const Record& record : all_) {
@@ -40,8 +41,10 @@ class GoldenTest : public testing::TestWithParam<std::string> {
       for (const auto& [method, wanted] : record.values)
         sorts[record.operation + record.type + record.result + method.name].push_back({&record, &method, &wanted});
     }
+    const bool polls = world.size > 1 && std::string(sf_mpi_library()).find("MPICH") != std::string::npos;
     std::vector<Case> some;
     for (auto& [sort, of_it] : sorts) {
+      if (polls && !full() && sorts.size() > 8 && draw(random, 4) > 0) continue;
       const std::size_t most = full() ? of_it.size() : std::min<std::size_t>(of_it.size(), world.size == 1 ? 4 : 1);
       for (std::size_t i = 0; i < most; ++i) {
         std::swap(of_it[i], of_it[i + draw(random, of_it.size() - i)]);
@@ -176,7 +179,7 @@ TEST_P(GoldenTest, BitsAreThoseRecorded) {
       expect_vectors(which);
     if (which.record->columns == 1 && draw(random, 8) == 0) expect_scans(which);
   }
-  EXPECT_GE(compared, 6u);
+  EXPECT_GE(compared, 3u);
   if (world.rank == 0)
     std::printf("golden values over %s, %s: %zu compared\n", sf_mpi_library(), GetParam().c_str(), compared);
 }
