@@ -11,6 +11,8 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
+// Landing slots are used again from 66 ranks on; jobs larger than a few more are tried in fewer ways.
+constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
 
 // All roots of a small job; of a larger one those next to the ends, the middle and the first that uses a landing slot
 // again, and one that is nothing special; that one and the first where there are p^2 messages.
@@ -52,11 +54,13 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
 }
 
 // One, two, three, and more than a pipeline has receives open for; or one, the unit in which there are more, and twice
-// that.
+// that. Of a huge job not the most of them.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
-  if (row.segments != Segments::one_a_rank) return {1, 2, 3, 7};
-  return {1, unit, 2 * unit};
+  const bool is_whole = row.segments != Segments::one_a_rank;
+  std::vector<std::uint32_t> all = is_whole ? std::vector{1u, 2u, 3u, 7u} : std::vector{1u, unit, 2 * unit};
+  if (is_huge(context.rank_count)) all.pop_back();
+  return all;
 }
 
 void check_case(const Row& row, const Context& context, Sweep& sweep) {
@@ -106,10 +110,12 @@ void check_collectives(const Row& row, Context context, Sweep& sweep) {
   }
 }
 
+bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
+
 // The ways to ask for it that differ in steps: `block=` only says how many segments there are.
 std::vector<std::string> names_to_check(const Row& row) {
   std::vector<std::string> names = names_of(row);
-  std::erase_if(names, [](const std::string& name) { return name.find(":block=") != std::string::npos; });
+  std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });
   return names;
 }
 
@@ -132,7 +138,10 @@ Sweep check_all(Rank first, Rank last, std::span<const Row> rows) {
   for (const Row& row : rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);
-      for (Rank rank_count = first; rank_count <= last; ++rank_count) check_rank_count(row, spec, rank_count, sweep);
+      for (Rank rank_count = first; rank_count <= last; ++rank_count) {
+        if (is_huge(rank_count) && has(name, ":open=")) break;  // all slots are used again there anyway
+        check_rank_count(row, spec, rank_count, sweep);
+      }
     }
   }
   return sweep;

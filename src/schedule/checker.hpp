@@ -45,9 +45,9 @@ struct Sweep {
 
 /// Checks every row, alone and with its examples of parameters, for each of its collectives, at every rank count from
 /// `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives open for, or 1, the row's
-/// unit and twice that. Roots: all, beyond 32 ranks those at the ends, in the middle and where landing slots are used
-/// again. A row whose steps follow the layout is checked on a sample of those: few and many elements, by every
-/// distribution, with empty ranks.
+/// unit and twice that; beyond 67 ranks not the last of them, and no fewer open receives than usual. Roots: all,
+/// beyond 32 ranks those at the ends, in the middle and where landing slots are used again. A row whose steps follow
+/// the layout is checked on a sample of those: few and many elements, by every distribution, with empty ranks.
 Sweep check_all(Rank first, Rank last, std::span<const Row> rows = registry());
 
 /// Whether `check_all` asks for this schedule: a row alone or one of its examples, whatever its `block=`.
