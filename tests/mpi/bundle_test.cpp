@@ -91,10 +91,11 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       EXPECT_TRUE(is(sum.value(), reference::exact_sum(std::span<const double>(x))));
       EXPECT_TRUE(is(product.value(), reference::exact_dot(std::span<const double>(x), std::span<const double>(y))));
       EXPECT_TRUE(is(norm.value(), reference::exact_norm2(std::span<const double>(y))));
-      EXPECT_TRUE(is(absolute.value(), steadfold::abs_sum(y)));
-      EXPECT_TRUE(is(squares.value(), steadfold::sum_squares(z)));
+      EXPECT_TRUE(is(absolute.value(), reference::exact_abs_sum(std::span<const double>(y))));
+      EXPECT_TRUE(is(squares.value(), reference::exact_dot(std::span<const float>(z), std::span<const float>(z))));
       EXPECT_TRUE(is(weighted.value(), product.value()));
-      EXPECT_TRUE(is(masked.value(), steadfold::masked_sum(x, mask)));
+      EXPECT_TRUE(is(masked.value(),
+                     reference::exact_masked_sum(std::span<const double>(x), std::span<const std::uint8_t>(mask))));
       EXPECT_TRUE(is(by_tree.value(), tree_of(y, add)));
       EXPECT_TRUE(is(greatest.value(), tree_of(z, greater)));
       EXPECT_TRUE(is(where.value().value, least(z).value));
@@ -127,8 +128,7 @@ TEST_F(BundleTest, RunsOftenOverTheSameMemory) {
     }
     const double expected = reference::exact_sum(std::span<const double>(x));
     EXPECT_TRUE(is(sum.value(), expected)) << run;
-    EXPECT_TRUE(is(mean.value(), steadfold::mean(x))) << run;  // 64 elements: the exponent alone changes
-    EXPECT_TRUE(is(mean.value(), expected / 64)) << run;
+    EXPECT_TRUE(is(mean.value(), expected / 64)) << run;  // of 64 elements: the exponent alone changes
   }
 }
 

@@ -210,6 +210,22 @@ T exact_sum(std::span<const T> x) {
   return sum.rounded<T>();
 }
 
+template <class T>
+T exact_abs_sum(std::span<const T> x) {
+  ExactSum sum;
+  for (const T each : x) sum.add(std::fabs(static_cast<double>(each)));
+  return sum.rounded<T>();
+}
+
+/// Of the elements whose byte is not 0.
+template <class T, class Byte>
+T exact_masked_sum(std::span<const T> x, std::span<const Byte> mask) {
+  ExactSum sum;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (mask[i] != Byte{0}) sum.add(static_cast<double>(x[i]));
+  return sum.rounded<T>();
+}
+
 /// Each element rounded to a multiple of the lowest of `bins` bins of 40 bits below the largest, ties to even.
 template <class T>
 T binned_sum(std::span<const T> x, int bins) {
