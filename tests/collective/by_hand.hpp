@@ -162,4 +162,17 @@ inline collective::Cut cut_of(const Agreement& agreed, Rank p, std::uint32_t seg
   return {columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
+/// The sums that a rank is due of every rank's memory, as bytes.
+inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments, const std::vector<Memory>& memory,
+                                 Rank rank) {
+  std::vector<std::vector<double>> rows;
+  for (const Memory& mine : memory) {
+    rows.emplace_back(mine.size() / sizeof(double));
+    if (!mine.empty()) std::memcpy(rows.back().data(), mine.data(), mine.size());
+  }
+  const collective::Cut cut = cut_of(agreed, static_cast<Rank>(memory.size()), segments);
+  const auto add = [](double a, double b) { return a + b; };
+  return bytes_of(ByHand(agreed, cut, rows, add, 0).result(static_cast<std::size_t>(rank)));
+}
+
 }  // namespace steadfold::test

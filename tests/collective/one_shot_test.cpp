@@ -112,7 +112,7 @@ TEST(OneShot, TellsSharesAndBlocksApart) {
 }
 
 /// Rows that each have an interval of their own by fours and twos: no rank holds others than in the deal before, as
-/// many of them, in as many intervals, of which the first is the same; and too much for an opening.
+/// many of them, in as many intervals, of which the first, or the last, is the same; and too much for an opening.
 TEST(OneShot, TakesNoPlanOfAnotherLayout) {
   constexpr Rank p = 4;
   constexpr Count columns = 40;
@@ -142,6 +142,10 @@ TEST(OneShot, TakesNoPlanOfAnotherLayout) {
   std::swap(pairs[p], pairs[p + p]);  // two of one rank: the same rows, in another order of memory
   deal_out();
   for (auto& mine : deals.front()) ASSERT_EQ(mine.size(), intervals);
+  for (std::size_t i = 0, count = deals.size(); i < count; ++i) {  // and all again with the last ones that stay
+    deals.push_back(deals[i]);
+    for (auto& mine : deals.back()) std::ranges::reverse(mine);
+  }
 
   on_threads(p, 8, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport);
@@ -158,6 +162,82 @@ TEST(OneShot, TakesNoPlanOfAnotherLayout) {
                         .intervals = mine};
         group.reduce(call, {.first = memory.data(), .result = reinterpret_cast<std::byte*>(result.data())});
         EXPECT_EQ(hex(std::as_bytes(std::span(result))), hex(bytes_of(sums))) << "deal " << i << ", round " << round;
+      }
+    }
+  });
+}
+
+/// Ranks that are due nothing may have nowhere to put it: all but the root, rank 0 of an exscan, who has no block.
+TEST(OneShot, NeedsNoPlaceForAResultThatIsNotDue) {
+  constexpr Rank p = 3;
+  static const std::vector<Count> blocks = {2, 0, 1};
+  const Call call{.method = Method::tree, .columns = 3, .layout = LayoutKind::row_a_rank, .rows = 1};
+  std::vector<Call> calls(4, call);
+  calls[0].root = 1;
+  calls[1].share = Share::prefix_before;
+  calls[2].share = Share::block;
+  calls[2].blocks = blocks;
+  calls[3].root = 2;
+  calls[3].columns = 1;
+  const std::vector<std::vector<Rank>> due = {{1}, {1, 2}, {0, 2}, {2}};
+  on_threads(p, 10, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const Rank rank = group.rank();
+    const std::vector<double> x(3, static_cast<double>(rank + 1));
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const bool is_due = std::ranges::count(due[i], rank) > 0;
+      for (const bool bound : {false, true}) {
+        std::vector<double> result(3);
+        const collective::Data data{.first = reinterpret_cast<const std::byte*>(x.data()),
+                                    .result = is_due ? reinterpret_cast<std::byte*>(result.data()) : nullptr};
+        if (bound) {
+          const auto plan = group.bind(std::span(&calls[i], 1));
+          plan->run(data);
+          EXPECT_EQ(plan->status(), Status::ok) << "call " << i << ", rank " << rank;
+        } else {
+          EXPECT_NO_THROW(group.reduce(calls[i], data)) << "call " << i << ", rank " << rank;
+        }
+        const double expected = i == 1 ? rank * (rank + 1) / 2.0 : 6.0;
+        if (is_due) {
+          EXPECT_EQ(result[0], expected) << "call " << i << ", rank " << rank;
+        }
+      }
+    }
+  });
+}
+
+/// left + right + what the context points to.
+int add_all(const void* left, const void* right, void* result, std::size_t count, void* context) {
+  for (std::size_t i = 0; i < count; ++i)
+    static_cast<double*>(result)[i] =
+        static_cast<const double*>(left)[i] + static_cast<const double*>(right)[i] + *static_cast<double*>(context);
+  return 0;
+}
+
+/// An operator's context may be another one in every call: by the opening, and by cached plans.
+TEST(OneShot, CallsOperatorsWithTheContextOfTheCall) {
+  constexpr Rank p = 3;
+  on_threads(p, 11, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    std::vector<std::unique_ptr<double>> contexts;  // that stay, so that a stale pointer is no crash
+    for (const Count columns : {Count{1}, Count{600}}) {
+      const std::vector<double> x(columns, static_cast<double>(group.rank() + 1));
+      for (const double more : {1.0, 100.0, 10000.0}) {
+        auto context = std::make_unique<double>(more);
+        std::vector<double> result(columns);
+        const Call call{.operation = arithmetic::Operation::user,
+                        .method = Method::tree,
+                        .type = arithmetic::Type::bytes,
+                        .result_type = arithmetic::Type::bytes,
+                        .columns = columns,
+                        .user = {.apply = add_all, .context = context.get(), .element_bytes = sizeof(double)},
+                        .layout = LayoutKind::row_a_rank,
+                        .rows = 1};
+        group.reduce(call, {.first = reinterpret_cast<const std::byte*>(x.data()),
+                            .result = reinterpret_cast<std::byte*>(result.data())});
+        *context = 0.5;  // what stale pointers would find
+        EXPECT_EQ(result.back(), p * (p + 1) / 2 + (p - 1) * more) << columns << " columns";
+        contexts.push_back(std::move(context));
       }
     }
   });

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "collective/by_hand.hpp"
 #include "collective/choice.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
@@ -161,10 +162,10 @@ void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked&
   }
 }
 
-void expect_values(const Outcome& outcome, const Input& input, const Asked& asked) {
-  if (asked.method == Method::plain) {  // any bits, but the same on every rank
-    const auto taker = static_cast<std::size_t>(std::max(asked.root, 0));
-    expect_result(outcome, asked.root, outcome.results[taker].bytes());
+void expect_values(const Outcome& outcome, const Agreement& agreed, const Input& input, const Asked& asked) {
+  if (asked.method == Method::plain) {
+    const Rank taker = std::max(asked.root, 0);
+    expect_result(outcome, asked.root, plain_sums_by_hand(agreed, asked.segments, input.memory, taker));
   } else if (asked.method == Method::binned) {
     expect_result(outcome, asked.root, input.binned[asked.bins - 2]);
   } else {
@@ -195,7 +196,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
   const std::vector<Memory> copy = input.memory;
   for (int again = 0; again < (seed % 8 == 0 ? 2 : 1); ++again) {
     const Outcome outcome = run(ranks, job, input.memory, input.columns * sizeof(double), asked.segments);
-    expect_values(outcome, input, asked);
+    expect_values(outcome, *agreed.agreement, input, asked);
     expect_costs(job, *agreed.agreement, asked, input.columns);
   }
   EXPECT_EQ(input.memory, copy) << "the input was written";

@@ -1,0 +1,178 @@
+// Every kind of partial that a call can ask for: its builder reads the rows it is given and nothing around them, writes
+// within its room, does not mind in how many pushes they come, and once cleared is as good as new.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "collective/call.hpp"
+#include "collective/failure.hpp"
+#include "collective/simulated_job.hpp"
+#include "support/fenced.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using arithmetic::Block;
+using arithmetic::Builder;
+using arithmetic::Operation;
+using arithmetic::PartialKind;
+using arithmetic::Sweep;
+using arithmetic::Type;
+
+constexpr Count most_columns = 3;
+
+struct Kind {
+  Call call;
+  std::unique_ptr<PartialKind> partial;
+
+  Bytes element_bytes() const { return arithmetic::size_of(call.type); }
+  Bytes row_bytes() const { return call.columns * element_bytes(); }
+  bool is_masked() const { return call.operation == Operation::masked_sum; }
+  std::string name() const {
+    return std::string(name_of(call.operation)) + " of " + std::string(arithmetic::name_of(call.type)) + " to " +
+           std::string(arithmetic::name_of(call.result_type)) + " by " + std::string(collective::name_of(call.method)) +
+           (call.sweep == Sweep::double_sweep ? ", two sweeps" : "") + ", " + std::to_string(call.columns) + " columns";
+  }
+};
+
+/// All that are offered.
+std::vector<Kind> kinds_of(Method method, Sweep sweep) {
+  std::vector<Kind> kinds;
+  for (std::uint32_t operation = 0; operation <= static_cast<std::uint32_t>(Operation::masked_sum); ++operation) {
+    for (std::uint32_t type = 0; type <= 32; ++type) {
+      for (std::uint32_t result = 0; result <= 32; ++result) {
+        for (const Count columns : {Count{1}, most_columns}) {
+          Call call{.operation = static_cast<Operation>(operation),
+                    .method = method,
+                    .type = static_cast<Type>(type),
+                    .result_type = static_cast<Type>(result),
+                    .columns = columns,
+                    .sweep = sweep};
+          if (call.operation == Operation::user || arithmetic::size_of(call.type) == 0) continue;
+          if (arithmetic::size_of(call.result_type) == 0) continue;
+          try {
+            auto partial = collective::make_kind(collective::describe(call), collective::operator_of(call), columns);
+            kinds.push_back({call, std::move(partial)});
+          } catch (const Failure&) {  // not offered
+          }
+        }
+      }
+    }
+  }
+  return kinds;
+}
+
+class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> {
+ protected:
+  /// Rows of random bytes, special values and what is no number among them, `stride` apart, at a fence.
+  Block block_of(const Kind& kind, Count rows, Bytes stride, Side side) {
+    const Bytes bytes = rows == 0 ? 0 : (rows - 1) * stride + kind.row_bytes();
+    const Bytes mask_bytes = kind.is_masked() ? rows : bytes;
+    auto* const first = first_.array<std::byte>(bytes, side);
+    auto* const second = second_.array<std::byte>(mask_bytes, side);
+    for (Bytes i = 0; i < bytes; ++i) first[i] = static_cast<std::byte>(random_());
+    for (Bytes i = 0; i < mask_bytes; ++i) second[i] = static_cast<std::byte>(random_() % 4);
+    const bool has_second = kind.is_masked() || kind.call.operation == Operation::dot;
+    return {.first = first, .second = has_second ? second : nullptr, .rows = rows, .row_stride = stride};
+  }
+
+  Memory surveyed(const Kind& kind, Builder& builder, const Block& block) {
+    Memory found(kind.partial->survey_bytes());
+    EXPECT_TRUE(stays_inside([&] { builder.survey(block); })) << "a survey";
+    builder.write_survey(found);
+    return found;
+  }
+
+  /// Pushed at once, or `first` rows before the others.
+  Memory built(const Kind& kind, Builder& builder, const Block& block, Side side, Count first = 0) {
+    builder.clear();
+    Block rest = block;
+    if (first > 0) {
+      Block some = block;
+      some.rows = first;
+      rest.rows -= first;
+      rest.first += first * block.row_stride;
+      if (rest.second != nullptr) rest.second += first * (kind.is_masked() ? 1 : block.row_stride);
+      EXPECT_TRUE(stays_inside([&] { builder.push(0, some); })) << "a push of " << first;
+    }
+    EXPECT_TRUE(stays_inside([&] { builder.push(first, rest); })) << "a push";
+    const Bytes room = kind.partial->working_capacity(order::IntervalSet({0, block.rows}));
+    auto* const out = out_.array<std::byte>(room, side);
+    Bytes size = 0;
+    EXPECT_TRUE(stays_inside([&] { size = builder.write({out, room}); })) << "a write";
+    EXPECT_LE(size, room);
+    return {out, out + size};
+  }
+
+  Memory finished(const Kind& kind, const Memory& record, Count rows, Side side) {
+    const Bytes bytes = kind.partial->value_bytes();
+    auto* const values = out_.array<std::byte>(bytes, side);
+    auto* const spare = spare_.array<std::byte>(bytes, side);
+    std::memset(values, 0, bytes);
+    EXPECT_TRUE(stays_inside([&] { kind.partial->finish(record, rows, values, spare); })) << "a finish";
+    return {values, values + bytes};
+  }
+
+  /// One builder for all, and a new one each time.
+  void expect_as_new(const Kind& kind) {
+    const auto used = kind.partial->builder();
+    for (const Count rows : {0u, 1u, 40u, 2u, 70u, 1u, 5u, 33u}) {
+      for (const Side side : {Side::begin, Side::end}) {
+        const Bytes stride = kind.row_bytes() + (random_() % 2 == 0 ? 0 : 16);
+        const Block block = block_of(kind, rows, stride, side);
+        const auto fresh = kind.partial->builder();
+        if (kind.partial->survey_bytes() > 0) {
+          const Memory expected = surveyed(kind, *fresh, block);
+          EXPECT_EQ(hex(surveyed(kind, *used, block)), hex(expected)) << rows << " rows surveyed";
+          fresh->expect(expected);
+          used->expect(expected);
+        }
+        const Memory expected = built(kind, *fresh, block, side);
+        const Memory found = built(kind, *used, block, side);
+        const bool has_unused_bytes = kind.call.result_type == Type::long_double;  // which are anything in records
+        EXPECT_TRUE(has_unused_bytes || found == expected) << rows << " rows\n" << hex(found) << "\n" << hex(expected);
+        const std::string values = hex(finished(kind, expected, rows, side));
+        EXPECT_EQ(hex(finished(kind, found, rows, side)), values) << rows << " rows";
+        for (const Count first : {Count{1}, rows / 2}) {
+          if (first == 0 || first >= rows) continue;
+          const Memory in_two = built(kind, *used, block, side, first);
+          EXPECT_EQ(hex(finished(kind, in_two, rows, side)), values) << first << " and " << rows - first << " rows";
+        }
+        const bool refuses_null = kind.is_masked() || kind.call.method == Method::exact;
+        if (refuses_null || kind.call.method == Method::binned)
+          used->push(0, {.first = nullptr, .second = nullptr, .rows = 1, .row_stride = stride});  // fails
+        if (HasFailure()) return;
+      }
+    }
+  }
+
+ private:
+  std::mt19937_64 random_{71};
+  Fenced first_{Bytes{1} << 14};
+  Fenced second_{Bytes{1} << 14};
+  Fenced out_{Bytes{1} << 16};
+  Fenced spare_{Bytes{1} << 12};
+};
+
+TEST_P(KindsOfPartials, StayInsideTheirMemoryAndAreAsNewOnceCleared) {
+  const auto& [method, sweep] = GetParam();
+  const std::vector<Kind> kinds = kinds_of(method, sweep);
+  EXPECT_GT(kinds.size(), 20u);
+  for (const Kind& kind : kinds) {
+    SCOPED_TRACE(kind.name());
+    expect_as_new(kind);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, KindsOfPartials,
+                         testing::Values(std::pair{Method::tree, Sweep::single_sweep},
+                                         std::pair{Method::exact, Sweep::single_sweep},
+                                         std::pair{Method::plain, Sweep::single_sweep},
+                                         std::pair{Method::binned, Sweep::single_sweep},
+                                         std::pair{Method::binned, Sweep::double_sweep}));
+
+}  // namespace
+}  // namespace steadfold::test
