@@ -1,0 +1,77 @@
+// What several threads of one rank must not lose: what one of them threw, and the order of the rows.
+#include "collective/crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "collective/local.hpp"
+#include "collective/simulated_job.hpp"
+
+namespace steadfold::test {
+namespace {
+
+TEST(Crews, RethrowWhatAnyMemberThrewOnce) {
+  collective::Crew crew;
+  crew.resize(3);
+  for (unsigned culprit = 0; culprit < crew.size(); ++culprit) {
+    EXPECT_THROW(crew.run(crew.size(),
+                          [&](unsigned member) {
+                            if (member == culprit) throw std::runtime_error("no");
+                          }),
+                 std::runtime_error)
+        << culprit;
+    EXPECT_NO_THROW(crew.run(crew.size(), [](unsigned) {})) << "thrown again, after " << culprit;
+  }
+}
+
+using Text = std::array<char, 80>;
+
+int concatenate(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string both =
+        std::string(static_cast<const Text*>(left)[i].data()) + static_cast<const Text*>(right)[i].data();
+    Text text{};
+    std::ranges::copy(both, text.begin());
+    static_cast<Text*>(result)[i] = text;
+  }
+  return 0;
+}
+
+TEST(Crews, KeepTheOrderOfRowsByPlainToo) {
+  std::vector<Text> letters(26);
+  std::string all;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    letters[i] = {static_cast<char>('a' + i)};
+    all += letters[i][0];
+  }
+  for (const Method method : {Method::plain, Method::tree}) {
+    for (unsigned threads = 1; threads <= 5; ++threads) {
+      const Call call{.operation = arithmetic::Operation::user,
+                      .method = method,
+                      .type = arithmetic::Type::bytes,
+                      .result_type = arithmetic::Type::bytes,
+                      .user = {.apply = concatenate, .element_bytes = sizeof(Text)},
+                      .rows = letters.size(),
+                      .threads = threads};
+      Text found{};
+      collective::reduce_locally(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
+                                 reinterpret_cast<std::byte*>(&found));
+      EXPECT_EQ(std::string(found.data()), all) << threads << " threads";
+    }
+  }
+}
+
+/// Counts that no count can hold are refused, the last that can be is not.
+TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
+  constexpr Count most = arithmetic::unknown_count - 1;
+  EXPECT_EQ(collective::sum_of_rows(most - 5, 5), most);
+  EXPECT_THROW(collective::sum_of_rows(most - 5, 6), Failure);
+  EXPECT_THROW(collective::sum_of_rows(0, arithmetic::unknown_count), Failure);
+  EXPECT_THROW(collective::sum_of_rows(most, most), Failure);
+}
+
+}  // namespace
+}  // namespace steadfold::test
