@@ -50,8 +50,10 @@ std::uint32_t kept(const Member& m) {
 }
 
 void size_up(Random& random, std::size_t ranks, std::uint64_t elements, Member& m) {
-  if (m.layout == SF_ROW_A_RANK && ranks <= 8 && random.one_in(5)) {  // values apart from the head: more than 8 KiB
-    m.columns = random.from_to(1024, 1400) * (m.collective == SF_REDUCE_SCATTER ? ranks : 1);
+  const bool scatters = m.collective == SF_REDUCE_SCATTER;
+  if (m.layout == SF_ROW_A_RANK && ranks <= 8 && random.one_in(scatters ? 2 : 5)) {
+    // More than 8 KiB a segment: its values stand apart from the head, and go from and to the caller's own memory.
+    m.columns = random.from_to(8200, 11000) / m.element_bytes() * (scatters ? ranks : 1);
     m.rows = ranks;
   } else if (m.layout == SF_ROW_A_RANK) {
     m.columns = random.one_in(40) ? 0 : std::min(some_columns(random), elements / ranks + 1);
@@ -82,6 +84,7 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
   const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_ROW_A_RANK};
   m.layout = random.one_of(layouts);
+  if (m.collective == SF_REDUCE_SCATTER && random.one_in(3)) m.layout = SF_ROW_A_RANK;
   size_up(random, ranks, is_scan ? limits.elements / 4 : limits.elements, m);
   if (bundled) m.columns = std::max<std::uint64_t>(m.columns, 1);
   if (m.collective == SF_REDUCE_SCATTER) cut_blocks(random, ranks, m);
