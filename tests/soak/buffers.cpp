@@ -42,21 +42,48 @@ void Tally::fault(const Case& made, std::size_t rank, const std::string& what) {
     std::fprintf(stderr, "WRONG: %s\n  rank %zu: %s\n", made.text().c_str(), rank, what.c_str());
 }
 
-Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, bool in_place)
+Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own)
     : member_(member), rank_(rank) {
   const Member& m = prepared.made.members[member];
   const Elements& all = prepared.elements[member];
-  first_ = rows_of(all.first, m.columns * m.element_bytes(), m.deal[rank]);
+  rows_ = rows_of(all.first, m.columns * m.element_bytes(), m.deal[rank]);
   if (m.has_second())
     second_ = rows_of(all.second, m.operation == SF_MASKED_SUM ? 1 : m.columns * m.element_bytes(), m.deal[rank]);
-  const std::size_t bytes = m.gets_result(rank) ? result_size(m, rank) : 0;
-  in_place_ = in_place && bytes > 0 && bytes <= first_.size();
-  result_.assign(bytes + guard_bytes, untouched);
+  result_size_ = m.gets_result(rank) ? result_size(m, rank) : 0;
+  apart_.assign(result_size_ + guard_bytes, untouched);
+  if (own != nullptr && result_size_ > 0 && !rows_.empty() && own->one_in(3)) place_within(m, *own);
   // A wrong call may say that it has one column more.
-  if (prepared.made.wrong != Wrong::nothing) first_.resize(first_.size() + 16 * (m.rows_of(rank) + 1));
+  if (prepared.made.wrong != Wrong::nothing) rows_.resize(rows_.size() + 16 * (m.rows_of(rank) + 1));
+  before_ = rows_;
 }
 
-Data Buffers::data() { return {first_.data(), second_.data(), in_place_ ? first_.data() : result_.data()}; }
+/// Where the rows begin, at the rank's block in them, or anywhere; all addresses stay aligned.
+void Buffers::place_within(const Member& m, Random& own) {
+  const std::size_t room = (result_size_ + 31) / 16 * 16;
+  const std::size_t row_bytes = rows_.size();
+  rows_.insert(rows_.begin(), room, untouched);
+  rows_.resize(rows_.size() + room, untouched);
+  is_apart_ = false;
+  first_at_ = result_at_ = room;
+  const std::uint64_t kind = own.below(3);
+  if (kind == 1 && m.element_bytes() == m.result_bytes()) result_at_ += m.first_column(rank_) * m.element_bytes();
+  if (kind == 2) result_at_ = 16 * own.below((room + row_bytes) / 16 + 1);
+}
+
+Data Buffers::data() {
+  return {rows_.data() + first_at_, second_.data(), is_apart_ ? apart_.data() : rows_.data() + result_at_};
+}
+
+bool Buffers::others_are_untouched() const {
+  const auto is_kept = [&](std::size_t begin, std::size_t end) {
+    return std::equal(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
+                      rows_.begin() + static_cast<std::ptrdiff_t>(end),
+                      before_.begin() + static_cast<std::ptrdiff_t>(begin));
+  };
+  if (is_apart_)
+    return is_kept(0, rows_.size()) && all_untouched(apart_.data() + result_size_, apart_.data() + apart_.size());
+  return is_kept(0, result_at_) && is_kept(result_at_ + result_size_, rows_.size());
+}
 
 void Buffers::compare(const Prepared& prepared, const Expected& expected, Tally& tally) const {
   const Member& m = prepared.made.members[member_];
@@ -91,12 +118,9 @@ void Buffers::check(const Prepared& prepared, sf_status status, const std::strin
                        "member " + std::to_string(member_) + ": status " + std::to_string(status) + " in place of " +
                            std::to_string(expected.status) + " (" + text + ")");
   if (status == SF_OK && gets) compare(prepared, expected, tally);
-  const std::size_t written = gets && !in_place_ ? result_size(m, rank_) : 0;
-  if (!all_untouched(result_.data() + written, result_.data() + result_.size()))
-    tally.fault(made, rank_, "member " + std::to_string(member_) + ": memory that is no result was written");
-  const std::size_t row_bytes = m.columns * m.element_bytes();
-  if (!in_place_ && first_ != rows_of(prepared.elements[member_].first, row_bytes, m.deal[rank_]))
-    tally.fault(made, rank_, "member " + std::to_string(member_) + ": an input was written");
+  if (!others_are_untouched())
+    tally.fault(made, rank_,
+                "member " + std::to_string(member_) + ": an input, or memory beside the result, was written");
 }
 
 }  // namespace steadfold::soak

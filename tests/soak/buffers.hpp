@@ -24,23 +24,30 @@ struct Tally {
 
 class Buffers {
  public:
-  /// Of rank `rank` for member `member`. `in_place`: the result goes where the rows are, if it can.
-  Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, bool in_place);
+  /// Of rank `rank` for member `member`. `own` chooses where the result goes: apart, which null means too, or in the
+  /// rows' own memory, wholly or in part.
+  Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own);
 
   Data data();
   /// Compares the result, and what should have stayed as it was, after a run that ended so.
   void check(const Prepared& prepared, sf_status status, const std::string& text, Tally& tally) const;
 
  private:
+  void place_within(const Member& member, Random& own);
   void compare(const Prepared& prepared, const Expected& expected, Tally& tally) const;
-  const std::byte* result() const { return in_place_ ? first_.data() : result_.data(); }
+  bool others_are_untouched() const;
+  const std::byte* result() const { return is_apart_ ? apart_.data() : rows_.data() + result_at_; }
 
   std::size_t member_;
   std::size_t rank_;
-  bool in_place_;
-  std::vector<std::byte> first_;
+  std::size_t result_size_;
+  bool is_apart_ = true;
+  std::size_t first_at_ = 0;   // in `rows_`
+  std::size_t result_at_ = 0;  // there too, unless it is apart
+  std::vector<std::byte> rows_;
+  std::vector<std::byte> before_;  // what `rows_` was
   std::vector<std::byte> second_;
-  std::vector<std::byte> result_;  // with a guard behind it
+  std::vector<std::byte> apart_;  // with a guard behind it
 };
 
 }  // namespace steadfold::soak

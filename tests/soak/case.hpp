@@ -40,6 +40,7 @@ enum class Wrong {
   bad_schedule,
   unserved,
   failing_operator,
+  failing_rank,
   bad_enumerator,
   null_call,
   null_in_run,

@@ -72,13 +72,11 @@ int apply_user(const void* left, const void* right, void* result, std::size_t co
   auto& user = *static_cast<UserContext*>(context);
   const UserOperator& op = user_operator(user.which);
   std::array<std::byte, 32> combined;
+  if (++user.calls == user.fails_at) return 1;
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const l = static_cast<const std::byte*>(left) + i * op.bytes;
     const auto* const r = static_cast<const std::byte*>(right) + i * op.bytes;
-    if (user.fails_on_poison && (is_poison(l, op.bytes) || is_poison(r, op.bytes))) {
-      user.failed = true;
-      return 1;
-    }
+    if (user.fails_on_poison && (is_poison(l, op.bytes) || is_poison(r, op.bytes))) return 1;
     op.combine(l, r, combined.data());
     std::memcpy(static_cast<std::byte*>(result) + i * op.bytes, combined.data(), op.bytes);
   }

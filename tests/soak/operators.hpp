@@ -26,7 +26,8 @@ inline constexpr std::byte poison{0xFD};
 struct UserContext {
   int which = 0;
   bool fails_on_poison = false;
-  std::atomic<bool> failed = false;
+  int fails_at = 0;  // this call of it, from 1 on; 0: none
+  std::atomic<int> calls = 0;
 };
 
 /// The operator of a UserContext on arrays, as sf_operator. The result may be the left one.

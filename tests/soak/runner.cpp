@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "watchdog.hpp"
+#include "wrong.hpp"
 
 namespace steadfold::soak {
 namespace {
@@ -89,6 +90,8 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
       made.contexts.push_back(std::make_unique<UserContext>());
       made.contexts.back()->which = m.user;
       made.contexts.back()->fails_on_poison = prepared->made.wrong == Wrong::failing_operator;
+      if (prepared->made.wrong == Wrong::failing_rank && rank_ == prepared->made.culprit)
+        made.contexts.back()->fails_at = failing_call(prepared->made);
       call.element_bytes = m.element_bytes();
       call.user = apply_user;
       call.context = made.contexts.back().get();
@@ -104,7 +107,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
 
 std::vector<Buffers> Runner::buffers_of(const Prepared& prepared, const std::vector<std::size_t>& members) {
   std::vector<Buffers> buffers;
-  for (const std::size_t member : members) buffers.emplace_back(prepared, member, rank_, own_.one_in(3));
+  for (const std::size_t member : members) buffers.emplace_back(prepared, member, rank_, &own_);
   return buffers;
 }
 
@@ -117,7 +120,7 @@ std::vector<Data> Runner::data_of(std::vector<Buffers>& buffers) {
 void Runner::one_shot(const Case& made, std::size_t member, std::uint64_t run) {
   const auto prepared = preparation_.get(made.number, run);
   const Calls calls = calls_of(prepared, {member});
-  Buffers buffers(*prepared, member, rank_, own_.one_in(3));
+  Buffers buffers(*prepared, member, rank_, &own_);
   const sf_status status = library_.reduce(calls.calls.data(), buffers.data());
   buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
 }

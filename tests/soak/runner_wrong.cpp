@@ -78,7 +78,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   if (made.wrong == Wrong::shifted_layout) shift(made, rank_, held, call);
   if (made.wrong == Wrong::wrong_count)
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
-  Buffers buffers(*prepared, 0, rank_, false);
+  Buffers buffers(*prepared, 0, rank_, nullptr);
   Data data = buffers.data();
   std::vector<std::byte> factors;  // of dot products, that are not served
   if (made.wrong == Wrong::unserved) {

@@ -2,6 +2,7 @@
 #include "wrong.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "operators.hpp"
 
@@ -35,6 +36,8 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
   made.wrong = random.one_in(6) ? Wrong::shifted_layout : static_cast<Wrong>(random.from_to(1, last));
   const bool needs_two = made.wrong >= Wrong::other_root && made.wrong <= Wrong::other_blocks;
   if (needs_two && made.ranks == 1) made.wrong = Wrong::bad_root;
+  if (made.wrong == Wrong::failing_rank && (made.ranks == 1 || !std::has_single_bit(made.ranks)))
+    made.wrong = Wrong::failing_operator;
   Member m = base(random, made.ranks, limits);
   switch (made.wrong) {
     case Wrong::other_root: m.root = static_cast<std::int32_t>(random.below(made.ranks)); break;
@@ -65,11 +68,21 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.rows = std::max<std::uint64_t>(m.rows, 2);
       if (m.layout == SF_ROW_A_RANK && made.ranks == 1) m.layout = SF_RANK_ORDER;
       break;
+    case Wrong::failing_rank:  // siblings in every round: each rank combines once in each, and alone may fail in the
+                               // last
+      m.operation = SF_USER;
+      m.type = m.result_type = SF_BYTES;
+      m.method = SF_TREE;
+      m.may_fail = true;
+      m.layout = SF_ROW_A_RANK;
+      m.root = SF_ALL_RANKS;
+      break;
     default: break;
   }
   if (m.layout == SF_ROW_A_RANK) m.rows = made.ranks;
   deal_rows(random, made.ranks, m);
   if (random.one_in(2)) m.schedule = random.one_of({"binomial", "flat", "linear"});
+  if (made.wrong == Wrong::failing_rank) m.schedule = "recursive_doubling";
   made.culprit = holder(random, m);
   if (made.wrong == Wrong::null_result && m.root != SF_ALL_RANKS) made.culprit = static_cast<std::size_t>(m.root);
   made.form = random.one_in(3) ? Form::plan : Form::one_shot;
@@ -95,10 +108,16 @@ Answer answer_to(const Case& made, std::size_t rank) {
     case Wrong::wrong_count: return {bit(SF_GAP) | bit(SF_OVERLAP), true};
     case Wrong::bad_schedule: return {invalid | bit(SF_MISMATCH) | bit(SF_UNSUPPORTED), true};
     case Wrong::unserved: return {bit(SF_UNSUPPORTED), true};
+    case Wrong::failing_rank: return {bit(SF_OPERATOR_FAILED), true};
     case Wrong::failing_operator: return {bit(SF_OPERATOR_FAILED), m.gets_result(rank)};
     case Wrong::null_in_run: return {invalid, learns};
     default: return {invalid, true};
   }
+}
+
+int failing_call(const Case& made) {
+  const int rounds = std::countr_zero(made.ranks);
+  return made.number % 2 == 0 ? rounds : 1 + static_cast<int>(made.number) % rounds;
 }
 
 std::uint64_t poisoned_row(const Case& made) { return made.members.front().deal[made.culprit].front().begin; }

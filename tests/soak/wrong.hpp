@@ -17,4 +17,7 @@ Answer answer_to(const Case& made, std::size_t rank);
 /// Wrong::failing_operator: the row that the operator refuses, which the culprit holds.
 std::uint64_t poisoned_row(const Case& made);
 
+/// Wrong::failing_rank: which of the culprit's calls of the operator fails.
+int failing_call(const Case& made);
+
 }  // namespace steadfold::soak
