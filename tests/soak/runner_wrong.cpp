@@ -1,4 +1,5 @@
 // The cases in which something is wrong: every rank that would wait learns of it, and what comes after works.
+#include <algorithm>
 #include <cstring>
 
 #include "runner.hpp"
@@ -94,7 +95,9 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   sf_status status = library_.bind(passed, made.wrong == Wrong::empty_bundle ? 0 : 1, plan);
   if (status != SF_OK || plan == nullptr) return status;
   if (is_culprit && made.wrong == Wrong::null_in_run) data.first = nullptr;
-  if (made.wrong == Wrong::null_in_run || made.wrong == Wrong::failing_operator) status = library_.run(plan, &data, 1);
+  const Wrong in_runs[] = {Wrong::null_in_run, Wrong::failing_operator, Wrong::failing_rank};
+  if (std::find(std::begin(in_runs), std::end(in_runs), made.wrong) != std::end(in_runs))
+    status = library_.run(plan, &data, 1);
   library_.free(plan);
   return status;
 }
