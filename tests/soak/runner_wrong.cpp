@@ -14,13 +14,6 @@ struct Held {
   std::vector<std::uint64_t> blocks;
 };
 
-/// The first interval that is not empty.
-const sf_interval* first_rows(const std::vector<sf_interval>& intervals) {
-  for (const sf_interval& each : intervals)
-    if (each.begin < each.end) return &each;
-  return nullptr;
-}
-
 /// Some of the culprit's rows move up; in every other case as many of another rank move down, so that no sum over all
 /// indices tells.
 void shift(const Case& made, std::size_t rank, Held& held, sf_call& call) {

@@ -115,11 +115,17 @@ Answer answer_to(const Case& made, std::size_t rank) {
   }
 }
 
+const sf_interval* first_rows(const std::vector<sf_interval>& intervals) {
+  for (const sf_interval& each : intervals)
+    if (each.begin < each.end) return &each;
+  return nullptr;
+}
+
 int failing_call(const Case& made) {
   const int rounds = std::countr_zero(made.ranks);
   return made.number % 2 == 0 ? rounds : 1 + static_cast<int>(made.number) % rounds;
 }
 
-std::uint64_t poisoned_row(const Case& made) { return made.members.front().deal[made.culprit].front().begin; }
+std::uint64_t poisoned_row(const Case& made) { return first_rows(made.members.front().deal[made.culprit])->begin; }
 
 }  // namespace steadfold::soak

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "case.hpp"
 
@@ -13,6 +14,9 @@ struct Answer {
 };
 
 Answer answer_to(const Case& made, std::size_t rank);
+
+/// The first interval that is not empty; null where there is none.
+const sf_interval* first_rows(const std::vector<sf_interval>& intervals);
 
 /// Wrong::failing_operator: the row that the operator refuses, which the culprit holds.
 std::uint64_t poisoned_row(const Case& made);
