@@ -35,12 +35,6 @@ double quotient(double a, double b) {
   return z;
 }
 
-long double long_sum(long double a, long double b) {
-  volatile long double x = a;
-  volatile long double y = b;
-  return x + y;
-}
-
 #if defined(__SSE2__)
 unsigned control() { return _mm_getcsr() & ~0x3Fu; }
 #else
@@ -109,6 +103,12 @@ TEST_F(Environment, KeepsSubnormalsAndPutsFlushingBack) {
 #endif
 
 #if defined(__SSE2__) && defined(__GNUC__)
+long double long_sum(long double a, long double b) {
+  volatile long double x = a;
+  volatile long double y = b;
+  return x + y;
+}
+
 unsigned short x87_control() {
   unsigned short word = 0;
   asm volatile("fnstcw %0" : "=m"(word));
