@@ -97,7 +97,8 @@ class LeftBehind(CommandTest):
 
     def test_every_signal(self):
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
-        started = [self.start("verify", self.path, "--ranks", "2", **self.launcher("waiting")) for _ in numbers]
+        launcher = self.launcher("waiting")  # written once: a command may be about to start it
+        started = [self.start("verify", self.path, "--ranks", "2", **launcher) for _ in numbers]
         self.wait_for(7 * len(numbers), "waiting")
         for number, each in zip(numbers, started):
             each.send_signal(number)
