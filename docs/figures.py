@@ -79,7 +79,7 @@ def proofs():
 
 def predictions():
     most = 2**20
-    cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level"),
+    cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level:size=8"),
              ("recursive_doubling", "fat_tree:arity=16:oversubscription=2"), ("binomial", "flat"), ("linear", "flat"),
              ("flat", "flat")]
     lines = []
