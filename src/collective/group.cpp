@@ -271,7 +271,7 @@ Plan& Group::new_cached_plan(const Call& call) {
   return *plans_.back().plan;
 }
 
-/// Of a schedule that no sweep of proofs has: rank 0 looks for a fault and tells the others.
+/// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.
 void Group::require_proof(const Agreement& agreed) {
   if (schedule::is_swept(agreed.schedule)) return;
   std::string fault;

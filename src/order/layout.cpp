@@ -76,7 +76,7 @@ Index Layout::start(Rank rank) const noexcept {
   return first < intervals_.size() ? intervals_[first].begin : element_count_;
 }
 
-/// Of a table.
+/// Which rank holds an interval of the table.
 Rank Layout::rank_of(std::size_t interval) const noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(first_, interval) - first_.begin()) - 1;
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "collective/concatenate.hpp"
 #include "collective/local.hpp"
 #include "collective/simulated_job.hpp"
 
@@ -25,19 +26,6 @@ TEST(Crews, RethrowWhatAnyMemberThrewOnce) {
         << culprit;
     EXPECT_NO_THROW(crew.run(crew.size(), [](unsigned) {})) << "thrown again, after " << culprit;
   }
-}
-
-using Text = std::array<char, 80>;
-
-int concatenate(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string both =
-        std::string(static_cast<const Text*>(left)[i].data()) + static_cast<const Text*>(right)[i].data();
-    Text text{};
-    std::ranges::copy(both, text.begin());
-    static_cast<Text*>(result)[i] = text;
-  }
-  return 0;
 }
 
 TEST(Crews, KeepTheOrderOfRowsByPlainToo) {

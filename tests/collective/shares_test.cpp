@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "collective/concatenate.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "schedule/served.hpp"
@@ -240,18 +241,6 @@ TEST(SharesControl, PlainBitsFollowTheSchedule) {
 }
 
 /// Associative but not commutative: text, whose order shows.
-int concatenate(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  using Text = std::array<char, 80>;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string both =
-        std::string(static_cast<const Text*>(left)[i].data()) + static_cast<const Text*>(right)[i].data();
-    Text text{};
-    std::ranges::copy(both, text.begin());
-    static_cast<Text*>(result)[i] = text;
-  }
-  return 0;
-}
-
 TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
   const arithmetic::Operator op{.apply = concatenate, .element_bytes = 80};
   for (const Rank p : {2, 3, 4, 5, 7, 8, 13}) {
