@@ -55,7 +55,7 @@ order::Count selected(const std::byte* elements, const std::byte* mask, order::C
   order::Count found = 0;
   order::Count i = 0;
   for (; i + lanes <= count; i += lanes) {
-    __builtin_prefetch(elements + i * sizeof(Bits) + 4096, 0, 0);
+    __builtin_prefetch(elements + i * sizeof(Bits) + 4096, 0, 2);
     const auto taken = hn::Ne(widened(d, bytes + i), hn::Zero(d));
     hn::StoreU(compressed(d, hn::LoadU(d, x + i), taken), d, out + found);
     found += hn::CountTrue(d, taken);

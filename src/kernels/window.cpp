@@ -73,8 +73,8 @@ struct Source {
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
 
   HWY_INLINE void fetch_ahead(Count i) const {
-    __builtin_prefetch(reinterpret_cast<const char*>(first + i) + 8192, 0, 0);
-    if constexpr (is_product(terms)) __builtin_prefetch(reinterpret_cast<const char*>(second + i) + 8192, 0, 0);
+    __builtin_prefetch(reinterpret_cast<const char*>(first + i) + 8192, 0, 2);
+    if constexpr (is_product(terms)) __builtin_prefetch(reinterpret_cast<const char*>(second + i) + 8192, 0, 2);
   }
   /// Elements before those from which on `first` is aligned.
   Count before_alignment() const {
