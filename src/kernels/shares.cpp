@@ -102,7 +102,8 @@ HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
 }
 
 /// The loads of one core do not keep memory busy by themselves. So many bytes before they are needed, lines are asked
-/// for; never beyond the elements, where looking up a page costs more than is won. Why the second-level cache: see fold.cpp.
+/// for; never beyond the elements, where looking up a page costs more than is won. Why the second-level cache: see
+/// fold.cpp.
 constexpr Count ahead = 8192;
 
 template <class T>
