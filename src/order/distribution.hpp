@@ -14,28 +14,28 @@ namespace steadfold::order {
 
 enum class Distribution { lower, upper, power2, optimized, balanced };
 
-/// The rule of that name, or nothing.
+/// Sets `distribution` to the rule of that name. False, and nothing set, if there is no such rule.
 bool distribution_named(std::string_view name, Distribution& distribution) noexcept;
 
-/// The deviation (alpha of [S0] eq. 3.9, a share of N/p) at which [S0] shows its table 3.3.
+/// The deviation (alpha in [S0] eq. 3.9, a fraction of N/p) that [S0] uses for its table 3.3.
 inline constexpr double usual_deviation = 0.2;
 
-/// The element count of every rank; their sum is `element_count`. `deviation` counts for `optimized` only.
+/// The element count of every rank; the sum is `element_count`. Only `optimized` uses `deviation`.
 std::vector<Count> counts(Distribution distribution, Count element_count, Rank rank_count,
                           double deviation = usual_deviation);
 
-/// Without a list: `lower`, `upper` and `power2`; nothing for the others.
+/// The shares as a closed form, for `lower`, `upper` and `power2`; `nullopt` for the others.
 std::optional<TwoShares> closed_form(Distribution distribution, Count element_count, Rank rank_count) noexcept;
 
 /// Where the elements of every rank begin.
 std::vector<Index> starts_of(std::span<const Count> counts);
 
-/// What `balanced` makes least, in seconds: the additions of the rank that holds most, then in each round of a binomial
-/// tree the largest record under way, its nodes sent and combined.
+/// The cost that `balanced` minimises, in seconds: the additions of the rank with most elements and, for every round of
+/// a binomial tree, sending and combining the nodes of that round's largest record.
 double balance_seconds(std::span<const Count> counts);
 
-/// The deviation at which `optimized` costs least: of 0, 0.2, and the powers of two from 1 down to where no start
-/// moves. Of equal ones the smallest.
+/// The deviation at which `optimized` costs least, among 0, 0.2, and the powers of two from 1 down to where no start
+/// moves. The smallest wins a tie.
 double balanced_deviation(Count element_count, Rank rank_count);
 
 }  // namespace steadfold::order

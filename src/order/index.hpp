@@ -1,5 +1,5 @@
-// The words of the house for places and sizes, and the coordinates of the reduction tree over element indices.
-// Rank order: not concerned. Cost: O(1), no allocation. Source: [S0] Stelz 2022, chapters 2 and 3.
+// Types for indices, counts, ranks and bytes, and the coordinates of the reduction tree over element indices.
+// Cost: O(1), no allocation. Source: [S0] Stelz 2022, chapters 2 and 3.
 #pragma once
 
 #include <bit>
@@ -14,13 +14,13 @@ using Count = std::uint64_t;  // a number of elements
 using Rank = std::int32_t;    // a process, 0..p-1
 using Bytes = std::size_t;    // a size in memory or on the wire
 
-/// The level of the largest full dyadic node that may start at `x`: max_y(x) of [S0], chapter 3. Index 0 fits them all.
+/// The level of the largest full dyadic node that may start at `x`: max_y(x) of [S0], chapter 3. No limit for index 0.
 constexpr int max_level(Index x) noexcept { return x == 0 ? 63 : std::countr_zero(x); }
 
-/// The start of the node that takes in the largest node at `x` (x > 0) as its right child: [S0] eq. 3.1.
+/// The start of the node whose right child is the largest node at `x` (x > 0): [S0] eq. 3.1.
 constexpr Index parent(Index x) noexcept { return x & (x - 1); }
 
-/// The last index below the largest node at `x` (x > 0): [S0] eq. 3.6.
+/// The last index inside the largest node at `x` (x > 0): [S0] eq. 3.6.
 constexpr Index largest_subtree_child(Index x) noexcept { return x | (x - 1); }
 
 /// ceil(log2(n)) for n >= 1, 0 for n = 0: the level of the root over n elements, and the fewest rounds over n ranks.
@@ -44,7 +44,7 @@ constexpr bool are_siblings(Node left, Node right) noexcept {
   return left.level == right.level && left.end() == right.start && max_level(left.start) > left.level;
 }
 
-/// The node above two siblings, named by its left child: [S0] chapter 2, (x, y + 1).
+/// The parent of two siblings, given the left one: [S0] chapter 2, (x, y + 1).
 constexpr Node above(Node left) noexcept { return {left.start, left.level + 1}; }
 
 }  // namespace steadfold::order

@@ -1,5 +1,5 @@
 // Half-open intervals of element indices and sorted sets of them: what a partial covers.
-// Rank order: not concerned. Cost: O(1) per interval. Source: ours; [S0] chapter 3.
+// Cost: O(1) per interval. Source: ours; [S0] chapter 3.
 #pragma once
 
 #include <bit>
@@ -35,9 +35,9 @@ constexpr Node last_node(Interval interval) noexcept {
   return {interval.end - (Count{1} << level), level};
 }
 
-/// How many maximal full dyadic nodes an interval has; at most 2 floor(log2 size) + 1.
-/// Left of the highest power of two that splits the interval the node sizes are the bits of one number, right of it of
-/// another.
+/// How many maximal full dyadic nodes an interval has; at most 2 floor(log2 size) + 1. The multiple of the highest
+/// power of two in the interval splits it: the node sizes on its left are the bits of one number, those on its right
+/// the bits of another.
 constexpr Count node_count(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const int top = floor_log2(interval.begin ^ interval.end);
@@ -45,20 +45,19 @@ constexpr Count node_count(Interval interval) noexcept {
   return static_cast<Count>(std::popcount(pivot - interval.begin) + std::popcount(interval.end - pivot));
 }
 
-/// Most nodes that an interval of that size has, wherever it begins, and any beginning of it: what stands on a
-/// builder's stack before the rest comes.
+/// The most nodes that any interval of this size, or any beginning of one, can have: the room a builder's stack needs.
 constexpr Count most_nodes(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const Count bound = 2 * static_cast<Count>(floor_log2(interval.size())) + 1;
   return interval.size() < bound ? interval.size() : bound;
 }
 
-/// A fingerprint of intervals: whether those of all ranks together are 0..N-1 exactly once, without a list of them.
-/// An index is covered once where one interval more began than ended before it; that holds everywhere when all begins
-/// and N are the same numbers as all ends and 0, and two words tell that but for one case in 2^64.
+/// A fingerprint of intervals that tells whether those of all ranks together are 0..N-1 exactly once, without listing
+/// them. That is so when all begins together with N are the same numbers as all ends together with 0. Two words are
+/// compared instead of lists, which misses one fault in 2^64.
 struct Coverage {
   Count rows = 0;
-  std::uint64_t boundaries = 0;  // hashes of ends less hashes of begins, modulo 2^64
+  std::uint64_t boundaries = 0;  // hashes of ends minus hashes of begins, modulo 2^64
 
   constexpr void add(Interval interval) noexcept {
     if (interval.empty()) return;
@@ -86,8 +85,8 @@ class IntervalSet {
   IntervalSet() = default;
   explicit IntervalSet(Interval interval) { add(interval); }
 
-  /// Takes in an interval; false, and the set unchanged, when it overlaps what is there. Cost: O(intervals), O(1) at
-  /// the end.
+  /// Adds an interval. Returns false and leaves the set unchanged if it overlaps one in the set. Cost: O(intervals),
+  /// O(1) at the end.
   bool add(Interval interval);
 
   std::span<const Interval> intervals() const noexcept { return intervals_; }

@@ -95,7 +95,7 @@ IntervalSet Layout::rows_in_order(RankRange range) const {
     const std::size_t last = first_[static_cast<std::size_t>(end)];
     if (first < last) rows.add({intervals_[first].begin, intervals_[last - 1].end});
   };
-  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // ranks counted from 0 again
+  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // ranks that wrap around to 0, 1, ...
   add(0, beyond);
   add(range.first, range.first + range.count - beyond);
   return rows;

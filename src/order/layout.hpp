@@ -1,6 +1,6 @@
-// Which rank holds which elements: a table of intervals by rank, each rank's in the order of its memory.
-// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes a rank, or 16 an interval; none
-// where the starts have a closed form. Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
+// Which rank holds which elements: every rank's intervals, in the order of its memory.
+// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes per rank, or 16 per interval; none
+// if the starts have a closed form. Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
 #pragma once
 
 #include <optional>
@@ -27,10 +27,10 @@ class Layout {
   /// Rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// The same without a table, as rank `mine` needs it: `intervals` answers for that rank alone.
+  /// The same from a closed form, without a table. `intervals` may then be asked for rank `mine` only.
   static Layout contiguous(const TwoShares& shares, Rank mine);
 
-  /// Rank i holds lists[i]; see `fault` for what makes such a table unusable.
+  /// Rank i holds lists[i]. Lists that overlap or leave gaps are accepted; `fault` reports them.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
   Rank rank_count() const noexcept { return shares_ ? shares_->rank_count() : static_cast<Rank>(first_.size()) - 1; }
@@ -40,22 +40,22 @@ class Layout {
   std::span<const Interval> intervals(Rank rank) const noexcept;
   Count local_count(Rank rank) const noexcept;
 
-  /// Whether rank i's elements, where it has any, stand right behind those of the ranks before it, from 0 on.
+  /// Whether the elements of ranks 0, 1, ... follow each other without gaps, from index 0 on. Ranks may be empty.
   bool in_rank_order() const noexcept { return in_rank_order_; }
-  /// Where a rank's elements begin, [S0] eq. 3.3, and which rank holds an element, eq. 3.4; the rank count stands for
-  /// the end. Of layouts in rank order. Cost: O(1), O(log p) of a table.
+  /// Where a rank's elements begin ([S0] eq. 3.3; the rank count gives the element count), and which rank holds an
+  /// element (eq. 3.4). For layouts in rank order only. Cost: O(1), or O(log p) to search a table.
   Index start(Rank rank) const noexcept;
   Rank owner(Index index) const noexcept;
 
-  /// What the ranks of `range` hold together. The layout must be free of faults. Cost: O(1) where it is in rank order.
+  /// All rows that the ranks of `range` hold. The layout must have no fault. Cost: O(1) if it is in rank order.
   IntervalSet rows(RankRange range) const;
 
   /// Why the lists do not cover 0..N-1 exactly once.
   struct Fault {
     Status status;     // gap or overlap
-    std::string text;  // the first indices that are concerned and, of an overlap, the ranks
+    std::string text;  // the first indices concerned and, for an overlap, the ranks
   };
-  /// Nothing when they do.
+  /// `nullopt` if the lists do cover it.
   std::optional<Fault> fault() const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -64,9 +64,9 @@ class Layout {
   IntervalSet rows_in_order(RankRange range) const;
   Rank rank_of(std::size_t interval) const noexcept;
 
-  std::optional<TwoShares> shares_;  // instead of all ranks' intervals
+  std::optional<TwoShares> shares_;  // if set, replaces all ranks' intervals
   std::vector<Interval> intervals_;
-  std::vector<std::size_t> first_ = {0};  // of each rank in intervals_, and the end
+  std::vector<std::size_t> first_ = {0};  // where each rank's begin in intervals_, and the end
   Count element_count_ = 0;
   bool in_rank_order_ = false;  // intervals ascend from rank to rank and touch
 };

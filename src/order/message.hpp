@@ -1,13 +1,13 @@
-// What opens every message and every slot: the status word, the logical time of the message, and the call's digest.
-// Rank order: not concerned. Cost: 16 bytes a message. Source: ours.
+// The header of every message and every slot: a status, the message's logical time, and the call's digest.
+// Cost: 16 bytes per message. Source: ours.
 #pragma once
 
 #include <cstdint>
 
 namespace steadfold {
 
-/// What went wrong, by severity: partials that meet keep the larger one. The numbers are those of sf_status in
-/// steadfold.h.
+/// What went wrong, in ascending severity: merging two partials keeps the larger status. The numbers are those of
+/// sf_status in steadfold.h.
 enum class Status : std::uint32_t {
   ok = 0,
   empty = 1,             // nothing to reduce, and the operator has no neutral element
@@ -21,7 +21,7 @@ enum class Status : std::uint32_t {
   internal = 9,
 };
 
-/// A damaged message may hold any number: it counts as a lost one.
+/// A damaged message may hold any number; an unknown one means that the transport failed.
 constexpr Status known(Status status) noexcept {
   return status <= Status::internal ? status : Status::transport_failed;
 }

@@ -14,9 +14,9 @@ namespace {
 
 }  // namespace
 
-/// A right child x > 0 stands on a rank, the left one beside it at parent(x). [S0] Algorithm 2 walks the indices of a
-/// rank whose parents lie before its start, from one maximal subtree to the next. Its line 1 leaves rank 0 out, which
-/// has none; a rank that starts at 0 after empty ones has none either, and there Algorithm 2 would not end.
+/// On every rank, counts the right children x > 0 whose left sibling, which starts at parent(x), lies before the rank's
+/// start. [S0] Algorithm 2 does so, from one maximal subtree to the next. Its line 1 leaves out rank 0, which has none;
+/// a rank that starts at 0 after empty ones has none either, and there Algorithm 2 would not end.
 Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) {
   Count nodes = 0;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {
@@ -25,7 +25,7 @@ Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) 
     if (start < before || (rank == 0 && start > 0) || start > element_count) refuse(rank, start, before);
     const Index end = rank + 1 < starts.size() ? starts[rank + 1] : element_count;
     if (start == 0) continue;
-    // The last index of the subtree before: no overflow, not even at the largest index.
+    // `last` ends the previous subtree: nothing overflows, not even at the largest index.
     for (Index last = start - 1; last < end - 1;) {
       ++nodes;
       last = largest_subtree_child(last + 1);

@@ -1,5 +1,5 @@
-// PE-intersecting nodes of the tree over elements in rank order, and the score that [S0] makes of them.
-// Rank order: rank i's elements stand before those of rank i + 1. Cost: O(log N) a rank.
+// PE-intersecting nodes of the tree over elements in rank order, and the score that [S0] computes from them.
+// Rank order: rank i's elements stand before those of rank i + 1. Cost: O(log N) per rank.
 // Source: [S0] section 2.1, Algorithm 2 and eq. 3.7.
 #pragma once
 
@@ -18,7 +18,7 @@ Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count);
 inline constexpr double score_message_seconds = 281e-9;
 inline constexpr double score_addition_seconds = 4.15e-9;
 
-/// [S0] eq. 3.7: a message a node, one after the other, and the additions of the rank that holds most.
+/// [S0] eq. 3.7: one message per node, one after the other, and the additions of the rank with most elements.
 constexpr double score_seconds(Count nodes, Count most_additions) noexcept {
   return score_message_seconds * static_cast<double>(nodes) +
          score_addition_seconds * static_cast<double>(most_additions);

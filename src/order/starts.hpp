@@ -1,5 +1,5 @@
 // Where each rank's elements begin, and which rank holds an element: startIndex and rankFromIndex of [S0].
-// Rank order: kept. Cost: closed forms O(1) and 24 bytes, whatever the rank count; a table O(log p) a look-up.
+// Rank order: kept. Cost: closed forms O(1) and 24 bytes for any rank count; a table O(log p) per look-up.
 // Source: [S0] eq. 3.2-3.4 and section 3.1.3; the closed forms are its future work (chapter 5).
 #pragma once
 
@@ -21,7 +21,7 @@ class TwoShares {
   constexpr Count element_count() const noexcept { return start(rank_count_); }
   constexpr Count count(Rank rank) const noexcept { return rank < boundary_ ? first_share_ : last_share_; }
 
-  /// Of rank_count(): the element count.
+  /// The index at which a rank's elements begin; start(rank_count()) is the element count.
   constexpr Index start(Rank rank) const noexcept {
     const Rank first = std::min(rank, boundary_);
     return static_cast<Count>(first) * first_share_ + static_cast<Count>(rank - first) * last_share_;
@@ -45,8 +45,8 @@ class TwoShares {
   Count last_share_;
 };
 
-/// The same from a table of ascending starts, the first of which is 0: the last rank that starts at or before `x`, so
-/// none that is empty.
+/// The same from a table of ascending starts, the first of them 0: the last rank that starts at or before `x`, which is
+/// never an empty one.
 inline Rank rank_of(std::span<const Index> starts, Index x) noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
 }
