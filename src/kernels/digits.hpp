@@ -1,5 +1,5 @@
 // Doubles cut into signed 32-bit digits of a fixed-point number, for accumulators that add them one by one.
-// Rank order: none. Cost: some 14 vector operations for as many elements as a vector has lanes. Source: ours.
+// Cost: some 14 vector operations for as many elements as a vector has lanes. Source: ours.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ struct Digits {
   alignas(64) std::array<std::int64_t, most_cut> high;
 };
 
-/// Cuts `count` doubles, at most `most_cut`, aligned or not. False, and no digits, where one of them is infinite or
-/// NaN.
+/// Cuts `count` doubles, at most `most_cut`, aligned or not. False, with `digits` undefined, if one of them is infinite
+/// or NaN.
 using CutIntoDigits = bool (*)(const void* elements, order::Count count, Digits& digits) noexcept;
 
-/// Null where the target has none.
+/// The target's kernel, or null if it has none.
 CutIntoDigits cut_into_digits(Target target) noexcept;
 
 }  // namespace steadfold::kernels

@@ -1,7 +1,7 @@
-// Kernels of fold.hpp. A pass turns every W elements, W the lanes of a vector, into one: W vectors become the vector of
-// their W sums by log2(W) halvings, each a blend, a shuffle and an operation of two vectors into one. Passes repeat
-// until nothing is left; what a pass leaves over at the ends of the interval are maximal nodes. Long intervals go chunk
-// by chunk, the chunks' values on a binary counter: the record's own nodes.
+// Kernels of fold.hpp. A pass turns every W elements into one, where W is the lanes of a vector: W vectors become the
+// vector of their W sums by log2(W) halvings, each a blend, a shuffle and an operation of two vectors into one. Passes
+// repeat until nothing is left; what a pass leaves over at the ends of the interval are maximal nodes. Long intervals
+// are folded in chunks whose values go to a binary counter: it holds the record's nodes.
 #include "kernels/fold.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass sta
 constexpr Count chunk = Count{1} << chunk_level;
 constexpr Count most_nodes_of_chunk = 2 * chunk_level + 1;
 
-/// The maximal nodes of chunks that come in ascending order, one after the other.
+/// A binary counter that combines the values of chunks, pushed in ascending order, into their maximal nodes.
 template <class Op, class T>
 class Counter {
  public:
@@ -100,7 +100,7 @@ struct Lanewise<Min> {
   static HWY_INLINE V of(D d, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
       return nan_wins(d, a, b,
-                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));  // equal: zeros, or no matter
+                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));  // equal: zeros, or the same bits
     else
       return hn::Min(a, b);
   }
@@ -117,8 +117,8 @@ struct Lanewise<Max> {
   }
 };
 
-/// Neighbours `distance` lanes apart combined: lanes whose number has that bit unset hold pairs of `a`, the others of
-/// `b`. Of a pair either may stand left, which for these operators no bit tells.
+/// Combines neighbours `distance` lanes apart: lanes whose number has that bit unset get pairs of `a`, the others pairs
+/// of `b`. Either of a pair may be the left operand, which changes no bit for these operators.
 template <class Op, std::size_t distance, class D, class V>
 HWY_INLINE V halve(D d, V a, V b) {
   using T = hn::TFromD<D>;
@@ -146,17 +146,17 @@ HWY_INLINE V halve(D d, V a, V b) {
 #endif
 }
 
-/// The loads of one core do not keep memory busy by themselves: lines are asked for 8 KiB before they are needed. They
-/// are asked for into the second-level cache. The hint "not to be kept" drops them from the shared cache of some
-/// processors (Intel Xeon), and a second pass over the same data then takes four times as long.
+/// Asks for cache lines 8 KiB before they are needed, since one core's loads alone do not keep memory busy. They go to
+/// the second-level cache: the hint "not to be kept" drops them from the shared cache of some processors (Intel Xeon),
+/// and a second pass over the same data then takes four times as long.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* x, Count count) {
   const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
   for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 2);
 }
 
-/// Where vectors come from: straight from memory, or cut out of aligned ones, since a load across cache lines costs
-/// two.
+/// How vectors are loaded: `Straight` from memory, or `Cut` out of two aligned ones, since a load across cache lines
+/// costs two.
 template <class D, bool ahead>
 struct Straight {
   using T = hn::TFromD<D>;
@@ -173,7 +173,7 @@ class Cut {
   using DI = hn::RebindToSigned<D>;
 
  public:
-  /// Elements stand `lanes` beyond an aligned address, all of them.
+  /// Every address loaded from is `lanes` elements beyond an aligned one.
   HWY_INLINE explicit Cut(std::size_t lanes)
       : lanes_(lanes), index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes)))) {}
 
@@ -202,15 +202,15 @@ struct Folded {
   using V = hn::Vec<D>;
   static constexpr Count lanes = Count{1} << levels;
 
-  /// What a pass makes one of, in levels of the tree: three at least; six over whole chunks by the operator that most
-  /// calls use, where that needs no more than 64 loads in a row.
+  /// How many times a pass folds W elements into one: at least three levels of the tree; six levels over whole chunks
+  /// for the operators that most calls use, if that needs no more than 64 loads in a row.
   static constexpr bool is_common = std::is_same_v<Op, Sum> && std::is_floating_point_v<T>;
   static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
   static constexpr int long_depth = !is_common ? short_depth : levels == 4 ? 1 : 6 / levels;
   static constexpr Count factor = power(lanes, short_depth);
 
-  /// The vector of the W values of nodes of W^depth elements each, from x on; of which 2^level halvings are done.
-  /// Memory is read in ascending order, which the processor's own prefetching wants.
+  /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order when level ==
+  /// levels. Memory is read in ascending order, which the processor's own prefetching wants.
   template <int depth, int level, class Loads>
   static HWY_INLINE V sums(const T* x, const Loads& loads) {
     if constexpr (depth == 0) {
@@ -225,7 +225,7 @@ struct Folded {
     }
   }
 
-  /// outputs * factor elements to `outputs`; apart from each other.
+  /// Folds outputs * factor elements into `outputs` values; `from` and `to` do not overlap.
   static HWY_INLINE void pass(const T* from, Count outputs, T* to) {
     if (outputs < lanes) {
       for (Count i = 0; i < outputs; ++i) to[i] = node<Op, short_depth * levels>(from + i * factor);
@@ -286,7 +286,7 @@ struct Folded {
     }
   }
 
-  /// `inside`: elements of ours stand around the chunk on both sides.
+  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
   static T whole_chunk(const T* x, [[maybe_unused]] bool inside) {
 #if HWY_TARGET == HWY_AVX3
     if constexpr (is_common) {
@@ -301,10 +301,10 @@ struct Folded {
     const T* x = static_cast<const T*>(elements);
     T* const nodes = static_cast<T*>(nodes_out);
     const Index end = begin + count;
-    const Index first = (begin + chunk - 1) / chunk;  // the chunks that lie within
+    const Index first = (begin + chunk - 1) / chunk;  // first, ..., last - 1 lie within the interval
     const Index last = end / chunk;
     if (first >= last) {
-      const Index split = std::min(end, first * chunk);  // it may touch two chunks, one part in each
+      const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of two at most
       const Count written = within_chunk(x, begin, split - begin, nodes);
       return written + within_chunk(x + (split - begin), split, end - split, nodes + written);
     }

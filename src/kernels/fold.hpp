@@ -1,6 +1,6 @@
 // Full dyadic nodes of contiguous elements: the values that a tree record keeps of an interval.
-// Rank order: kept; left op right but for +, *, min and max of numbers, where no bit tells (NaN payloads may).
-// Cost: one operation an element and one pass over memory; nothing is stored but what stands on the stack.
+// Rank order: kept; +, *, min and max of numbers may swap operands, which changes no bit (but those of NaN payloads).
+// Cost: one operation per element and one pass over memory; needs no memory but the stack.
 // Source: [S0] chapter 2 and 3.1.4, Algorithm 4 (eight elements by hadd); the transposing reduction here is ours.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace steadfold::kernels {
 /// was asked for; `nodes` has room for order::most_nodes of them. Reads no other memory.
 using Fold = order::Count (*)(const void* elements, order::Index begin, order::Count count, void* nodes) noexcept;
 
-/// For Op one of Sum, Product, Min, Max and T a number type. Where a target has no kernel: the reference.
+/// For Op one of Sum, Product, Min, Max and T a number type. The reference if the target has no kernel.
 template <class Op, class T>
 Fold fold(Target target) noexcept;
 

@@ -1,5 +1,5 @@
-// The scalar reference of fold.hpp, which kernels equal bit for bit and end with.
-// Rank order: left is always the lower index. Cost: an operation an element. Source: [S0] eq. 2.3.
+// The scalar reference of fold.hpp: kernels equal it bit for bit, and use it at the ends of what they fold.
+// Rank order: left is always the lower index. Cost: one operation per element. Source: [S0] eq. 2.3.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace steadfold::kernels {
 using order::Count;
 using order::Index;
 
-/// [S0] eq. 2.3 on a full node, unrolled by the compiler; the left half is read first.
+/// The value of a full node by [S0] eq. 2.3, unrolled by the compiler; the left half is read first.
 template <class Op, int level, class T>
 inline T node(const T* x) noexcept {
   if constexpr (level == 0) {
@@ -57,13 +57,13 @@ Count reference(const void* elements, Index begin, Count count, void* nodes) noe
   return one_by_one<Op>(static_cast<const T*>(elements), begin, count, static_cast<T*>(nodes));
 }
 
-/// Row y of a column.
+/// Row y of a table whose row 0 is `first`.
 template <class T>
 inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
   return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
 }
 
-/// [S0] eq. 2.3 down a column, `at(y)` its elements.
+/// The value of a full node down a column whose elements are `at(y)`: [S0] eq. 2.3.
 template <class Op, int level, class At>
 inline auto down(const At& at, int y = 0) noexcept {
   if constexpr (level == 0) {

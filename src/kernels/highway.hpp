@@ -1,4 +1,4 @@
-// Which of Highway's instruction sets we build, and under which of our names. Without Highway only the reference is.
+// Which of Highway's instruction sets we build, and our names for them. Without Highway only the reference is built.
 //
 // A file with kernels reads:
 //
@@ -23,7 +23,7 @@
 
 #if __has_include(<hwy/highway.h>) && (defined(__x86_64__) || defined(__aarch64__))
 #define STEADFOLD_HIGHWAY 1
-// Not built: what has no advantage over another one here.
+// Not built: targets that have no advantage over another one here.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include <hwy/base.h>
 #include <hwy/detect_targets.h>
@@ -31,8 +31,8 @@
 #define STEADFOLD_HIGHWAY 0
 #endif
 
-// Pointers to what a function's name stands for in the namespace of every target, null where that is not built: what
-// `pick` chooses from. The name may have template arguments.
+// Pointers to the function of this name in the namespace of every target, null for targets that are not built; `pick`
+// chooses from them. The name may have template arguments.
 #define STEADFOLD_EACH(...)                                                                \
   STEADFOLD_SSE4(__VA_ARGS__), STEADFOLD_AVX2(__VA_ARGS__), STEADFOLD_AVX512(__VA_ARGS__), \
       STEADFOLD_NEON(__VA_ARGS__), STEADFOLD_SVE(__VA_ARGS__)

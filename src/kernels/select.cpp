@@ -19,8 +19,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where there is no instruction for it, Highway 1.0.3 compresses by tables that compilers copy to the stack each time:
-// ten times slower than one by one.
+// Without an instruction for it, Highway 1.0.3 compresses by tables that compilers copy to the stack each time: ten
+// times slower than copying one by one.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SVE
 constexpr bool can_compress = true;
 #else
@@ -43,8 +43,8 @@ HWY_INLINE auto compressed(D d, hn::Vec<D> elements, Mask taken) {
   return hn::BitCast(d, hn::Compress(hn::BitCast(halves, elements), both));
 }
 
-/// A full vector is stored each time: what is too much is overwritten by the next one. There is room, since no more
-/// were selected than looked at.
+/// Stores a full vector each time; the next one overwrites the excess. `to` has room for it, since no more elements
+/// were selected than read.
 template <class Bits>
 order::Count selected(const std::byte* elements, const std::byte* mask, order::Count count, std::byte* to) noexcept {
   const hn::ScalableTag<Bits> d;

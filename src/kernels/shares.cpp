@@ -1,6 +1,5 @@
-// Kernels of shares.hpp. A bin is a column of lanes: each adds up the bit patterns of term + extractor, modulo 2^64,
-// from which the extractor's own are taken away in the end. Sums of integers have no order, so that no lane count
-// shows.
+// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64; in the end
+// those of the extractors are subtracted. Sums of integers have no order, so the lane count does not show.
 #include "kernels/shares.hpp"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ double load(const void* elements, Count number) noexcept {
 
 [[maybe_unused]] constexpr std::uint64_t infinity = 0x7FF0000000000000;
 
-/// Adds sums of the bit patterns of `count` terms that were moved by the extractors.
+/// Adds to `sums` what `found` holds: the bit patterns of `count` terms, each plus an extractor, less the extractors'.
 template <int bin_count>
 void take_away_extractors(const std::uint64_t* found, Count count, const double* extractors,
                           std::int64_t* sums) noexcept {
@@ -92,18 +91,17 @@ HWY_INLINE V factors(const T* x, const T* y) {
     return load(D(), x);
 }
 
-/// Whether the largest is found by comparing bit patterns. Without such an instruction a comparison and a choice follow
-/// each other, and every vector waits for the one before: then magnitudes are compared, and what is not finite shows in
-/// x - x, which otherwise is +0.
+/// Whether the largest is found by comparing bit patterns. Without an instruction for that, a comparison and a choice
+/// follow each other, and every vector waits for the one before. Then magnitudes are compared, and a term that is not
+/// finite shows in x - x, which is otherwise +0.
 constexpr bool compares_bits = HWY_TARGET == HWY_AVX3 || HWY_HAVE_SCALABLE != 0;
 
 HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
   return static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), lanes)));
 }
 
-/// The loads of one core do not keep memory busy by themselves. So many bytes before they are needed, lines are asked
-/// for; never beyond the elements, where looking up a page costs more than is won. Why the second-level cache: see
-/// fold.cpp.
+/// Lines are asked for this many bytes ahead, since one core's loads alone do not keep memory busy; never beyond the
+/// elements, where looking up a page costs more than is won. fold.cpp says why to the second-level cache.
 constexpr Count ahead = 8192;
 
 template <class T>
@@ -111,7 +109,7 @@ HWY_INLINE void fetch_ahead(const T* x) {
   __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead, 0, 2);
 }
 
-// The sums are names, not an array, since vectors of SVE have no size; and nothing takes their address, which would
+// The sums are variables, not an array, since vectors of SVE have no size; nothing takes their address, which would
 // keep them in memory.
 template <TermForm form, class T, int bin_count>
 std::uint64_t shares(const void* first, const void* second, Count count, double scale_by, const double* extractors,
@@ -136,7 +134,7 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   T last[2][hn::MaxLanes(d)] = {};
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + lanes > count) [[unlikely]] {  // zeros behind have no shares
+    if (done + lanes > count) [[unlikely]] {  // padded with zeros, which have no shares
       std::memcpy(last[0], x, (count - done) * sizeof(T));
       std::memcpy(last[1], y, (count - done) * sizeof(T));
       x = last[0];

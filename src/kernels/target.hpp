@@ -1,5 +1,5 @@
 // The instruction sets that kernels are built for, and the one that runs.
-// Rank order: not concerned. Cost: `chosen` is a load after the first call. Source: ours; Highway names the sets.
+// Cost: `chosen` is one load after the first call. Source: ours; Highway names the sets.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ enum class Target : std::uint32_t { scalar, sse4, avx2, avx512, neon, sve };
 
 std::string_view name_of(Target target) noexcept;
 
-/// What was built and runs on this machine, from the plainest to the best; `scalar` is the first.
+/// The targets that were built and run on this machine, from the plainest to the best; the first is `scalar`.
 std::span<const Target> available() noexcept;
 
-/// What STEADFOLD_TARGET names, else the best. `scalar` where it names one that is not available: see `forced`.
+/// The target that STEADFOLD_TARGET names, else the best. `scalar` if the one named is not available: see `forced`.
 Target chosen() noexcept;
 
-/// What STEADFOLD_TARGET says; empty where it is not set.
+/// The value of STEADFOLD_TARGET; empty if it is not set.
 std::string_view forced() noexcept;
 /// Whether STEADFOLD_TARGET is unset or names a target that is available.
 bool forced_is_available() noexcept;

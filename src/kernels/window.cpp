@@ -19,9 +19,9 @@
 namespace steadfold::kernels {
 namespace {
 
-constexpr Count most_blocks = 64;  // what one lane adds in a block is below 2^52 units: 2^58, and 2^61 in 8 lanes
+constexpr Count most_blocks = 64;  // one lane adds less than 2^52 units per block: 2^58, and 2^61 in 8 lanes
 
-/// Read where it is used, so that compilers do not know what a product by it comes to.
+/// Volatile, so that compilers do not know the result of a product by it.
 [[maybe_unused]] const volatile double opaque_one = 1.0;
 
 }  // namespace
@@ -55,7 +55,7 @@ constexpr bool is_absolute(Terms terms) { return terms == Terms::absolute_double
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
 HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
-/// Terms, where they stand, a vector of doubles at a time.
+/// The terms in memory, read as vectors of doubles.
 template <Terms terms>
 struct Source {
   static constexpr bool of_doubles =
@@ -69,14 +69,14 @@ struct Source {
     if constexpr (is_absolute(terms)) return hn::Abs(load(first + i));
     return load(first + i);
   }
-  /// What the product lost, exactly; see rests_are_exact.
+  /// The rounding error of the product, exact if `rests_are_exact`.
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
 
   HWY_INLINE void fetch_ahead(Count i) const {
     __builtin_prefetch(reinterpret_cast<const char*>(first + i) + 8192, 0, 2);
     if constexpr (is_product(terms)) __builtin_prefetch(reinterpret_cast<const char*>(second + i) + 8192, 0, 2);
   }
-  /// Elements before those from which on `first` is aligned.
+  /// How many elements stand before the first aligned one; 0 if elements are never aligned.
   Count before_alignment() const {
     const auto beyond = reinterpret_cast<std::uintptr_t>(first) % (hn::MaxLanes(D()) * sizeof(Element));
     return beyond % sizeof(Element) != 0 || beyond == 0
@@ -107,8 +107,8 @@ class Padded {
   alignas(64) Element second_[is_product(terms) ? room : 1];
 };
 
-/// Adds v to a level and returns what that lost. Sums come out of adders and multipliers alike: levels take turns, so
-/// that processors which have both keep both busy.
+/// Adds v to a level and returns the rounding error. Levels take turns between additions and multiply-adds, so that
+/// processors with units for each keep both busy.
 template <int level>
 HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
   if constexpr (!has_fma) {
@@ -129,7 +129,7 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
 template <Terms terms, int levels>
 struct Window {
   static constexpr bool has_rests = terms == Terms::products_of_doubles;
-  /// A product gives the lower levels two rests, its own and that of its error: half as many fill them.
+  /// A product gives the lower levels two terms, its rest and its error, so half as many products fill them.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
   HWY_INLINE static V start(int top, int level) {
@@ -137,9 +137,9 @@ struct Window {
     return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
   }
 
-  /// One vector of terms into one chain. Gathered on the way: `strayed`, whose sign and exponent are not 0 where the
-  /// first level left its binade, if only for a while; `lost`, not 0 where the last level lost something; `least` of
-  /// the absolute products.
+  /// Adds one vector of terms to one chain, and gathers: `strayed`, whose sign and exponent are not 0 if the first
+  /// level left its binade, even for a while; `lost`, not 0 if the last level lost something; `least` of the absolute
+  /// products.
   HWY_INLINE static void add(const Source<terms>& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
     const V term = source[i];
@@ -219,11 +219,11 @@ struct Window {
   HWY_INLINE static bool fits(VI strayed, V lost) {
     const DI di;
     const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));
-    const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // less the sign of zeros
+    const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // doubling drops the sign of zeros
     return hn::AllTrue(di, hn::Eq(hn::Or(outside, left_over), hn::Zero(di)));
   }
 
-  /// A product below 2^-960 may have lost more than a double holds, unless a factor is 0.
+  /// The error of a product below 2^-960 may be too small for a double, unless a factor is 0.
   static constexpr double tiny = 0x1p-960;
 
   HWY_INLINE static bool is_tiny(V least) { return !hn::AllTrue(D(), hn::Ge(least, hn::Set(D(), tiny))); }
