@@ -1,6 +1,6 @@
 // The memory of an endpoint's landing slots: one block, every slot on a cache line of its own.
-// Rank order: not concerned. Cost: capacities rounded up to 64 bytes, more by one at least; one allocation; pages are
-// touched when first used. Source: ours.
+// Cost: one allocation; every capacity is rounded up to a multiple of 64 bytes, by at least one byte; pages are touched
+// when first used. Source: ours.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class LandingSlots {
   std::span<std::byte> operator[](SlotNumber slot) noexcept {
     return {block_.get() + slots_[slot].first, slots_[slot].capacity};
   }
-  /// The slot and what follows up to the next one, a byte at least: a message that reaches it did not fit.
+  /// The slot and the margin behind it, at least one byte: a message that reaches into the margin did not fit.
   std::span<std::byte> with_margin(SlotNumber slot) noexcept {
     return {block_.get() + slots_[slot].first, room_for(slots_[slot].capacity)};
   }

@@ -1,7 +1,6 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
 // Rank order: messages between two ranks of one endpoint arrive in the order put, as MPI promises per tag.
-// Cost: one Isend, one Irecv and their tests a message.
-// Source: ours.
+// Cost: one Isend, one Irecv and their tests per message. Source: ours.
 #include "transport/mpi.hpp"
 
 #include <sched.h>
@@ -23,9 +22,9 @@ namespace steadfold::transport {
 namespace {
 
 constexpr Bytes int_max = std::numeric_limits<int>::max();
-constexpr std::uint32_t least_last_tag = 32767;  // that every MPI library has
+constexpr std::uint32_t least_last_tag = 32767;  // every MPI library has tags up to this one
 
-/// Throws what the library says about `code`, as the reason why `what` failed.
+/// Throws if `code` is an error: `what` failed, with the MPI library's text as the reason.
 void require(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -59,12 +58,12 @@ std::uint32_t last_tag() {
   require_mpi();
   int* last = nullptr;
   int known = 0;
-  // Open MPI knows it on MPI_COMM_WORLD and its duplicates only.
+  // Open MPI stores it on MPI_COMM_WORLD and its duplicates only.
   require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
   return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
 
-/// `size` bytes, more than an int can count, as one element; MPI_DATATYPE_NULL when the library refuses.
+/// `size` bytes, too many for an int to count, as one element; MPI_DATATYPE_NULL if the library refuses.
 MPI_Datatype large_type(Bytes size) noexcept {
   constexpr int chunk_bytes = 1 << 30;
   MPI_Datatype chunk = MPI_DATATYPE_NULL;
@@ -79,8 +78,8 @@ MPI_Datatype large_type(Bytes size) noexcept {
   return made ? type : MPI_DATATYPE_NULL;
 }
 
-/// Whether some ranks of this node may have to share a core; asked together, all reach the same answer a node. A part
-/// of the job cannot know what the other ranks do.
+/// Whether some ranks of this node may have to share a core: true too if `comm` is part of the job, which cannot know
+/// what the other ranks do. Collective; all ranks of a node get the same answer.
 bool ranks_share_cores(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
@@ -115,7 +114,7 @@ class MpiEndpoint final : public Endpoint {
 
   ~MpiEndpoint() override {
     if (finalized()) return;
-    if (!std::ranges::all_of(operations_, &is_done)) held_tag_.keep();  // what comes late must not meet a new endpoint
+    if (!std::ranges::all_of(operations_, &is_done)) held_tag_.keep();  // a late message must not meet a new endpoint
     for (Operation& operation : operations_) withdraw(operation);
     for (LargeSlot& large : large_slots_) {
       if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
@@ -203,7 +202,7 @@ class MpiEndpoint final : public Endpoint {
     patience_.found_something();
   }
 
-  /// Whether that part is there, or has failed.
+  /// Whether this part of the message is complete or has failed.
   bool ask(Operation& operation, MPI_Request& request) noexcept {
     if (request == MPI_REQUEST_NULL) return true;
     int done = 0;
@@ -217,8 +216,8 @@ class MpiEndpoint final : public Endpoint {
     return done != 0;
   }
 
-  /// Some libraries cut off what does not fit without a word, so that only the margin shows it; of a message in two
-  /// parts the first says how large it is.
+  /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If
+  /// a message has two parts, the first says how large it is.
   void landed(Operation& operation, const MPI_Status& status) noexcept {
     int count = 0;
     PMPI_Get_count(&status, MPI_BYTE, &count);
@@ -237,7 +236,7 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type = large_type(bytes.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
     const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comm_, &request);
-    PMPI_Type_free(&type);  // the send under way keeps it
+    PMPI_Type_free(&type);  // the send under way keeps the type
     return error;
   }
 
@@ -253,7 +252,7 @@ class MpiEndpoint final : public Endpoint {
     return error;
   }
 
-  /// Leaves nothing under way that could still write into our slots or the caller's words.
+  /// Makes sure that nothing under way can still write into our slots or the caller's words.
   static void withdraw(Operation& operation) noexcept {
     for (MPI_Request* request : {&operation.request, &operation.second}) {
       if (*request == MPI_REQUEST_NULL) continue;
@@ -352,7 +351,7 @@ std::vector<MPI_Comm> uses;  // communicators with something attached, in the or
 /// Whether MPI is known to be usable: from the first use of a communicator on until MPI_Finalize begins.
 std::atomic<bool> usable = false;
 
-/// Grows whenever something attached goes, so that no thread's memory of its last look-up outlives it.
+/// Grows whenever something attached is destroyed: a thread's remembered look-up is valid only for its generation.
 std::atomic<std::uint64_t> generation = 1;
 
 struct LastUse {
@@ -362,7 +361,7 @@ struct LastUse {
 };
 thread_local LastUse last_use;
 
-/// MPI calls it when `comm` is freed.
+/// MPI calls this when `comm` is freed.
 int forget(MPI_Comm comm, int, void* attached, void*) {
   generation.fetch_add(1, std::memory_order_release);
   {
@@ -382,8 +381,8 @@ int attached_keyval() {
   return keyval;
 }
 
-/// MPI calls it first thing in MPI_Finalize, while everything still works; some libraries never free MPI_COMM_WORLD's
-/// attributes, and users forget communicators. What hangs on MPI_COMM_SELF itself is being freed already.
+/// MPI calls this at the start of MPI_Finalize, while everything still works: some libraries never free
+/// MPI_COMM_WORLD's attributes, and users forget communicators. Those of MPI_COMM_SELF itself are being freed already.
 int forget_all(MPI_Comm, int, void*, void*) {
   usable.store(false, std::memory_order_release);
   std::vector<MPI_Comm> left;
@@ -402,14 +401,14 @@ void forget_all_at_finalize() {
     int keyval = MPI_KEYVAL_INVALID;
     require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr), "nothing attached");
     require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "nothing attached");
-    PMPI_Comm_free_keyval(&keyval);  // the attribute keeps it
+    PMPI_Comm_free_keyval(&keyval);  // the attribute keeps the key
     usable.store(true, std::memory_order_release);
     return true;
   }();
   static_cast<void>(done);
 }
 
-/// A communicator's first use, which no second thread may join: it duplicates the communicator.
+/// Guards a communicator's first use, which duplicates it: a second thread must not join in.
 class FirstUse {
  public:
   explicit FirstUse(MPI_Comm comm) : comm_(comm) {

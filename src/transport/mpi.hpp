@@ -1,6 +1,6 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
 // Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: one Isend, one Irecv and their
-// tests a message; a few nanoseconds of our own.
+// tests per message; a few nanoseconds of our own.
 // Source: ours. Calls PMPI_ names only: the interposed MPI_ names lead back to this library.
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace steadfold::transport {
 
-/// A group over a private communicator. Destroy its endpoints before it.
-/// Asking a completed ticket again gives the same answer. An endpoint that goes while receives are pending withdraws
-/// them; it waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type; `add_words`
-/// takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket, but MPICH 4
-/// asks the error handler of MPI_COMM_WORLD first, whatever the communicator: unless set to return, it aborts.
+/// A group over a private communicator. Destroy its endpoints before it. Testing a completed ticket again gives the
+/// same answer. Destroying an endpoint cancels pending receives and waits for pending `add_words`. Messages above 2 GiB
+/// make the MPI library allocate a data type; `add_words` takes at most 2^31 - 1 words and fails beyond. A message that
+/// does not fit its slot is a failed ticket, but MPICH 4 asks the error handler of MPI_COMM_WORLD first, whatever the
+/// communicator: unless it is set to return, MPICH aborts.
 class MpiTransport final : public Transport {
  public:
-  /// Duplicates `user`: collective. Throws std::runtime_error where `user` cannot be used, and says why.
+  /// Duplicates `user`: collective. Throws std::runtime_error, with the reason, if `user` cannot be used.
   explicit MpiTransport(MPI_Comm user);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;
@@ -31,10 +31,9 @@ class MpiTransport final : public Transport {
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
 
-  /// Sends a message only where all tags have been handed out once since the last: then ranks tell each other which
-  /// they still hold.
+  /// Sends messages only when the tags have come to their end: then ranks tell each other which they still hold.
   std::uint32_t new_tags(std::uint32_t count) override;
-  /// Local. Tags end at the library's MPI_TAG_UB.
+  /// Local. Tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   /// All ranks' bytes together must stay below 2 GiB.
   Gathered gather_all(std::span<const std::byte> bytes) override;
@@ -55,12 +54,12 @@ class Attached {
 
 using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> transport);
 
-/// What is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result stays until
-/// `comm` is freed or MPI finalised, and is destroyed then, while MPI can still be called. Duplicates of `comm` start
-/// without. Later uses are local and do not allocate. Throws std::runtime_error where `comm` cannot be used.
+/// Returns what is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result is
+/// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without
+/// it. Later uses are local and do not allocate. Throws std::runtime_error if `comm` cannot be used.
 Attached& attach(MPI_Comm comm, MakeAttached make);
 
-/// Throws std::runtime_error, and says why, where MPI cannot be called: before MPI_Init and after MPI_Finalize.
+/// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
 void require_mpi();
 
 /// Name and version of the MPI library, on one line. May be called before MPI_Init.

@@ -1,7 +1,6 @@
-// All ranks in one process: a put and a release that belong together share one Transfer, whichever came first makes it.
+// All ranks in one process. A put and the release that it meets share one Transfer, made by whichever comes first.
 // Rank order: matched in the order put per (source, target, tag), by one queue each while either side waits.
-// Cost: one hash look-up a put or release, one allocation a message.
-// Source: ours.
+// Cost: one hash look-up per put or release, one allocation per message. Source: ours.
 #include "transport/simulated.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Who sends to whom under which tag.
+/// A pair of ranks and a tag: messages are matched within one channel.
 struct Channel {
   std::uint32_t tag = 0;
   Rank source = 0;
@@ -26,7 +25,7 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// One `add_words` over all ranks: the n-th under its tag.
+/// One `add_words` over all ranks: number n under its tag.
 struct Sum {
   std::uint32_t tag = 0;
   std::uint32_t number = 0;
@@ -51,7 +50,7 @@ struct Hash {
   std::size_t operator()(const Sum& sum) const noexcept { return mixed(std::uint64_t{sum.tag} << 32 | sum.number); }
 };
 
-/// One message, known from one of its ends or from both.
+/// One message: put, released, or both.
 struct Transfer {
   bool put = false;
   bool released = false;
@@ -72,7 +71,7 @@ struct Total {
   bool sizes_differ = false;
 };
 
-/// A transfer's bytes must outlive the caller's right to change them.
+/// Copies a transfer's bytes, since the caller may change them once the put is complete.
 void keep(Transfer& transfer) {
   if (transfer.landed) return;
   transfer.kept.assign(transfer.bytes.begin(), transfer.bytes.end());
@@ -123,7 +122,7 @@ struct SimulatedNetwork::State {
     if (found->second.empty()) waiting.erase(found);
   }
 
-  /// How many tests a ticket stays pending although it could complete.
+  /// How many more tests a ticket stays pending although it can complete.
   std::uint8_t hold() noexcept {
     if (options.delivery == Delivery::prompt) return 0;
     random = mixed(random);
@@ -134,8 +133,8 @@ struct SimulatedNetwork::State {
   std::uint64_t random;
   std::vector<RankTransport> ranks;
   Traffic traffic;
-  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for their other end
-  std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // that lack contributions
+  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for the other end
+  std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // lacking contributions
 };
 
 namespace {
@@ -226,8 +225,8 @@ class SimulatedEndpoint final : public Endpoint {
     std::uint8_t hold = 0;
     Rank peer = 0;
     Bytes arrived = 0;
-    std::shared_ptr<Transfer> transfer;  // of put and release
-    std::shared_ptr<Total> total;        // of add_words
+    std::shared_ptr<Transfer> transfer;  // for put and release
+    std::shared_ptr<Total> total;        // for add_words
     std::span<std::int64_t> words;
   };
 

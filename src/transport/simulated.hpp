@@ -1,6 +1,6 @@
 // All ranks in one process: the caller drives each rank's end in turn, and messages land when their tickets are tested.
 // Rank order: matched as in MPI, in the order put per (source, target, tag); which of several matched messages lands
-// first is free, as in MPI. Cost: O(1) a message, memory for what is under way only: fit for 2^17 ranks.
+// first is free, as in MPI. Cost: O(1) per message, memory for what is under way only: fit for 2^17 ranks.
 // Source: ours. Free of MPI and of threads.
 #pragma once
 
@@ -27,13 +27,13 @@ struct SimulatedOptions {
   Sends sends = Sends::buffered;
 };
 
-/// The network and every rank's transport. It is hostile within the contract: a put's bytes are read as late as its
+/// The network and every rank's transport, as hostile as the contract allows: a put's bytes are read as late as its
 /// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
-/// for it fails at the receiver, as one that does not fit does. Asking a completed ticket again gives the same answer.
+/// for it fails at the receiver, like one that does not fit. Testing a completed ticket again gives the same answer.
 class SimulatedNetwork {
  public:
-  /// A ticket that can complete does so at the latest at this many tests from then on: when no ticket completed while
-  /// every rank tested all of its own this often, the job is stuck.
+  /// A ticket that can complete does so within this many tests: if no ticket completed while every rank tested all of
+  /// its own this often, the job is stuck.
   static constexpr int max_tests = 8;
 
   explicit SimulatedNetwork(Rank rank_count, SimulatedOptions options = {});

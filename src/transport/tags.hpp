@@ -1,5 +1,5 @@
-// The tags of a group: handed out in turn, and once all were, again where no rank holds them any more.
-// Rank order: not concerned. Cost: O(log held) a tag; one exchange each time the tags come to their end. Source: ours.
+// The tags of a group: handed out in turn; once all were, those that no rank holds are handed out again.
+// Cost: O(log held) per tag; one exchange each time the tags come to their end. Source: ours.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace steadfold::transport {
 
-/// The same on every rank but for what is held. Tags are taken by one thread at a time and given back by any.
+/// Equal on every rank, except for the tags held. One thread at a time may take tags; any thread may give them back.
 class Tags {
  public:
   explicit Tags(std::uint32_t last) : last_(last) {}
   std::uint32_t last() const noexcept { return last_; }
 
-  /// The first of the next `count` tags in a row that were not held anywhere when the tags last came to their end.
+  /// Takes `count` tags in a row that no rank held when the tags last came to their end; returns the first, if any.
   std::optional<std::uint32_t> take(std::uint32_t count) {
     std::uint64_t first = next_;
     for (auto i = std::ranges::lower_bound(taken_, next_); i != taken_.end() && *i < first + count; ++i)
@@ -28,14 +28,14 @@ class Tags {
     return static_cast<std::uint32_t>(first);
   }
 
-  /// From the first tag on again; `taken` are those that any rank holds.
+  /// Starts again from the first tag; `taken` are those that any rank holds.
   void start_over(std::vector<std::uint32_t> taken) {
     taken_ = std::move(taken);
     std::ranges::sort(taken_);
     next_ = 0;
   }
 
-  /// What this rank's endpoints hold.
+  /// The tags that this rank's endpoints hold.
   std::vector<std::uint32_t> held() const {
     const std::lock_guard lock(mutex_);
     return {held_.begin(), held_.end()};
@@ -54,7 +54,7 @@ class Tags {
   std::uint32_t last_;
   std::uint32_t next_ = 0;
   std::vector<std::uint32_t> taken_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards held_
   std::multiset<std::uint32_t> held_;
 };
 

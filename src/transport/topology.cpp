@@ -24,10 +24,10 @@ class Flat final : public Topology {
   LogGP link_;
 };
 
-/// Equal links between two switches. The first that is free takes a message; there is no choice of route.
+/// Equal links between two switches. A message takes the first one that is free; it cannot choose its route.
 class Links {
  public:
-  /// Returns when the message passes, `count` being how many links there are.
+  /// Returns when the message passes; `count` is the number of links.
   double serve(double ready, double duration, Count count) {
     const bool reuses = busy_.size() == count || (!busy_.empty() && busy_.front() <= ready);
     if (reuses) {
@@ -35,23 +35,23 @@ class Links {
       ready = std::max(ready, busy_.back());
       busy_.back() = ready + duration;
     } else {
-      busy_.push_back(ready + duration);  // one that was never used
+      busy_.push_back(ready + duration);  // a link not used yet
     }
     std::ranges::push_heap(busy_, std::greater());
     return ready;
   }
 
  private:
-  std::vector<double> busy_;  // until when, the earliest in front
+  std::vector<double> busy_;  // when each is free again, the earliest in front
 };
 
-/// Those of a switch or node, made when first used.
+/// The links of one switch or node, made when first used.
 Links& links_of(std::vector<Links>& links, Count number) {
   if (number >= links.size()) links.resize(number + 1);
   return links[number];
 }
 
-/// With links that all ranks of a node share, messages between nodes wait for one on the way out and one on the way in.
+/// Nodes of several ranks. If the ranks of a node share links, messages between nodes wait for one out and one in.
 class TwoLevel final : public Topology {
  public:
   TwoLevel(Rank size, Count links, const LogGP& inside, const LogGP& between)
@@ -72,15 +72,15 @@ class TwoLevel final : public Topology {
   const LogGP& link(Rank source, Rank target) const { return node(source) == node(target) ? inside_ : between_; }
 
   Rank size_;
-  Count links_;  // of a node; 0: one for every rank
+  Count links_;  // of each node; 0: every rank has its own
   LogGP inside_;
   LogGP between_;
   std::vector<Links> out_;
   std::vector<Links> in_;
 };
 
-/// A message climbs from the switch of its source to the lowest one above both ranks, and descends. On the way it waits
-/// for links up and links down, first come, first served by the time of sending.
+/// A message climbs from its source's switch to the lowest one above both ranks, and descends. It waits for links up
+/// and down, which serve messages first come, first served by the time of sending.
 class FatTree final : public Topology {
  public:
   FatTree(Rank arity, double oversubscription, double hop, const LogGP& link, Rank rank_count)
@@ -164,7 +164,7 @@ class Parameters {
     if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
     return static_cast<Rank>(number);
   }
-  /// The same where it must be given.
+  /// The same for a parameter that must be given.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
     return take_whole(key, least);

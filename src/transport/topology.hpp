@@ -1,8 +1,8 @@
-// What lies between ranks in a predicted machine: how long messages take, and which of them wait for the same links.
-// Rank order: ranks are numbered node by node. Cost: O(1) a message; a fat tree O(levels log links).
+// The network between ranks in a predicted machine: how long messages take, and which of them wait for the same links.
+// Rank order: ranks are numbered node by node. Cost: O(1) per message; a fat tree O(levels log links).
 // Source: the LogGP model; [S2] for nodes of several ranks.
 //
-// A port is busy with a message of n bytes for gap + n per_byte; the first byte needs `latency` from port to port, the
+// A port is busy with a message of n bytes for gap + n per_byte. The first byte takes `latency` from port to port; the
 // others follow it through every link without being stored on the way.
 #pragma once
 
@@ -38,12 +38,12 @@ class Topology {
   virtual bool shares_links() const noexcept { return false; }
 };
 
-/// By name, with `link` between any two ranks that the name does not say more about:
+/// Makes the topology of that name; `link` joins any two ranks for which the name says nothing else:
 ///   flat
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
-///                                                           nodes of `size` ranks; the link between ranks of one
-///                                                           node; how many the ranks of a node share for others,
-///                                                           else each has its own
+///                                                           nodes of `size` ranks; latency, gap and per_byte inside a
+///                                                           node; `links` that the ranks of a node share for messages
+///                                                           to other nodes, else each has its own
 ///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
 ///                                                           `oversubscription` times fewer links up than down; a
 ///                                                           switch above the first adds `hop` on the way up and down

@@ -1,11 +1,11 @@
-// How bytes move: one interface, one-sided in spirit, that MPI messages, windows, shared cache lines and a simulator
-// can all be.
-// Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: the transport's own.
+// How bytes move: one interface, one-sided in style, that MPI messages, windows, shared cache lines and a simulator can
+// implement.
+// Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: see each transport.
 // Source: [S2] (flags beside data), [S4] (one-sided, notified), MPI.
 //
 // A plan binds an Endpoint once. The endpoint owns the landing slots, so that a window or a mailbox can hold them.
-// `release` tells a peer that it may write a slot (a credit, MPI: a receive posted); `put` writes into the peer's slot
-// as soon as it may (MPI: a send started). Both return at once with a ticket that `test` asks for.
+// `release` tells a peer that it may write a slot (a credit; in MPI a receive posted); `put` writes into the peer's
+// slot as soon as it may (in MPI a send started). Both return at once; `test` asks whether their ticket is complete.
 #pragma once
 
 #include <cstddef>
@@ -53,14 +53,14 @@ class Endpoint {
   /// `second` are further bytes of the message, which need not stand behind the first.
   virtual void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
                    std::optional<std::span<const std::byte>> second = {}) noexcept = 0;
-  /// Lets the next message of `source` land in `slot`; one in two parts in `second.head` bytes of it and in
-  /// `second.room`, which may be the caller's and is written until the ticket completes.
+  /// Lets the next message of `source` land in `slot`. A message in two parts lands in the first `second.head` bytes of
+  /// it and in `second.room`, which may be the caller's and is written until the ticket completes.
   virtual void release(Ticket ticket, Rank source, SlotNumber slot,
                        const std::optional<SecondRoom>& second = {}) noexcept = 0;
-  /// Starts adding `words` over all ranks, in place, wrap-around. Every rank of the endpoint takes part.
+  /// Starts adding `words` over all ranks, in place, modulo 2^64. Every rank of the endpoint takes part.
   virtual void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept = 0;
 
-  /// Moves things on and says how the ticket stands. `arrived` is the size of a landed message, of both parts.
+  /// Makes progress and returns the ticket's state. `arrived` is the size of a landed message, both parts together.
   virtual Progress test(Ticket ticket, Bytes& arrived) noexcept = 0;
 
   virtual Traffic traffic() const noexcept = 0;
@@ -73,7 +73,7 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
 
-  /// The first of `count` tags in a row under which no endpoint is bound on any rank; the same on every rank.
+  /// The first of `count` tags in a row under which no rank has bound an endpoint; the same on every rank.
   /// Collective. Throws std::runtime_error on every rank when tags run out.
   virtual std::uint32_t new_tags(std::uint32_t count) { return std::exchange(next_tag_, next_tag_ + count); }
 
@@ -81,11 +81,11 @@ class Transport {
   /// endpoints of one group apart and is equal on all ranks. Throws std::runtime_error when memory or tags run out.
   virtual std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
 
-  /// Every rank's bytes, one after the other by rank, and how many each brought. Collective, blocks, allocates: for
-  /// set-up only. Throws std::runtime_error on a transport error.
+  /// Every rank's bytes, concatenated in rank order. Collective, blocks, allocates: for set-up only. Throws
+  /// std::runtime_error on a transport error.
   struct Gathered {
     std::vector<std::byte> bytes;
-    std::vector<Bytes> first;  // rank i's begin in `bytes`; one more for the end
+    std::vector<Bytes> first;  // where rank i's bytes begin, and the end
   };
   virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
 
