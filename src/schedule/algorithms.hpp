@@ -1,5 +1,5 @@
 // Every algorithm's function, one file each; registry.cpp has a row for each. A new one is declared here.
-// Rank order: stated by the rows. Cost: stated by the rows. Source: stated by the rows.
+// Rank order, cost and source: stated by the rows.
 #pragma once
 
 #include "schedule/step.hpp"

@@ -1,8 +1,8 @@
-// Binary: partials climb a binary tree whose ranks stand in order; for allreduce the values descend it. In segments it
-// is the pipelined tree. Rank order: kept, for any root, which is the top of the tree; for allreduce the middle rank
-// is. Cost: about 2 log2(p)(alpha + n beta + n gamma), and 2 rounds of a part for every segment more; allreduce as much
-// again. Source: [S1] algorithms C and D, whose trees are numbered level by level and have one root. Misprint: C never
-// reduces what it receives in lines 16 and 17.
+// Binary: partials climb a binary tree whose ranks stand in order; for allreduce the values descend it. With segments
+// it is the pipelined tree. Rank order: kept, for any root, which is the top of the tree (for allreduce the middle
+// rank). Cost: about 2 log2(p)(alpha + n beta + n gamma), and 2 rounds of one segment for every further segment;
+// allreduce twice that. Source: [S1] algorithms C and D, whose trees are numbered level by level and have one root.
+// Misprint: C never reduces what it receives in lines 16 and 17.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
@@ -19,7 +19,7 @@ constexpr int from_right = 1;
 
 Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank_count}); }
 
-// The right child last: to it partials are sent last, and it has the longer way down.
+// Takes in the right child's partials last and sends its values first: its subtree is the larger one.
 Steps climb(Context c, InOrderPlace at) {
   const bool has_left = at.left.count > 0;
   const bool has_right = at.right.count > 0;
@@ -52,16 +52,16 @@ Steps descend(Context c, InOrderPlace at) {
   }
 }
 
-// When a segment leaves the top of a subtree of n ranks: the port takes in the left half's, then the right half's.
-// By (n - 1) / 2 for n this is max(2 + that of the left, 1 + that of the right), whose solution reads off bits of n
-// + 1.
+// The round in which a segment leaves the top of a subtree of n ranks, whose port takes in the left half's partial,
+// then the right half's: max(2 + that of the left, 1 + that of the right), with (n - 1) / 2 ranks each. The solution
+// reads off bits of n + 1.
 Count climb_rounds(Rank ranks) {
   const auto next = static_cast<Count>(ranks) + 1;
   const int top = order::floor_log2(next);
   return 2 * static_cast<Count>(top - 1) + ((next >> (top - 1)) & 1);
 }
 
-// Both halves of the ranks about `top`, and what each segment more takes: 2 where any rank has two children.
+// Rounds with `below` and `above` ranks beside the top; each of `more` segments adds 2 if any rank has two children.
 Count reduce_rounds(Rank below, Rank above, Count more) {
   const Rank larger = std::max(below, above);
   if (larger == 0) return 0;
@@ -80,8 +80,8 @@ Steps climb_and_descend(Context c) {
 
 Steps binary(Context c) { return scatters(c) ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
 
-// Allreduce: down takes as long as up. Where the top's children have two children each, these take in all partials
-// before the first value, so that many segments take 4 rounds each.
+// Allreduce: the way down takes as long as the way up. If the top's children have two children each, they take in all
+// partials before the first value, so that each of many segments takes 4 rounds.
 Count binary_rounds(Context c) {
   if (scatters(c)) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);

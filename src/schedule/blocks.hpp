@@ -1,13 +1,13 @@
-// Blocks of segments, one a rank, for schedules that reduce each on a rank of its own.
-// Rank order: not concerned. Cost: O(1). Source: ours.
+// Blocks of segments, one per rank, for schedules that reduce each block on a rank of its own.
+// Cost: O(1). Source: ours.
 #pragma once
 
 #include "schedule/step.hpp"
 
 namespace steadfold::schedule {
 
-/// Which segments belong to which rank in the end: those that the context says, or as many to each as can be, the first
-/// to the root, which is rank 0 where all ranks get the value. A rank may have none.
+/// Which segments belong to which rank in the end: as the context says, else shares as equal as can be, the first for
+/// the root (rank 0 if all ranks get the value). A rank may have none.
 class Blocks {
  public:
   explicit Blocks(const Context& c)
@@ -17,7 +17,7 @@ class Blocks {
         segments_(c.segments),
         given_(c.blocks) {}
 
-  /// The rank that far ahead, cyclically.
+  /// The rank `distance` ranks ahead of this one, cyclically.
   Rank ahead(Rank distance) const {
     const Rank rank = (rank_ + distance) % rank_count_;
     return rank < 0 ? rank + rank_count_ : rank;

@@ -1,5 +1,5 @@
-// Part of several schedules: values go down a binomial tree over a run of ranks, from its first.
-// Rank order: not concerned. Cost: ceil(log2 n)(alpha + n beta); with S segments as many times S rounds.
+// Part of several schedules: values go down a binomial tree over a run of ranks, from its first rank.
+// Cost: ceil(log2 p)(alpha + n beta) for a run of p ranks; S segments take S times as many rounds.
 // Source: [S3] section III.A.
 #pragma once
 
@@ -13,8 +13,8 @@ inline Count broadcast_rounds(Rank ranks, std::uint32_t segments) {
   return static_cast<Count>(order::ceil_log2(static_cast<Count>(ranks))) * segments;
 }
 
-/// From `value(0, s)` of the run's first rank to that of all others. The last segment goes first: when it is there the
-/// others are, so that nothing in this tree waits for what comes before it.
+/// From `value(0, s)` of the run's first rank to that of all others. The last segment goes first: once it is there all
+/// others are, so nothing in this tree waits for what comes before it.
 inline Steps broadcast(Rank rank, RankRange run, std::uint32_t segments) {
   const Rank position = rank - run.first;
   const auto index = static_cast<Count>(position);

@@ -1,5 +1,5 @@
-// Which cases a sweep of proofs has: rows, parameters, collectives, rank counts, roots, segments and layouts.
-// Rank order: not concerned. Cost: that of the proofs. Source: ours.
+// The cases of a sweep of proofs: rows, parameters, collectives, rank counts, roots, segments and layouts.
+// Cost: that of the proofs. Source: ours.
 #include <algorithm>
 #include <array>
 
@@ -11,11 +11,11 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
-// Landing slots are used again from 66 ranks on; jobs larger than a few more are tried in fewer ways.
+// Landing slots are used again from 66 ranks on; a few ranks beyond that, fewer cases are tried.
 constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
 
-// All roots of a small job; of a larger one those next to the ends, the middle and the first that uses a landing slot
-// again, and one that is nothing special; that one and the first where there are p^2 messages.
+// All roots of a small job. In a larger one those near the ends, in the middle and near the first that uses a landing
+// slot again, and an arbitrary one; if there are p^2 messages, only that one and the first.
 std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   std::vector<Rank> roots;
   if (is_large(rank_count) && segments >= static_cast<std::uint32_t>(rank_count)) return {0, rank_count * 7 / 11};
@@ -29,8 +29,8 @@ std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   return roots;
 }
 
-// The layouts that a row is checked on: null, a row a rank, where its steps do not follow any. Of a larger job one rule
-// each time, and every other rank without rows.
+// The layouts on which a row is checked: null (one row per rank) if its steps follow no layout. In a larger job only
+// one rule, and a layout in which every other rank has no rows.
 std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
   using order::Distribution;
   constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
@@ -53,8 +53,8 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
   return layouts;
 }
 
-// One, two, three, and more than a pipeline has receives open for; or one, the unit in which there are more, and twice
-// that. Of a huge job not the most of them.
+// One, two, three, and more segments than a pipeline has receives open for; or, if they come in units, one, the unit
+// and twice the unit. A huge job leaves out the last.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
   const bool is_whole = row.segments != Segments::one_a_rank;
@@ -112,7 +112,7 @@ void check_collectives(const Row& row, Context context, Sweep& sweep) {
 
 bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
 
-// The ways to ask for it that differ in steps: `block=` only says how many segments there are.
+// The names whose steps differ: `block=` only says how many segments there are.
 std::vector<std::string> names_to_check(const Row& row) {
   std::vector<std::string> names = names_of(row);
   std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });

@@ -1,5 +1,5 @@
-// Which case is proved when a schedule is bound that no sweep has: the call's own, or the largest that can be afforded.
-// Rank order: not concerned. Cost: some milliseconds at most, whatever the call. Source: ours.
+// Which case is proved when a schedule that no sweep covers is bound: the call's own, or the largest affordable one.
+// Cost: some milliseconds at most, whatever the call. Source: ours.
 #include <algorithm>
 
 #include "schedule/checker.hpp"
@@ -7,8 +7,8 @@
 namespace steadfold::schedule {
 namespace {
 
-constexpr Rank most_ranks = 1024;             // some rows prepare as much for each rank as there are ranks
-constexpr Count most_steps = Count{1} << 16;  // of all ranks
+constexpr Rank most_ranks = 1024;             // some rows prepare O(rank count) for each rank
+constexpr Count most_steps = Count{1} << 16;  // over all ranks
 
 bool is_affordable(const Row& row, Context context) {
   if (context.rank_count > most_ranks) return false;
@@ -19,7 +19,7 @@ bool is_affordable(const Row& row, Context context) {
   return true;
 }
 
-// Up to three, or a unit; where ranks have blocks, one for each.
+// At most three segments, or one unit; if ranks have blocks, one segment each.
 std::uint32_t few_segments(const Row& row, const Context& context) {
   if (context.collective == Collective::reduce_scatter) return static_cast<std::uint32_t>(context.rank_count);
   return std::max(row.segments_up_to(3, context), static_cast<std::uint32_t>(row.unit_of(context)));

@@ -1,6 +1,6 @@
 // Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
-// Rank order: a symbol is a cyclic run of rows, of which a rank holds one or as many as a layout says, in the order
-// merged. Cost: O(steps of all ranks). Source: ours.
+// Rank order: a symbol is a cyclic run of rows, in the order merged; a rank holds one row, or as many as the layout
+// says. Cost: O(steps of all ranks). Source: ours.
 #include "schedule/checker.hpp"
 
 #include <algorithm>
@@ -21,13 +21,13 @@ struct Run {
   Count count = 0;
 };
 
-// What a slot holds: which rows, in which order merged, since which round. `tree` stands for the bracketing: equal
+// What a slot holds: which rows, merged in which order, ready in which round. `tree` stands for the bracketing: equal
 // trees merge equal operands in equal order.
 struct Cell {
   Run rows;
   bool filled = false;
   bool in_flight = false;  // a communication may still change it
-  bool unread = false;     // a message that nothing has used
+  bool unread = false;     // a message has landed that nothing has read
   int being_sent = 0;      // communications under way that read it
   std::uint64_t tree = 0;
   Count ready = 0;
@@ -39,7 +39,7 @@ std::uint64_t joined_tree(std::uint64_t left, std::uint64_t right) {
   return mixed * 0x94D049BB133111EBu + left;
 }
 
-// The proof of one case. As a Machine it serves all ranks in turn: `rank_` says whose it is at the moment.
+// The proof of one case. It is the Machine of all ranks in turn: `rank_` is the current one.
 class Proof : private Machine {
  public:
   Proof(const Row& row, Context context)
@@ -101,14 +101,14 @@ class Proof : private Machine {
     return std::to_string(rows.count) + " rows from " + std::to_string(rows.first);
   }
 
-  // How far `to` is from `from`, going up and round.
+  // How many rows `to` is ahead of `from`, cyclically.
   Count distance(Index from, Index to) const { return to >= from ? to - from : to - from + row_count(); }
   bool same_rows(Run a, Run b) const {
     return a.count == b.count && (a.first == b.first || a.count == row_count() || a.count == 0);
   }
   bool same_rows(Run a, const Covers& b) const { return same_rows(a, rows_of(b)); }
 
-  // The first failure counts: what follows it may be its consequence.
+  // Keeps the first failure only: later ones may be its consequences.
   void fail(const std::string& what) {
     if (failure_.empty()) failure_ = what;
   }
@@ -173,7 +173,7 @@ class Proof : private Machine {
     for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
   }
 
-  // When nobody moves while receive ports serve in order, that order may be the reason: goes on without, once.
+  // If no rank can move while receive ports serve in order, that order may be the reason: goes on without it, once.
   bool relax_ports() {
     if (!ports_in_order_) return false;
     ports_in_order_ = false;
@@ -194,7 +194,7 @@ class Proof : private Machine {
     fail(text);
   }
 
-  // The cell that a step reads, if it may.
+  // The cell that a step reads; null, and a failure, if it may not read it.
   Cell* read(const Step& step, std::uint32_t place) {
     Cell& own = cell(rank_, place);
     if (!own.filled || own.in_flight) {
@@ -304,7 +304,7 @@ class Proof : private Machine {
     if (started_[send].yes) deliver(send);
   }
 
-  // Both sides have started: the bytes move, as they are now, and both ranks may go on.
+  // Both sides have started: moves the bytes as they are now and wakes both ranks.
   void deliver(std::uint32_t send) {
     const std::uint32_t receive = (*matching_)[send].partner;
     const Rank source = (*matching_)[send].rank;
@@ -369,7 +369,7 @@ class Proof : private Machine {
     return true;
   }
 
-  // The segments whose values a rank should have.
+  // Whether a rank should have the value of a segment in the end.
   bool is_due(Rank rank, std::uint32_t segment) const {
     switch (context_.collective) {
       case Collective::reduce: return rank == context_.root;
@@ -379,7 +379,7 @@ class Proof : private Machine {
       default: return true;
     }
   }
-  // And the rows that they stand for.
+  // The rows that the values of a rank should stand for.
   Run due_rows(Rank rank) const {
     if (!context_.is_scan()) return {0, row_count()};
     return rows_of(Covers(0, rank + (context_.collective == Collective::scan ? 1 : 0)));
@@ -436,7 +436,7 @@ class Proof : private Machine {
     if (row_.rounds) judge("rounds", rounds_, row_.rounds(context_));
   }
 
-  // Only then formulas know of messages and rounds.
+  // Whether all blocks have equally many segments. The formulas of messages and rounds hold only then.
   bool has_even_blocks() const {
     const Count each = context_.segments / at(rank_count());
     for (std::size_t rank = 0; rank + 1 < context_.blocks.size(); ++rank)
@@ -452,9 +452,9 @@ class Proof : private Machine {
   std::string failure_;
 
   std::vector<Program> programs_;  // by rank
-  std::vector<Cell> cells_;        // those of a rank together, in the order of Program::slots
+  std::vector<Cell> cells_;        // rank by rank, in the order of Program::slots
   std::vector<std::size_t> first_cell_;
-  std::vector<Started> started_;  // by number of Matching
+  std::vector<Started> started_;  // by number in Matching
   std::vector<Addition> additions_;
   std::vector<Ports> ports_;          // by rank
   std::vector<Carried> carried_;      // by segment

@@ -15,9 +15,9 @@
 // max(its start, receive port free) + 1. Ports serve messages in the order of the steps that send and receive them;
 // see ports.hpp.
 //
-// Bytes: counted are the messages of every segment that carry partials and those that carry values. Where all partials
-// of a segment have one size (plain; exact at full width) the bytes follow, see bytes_of; a record's size follows from
-// its rows.
+// Bytes are not counted, but the messages of every segment that carry partials and those that carry values. If all
+// partials of a segment have one size (plain; exact at full width), bytes_of gives the bytes; a record's size depends
+// on its rows.
 #pragma once
 
 #include <optional>
@@ -29,15 +29,15 @@
 
 namespace steadfold::schedule {
 
-/// What is wrong with the schedule for this rank count, root, collective and segment count; nothing when it is proved.
-/// The rank of the context does not count; a layout must be in rank order; without one every rank holds a row. Checked
-/// under synchronous sends and first-in-first-out between two ranks: every row exactly once in the value of every rank
-/// that should have it and of no other, what `covers` says, rank order, equal merge trees on all ranks where the row
-/// says so, sends and receives that name the same slots, segments apart, no landing slot written while unread, no
-/// deadlock, messages, what they carry, and rounds as the row's formulas say.
+/// What is wrong with the schedule for this rank count, root, collective and segment count; `nullopt` if it is proved.
+/// The context's rank is ignored; a layout must be in rank order; without one every rank holds one row. Checked with
+/// synchronous sends that arrive in order between two ranks: every row exactly once in the value of every rank that
+/// should have it and of no other, what `covers` says, rank order, equal merge trees on all ranks if the row says so,
+/// sends and receives that name the same slots, segments apart, no landing slot written while unread, no deadlock; and
+/// messages, what they carry, and rounds against the row's formulas.
 std::optional<std::string> check(const Row& row, Context context);
 
-/// What a sweep found: a count of proved cases and one line for each other.
+/// What a sweep found: how many cases were proved, and one line for each of the others.
 struct Sweep {
   Count passed = 0;
   std::vector<std::string> failures;
@@ -45,18 +45,18 @@ struct Sweep {
 
 /// Checks every row, alone and with its examples of parameters, for each of its collectives, at every rank count from
 /// `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives open for, or 1, the row's
-/// unit and twice that; beyond 67 ranks not the last of them, and no fewer open receives than usual. Roots: all,
-/// beyond 32 ranks those at the ends, in the middle and where landing slots are used again. A row whose steps follow
-/// the layout is checked on a sample of those: few and many elements, by every distribution, with empty ranks.
+/// unit and twice that; beyond 67 ranks without the last of them and without `open=`. Roots: all; beyond 32 ranks those
+/// at the ends, in the middle and where landing slots are used again. A row whose steps follow the layout is checked on
+/// a sample of layouts: few and many elements, by every distribution, with empty ranks.
 Sweep check_all(Rank first, Rank last, std::span<const Row> rows = registry());
 
-/// Whether `check_all` asks for this schedule: a row alone or one of its examples, whatever its `block=`.
+/// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
 bool is_swept(const Spec& spec);
 
-/// For a schedule that no sweep has, such as others in brackets, when it is bound: what is wrong with it for this call.
-/// The work is bounded: where the call has more than 2^16 steps on all ranks or more than 1024 ranks, what is checked
-/// is the same schedule with fewer segments, then half as many ranks, and so on until it is no more than that; one
-/// whose steps follow the layout keeps its ranks, and is not checked then.
+/// When a schedule that no sweep covers (such as one with others in brackets) is bound: what is wrong with it for this
+/// call, or `nullopt`. The work is bounded: if the call has more than 2^16 steps on all ranks or more than 1024 ranks,
+/// the same schedule is checked with fewer segments, then with half as many ranks, and so on until it fits. A schedule
+/// whose steps follow the layout keeps its ranks, and is not checked if they are too many.
 std::optional<std::string> check_when_bound(const Spec& spec, const Context& context);
 
 }  // namespace steadfold::schedule

@@ -1,8 +1,8 @@
-// Circulant: in round k every rank sends to the one s_k ahead, where s_k are the rank count halved again and again and
-// rounded up, in ascending order. A block's partials go to its owner in the hops into which the greedy choice takes
-// their distance apart; its values come back along them, or go to the root.
-// Rank order: cyclic. Distances with the same greatest hops follow each other, so that what a rank holds of a block is
-// one cyclic run of ranks: with ascending hops a record has two intervals at most, with descending ones up to p/2.
+// Circulant: in round k every rank sends to the one s_k ahead, where the s_k, in ascending order, are the rank count
+// halved again and again and rounded up. A partial's distance to its block's owner is split into these hops greedily;
+// the block's values come back along them, or go to the root.
+// Rank order: cyclic. Distances with the same greatest hops are adjacent, so that what a rank holds of a block is one
+// cyclic run of ranks: with ascending hops a record has two intervals at most, with descending ones up to p/2.
 // Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p; reduce_scatter half of it.
 // Source: Träff, arXiv 2410.14234, whose hops descend.
 #include <vector>
@@ -14,15 +14,15 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// Distances to a block's owner from `first` on: in the rounds to come their partials go one way. The rank at `first`
-// gathers those of the others.
+// A run of distances to a block's owner, from `first` on, whose partials take the same hops in the rounds to come. The
+// rank at `first` gathers those of the others.
 struct Distances {
   Rank first;
   Rank count;
 };
 
-// Before the rounds from `round` on, in descending order of hops: [0, p), and then each run cut at the hop if it is
-// longer.
+// The hops, in descending order, and for every round the runs of distances: [0, p) to begin with; a round cuts each run
+// that is longer than its hop in two.
 class Hops {
  public:
   explicit Hops(Rank rank_count) : runs_{{{0, rank_count}}} {
@@ -47,14 +47,14 @@ class Hops {
   std::vector<std::vector<Distances>> runs_;
 };
 
-// A segment whose partial or value travels in a round, and the runs of ranks that it holds on both sides.
+// A segment whose partial or value travels in a round, and how many ranks' partials both sides hold.
 struct Travelling {
   std::uint32_t segment;
-  Rank near;  // ranks whose partials the receiving side has, itself the last of them
-  Rank far;   // and the sending side
+  Rank near;  // the receiving side: as many ranks, itself the last of them
+  Rank far;   // the sending side
 };
 
-// Those that go to `receiver` over the hop of a round, which are its own of the runs that are cut there.
+// The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut there.
 std::vector<Travelling> travelling(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
   std::vector<Travelling> all;
   const Rank hop = hops.length(round);
@@ -92,8 +92,8 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
   }
 }
 
-// The way back: what came over a hop has its values sent there. Of a rooted call only a rank whose distance from the
-// root is from the hop to the end of the longest run sends, once, what it has on its way to the root.
+// The way back: values leave over the hop that their partials came over. In a rooted call a rank sends once: the values
+// it has on their way to the root, over the hop at which its distance from the root is in the far part of their run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   const auto on_the_way = [&](Rank distance, const Travelling& each) {
@@ -137,7 +137,7 @@ Steps circulant(Context c) {
 
 Count circulant_messages(Context c) {
   const auto ranks = static_cast<Count>(c.rank_count);
-  const bool is_one = c.segments == 1;  // then the messages are those of a tree
+  const bool is_one = c.segments == 1;  // then messages are as in a tree
   const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
   if (c.collective == Collective::reduce_scatter) return there;
   const Count to_root = is_one ? 0 : ranks - 1;

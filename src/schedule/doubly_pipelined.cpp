@@ -2,8 +2,8 @@
 // of earlier segments descend meanwhile. The trees are binary or chains, numbered in post-order.
 // Rank order: kept; a node merges its left run, its right run and its own.
 // Cost: per segment 3(alpha + n beta) in trees, 2 in chains, after some 4 log2(p/2) or p rounds for the first.
-// Source: Träff, arXiv 2109.12626; [S1] algorithms E and F, which have one root, keep no rank order, and send blocks of
-// nothing.
+// Source: Träff, arXiv 2109.12626; [S1] algorithms E and F, which have one root, keep no rank order, and send empty
+// blocks.
 #include <algorithm>
 #include <array>
 
@@ -20,12 +20,12 @@ constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 
 // A rank's place in one of the two trees. The last rank of a run is the top of its subtree.
 struct Place {
-  RankRange subtree;  // of the whole half to begin with
+  RankRange subtree;  // this rank's; first the whole half
   RankRange other;    // the other half
   Rank parent = -1;
-  int child = 0;  // which of the parent's it is
+  int child = 0;  // which of its parent's children it is
   std::uint32_t depth = 0;
-  std::array<RankRange, 2> children;  // empty runs are none
+  std::array<RankRange, 2> children;  // an empty run is no child
 
   Place(const Context& c, int arity) {
     const Rank half = (c.rank_count + 1) / 2;
@@ -41,7 +41,7 @@ struct Place {
   }
 
   bool is_root() const { return parent < 0; }
-  // A segment is back after as many iterations. Once its depth would do if merging took no time.
+  // How many iterations after its partial a segment's value comes back. `depth` would do if merging took no time.
   std::uint32_t lag() const { return 2 * depth; }
   bool exchanges() const { return is_root() && other.count > 0; }
 
@@ -53,8 +53,8 @@ struct Place {
   }
 };
 
-// What iteration `t` of a node takes in: segment t on its way up, and on its way down the one that was sent up `lag`
-// iterations before. It is handed on in the next iteration.
+// What iteration `t` of a node takes in: segment t on its way up, and on its way down the segment that went up `lag`
+// iterations before, whose value is handed on in the next iteration.
 struct Iteration {
   std::uint32_t climbing;
   bool has_climbing;

@@ -1,7 +1,7 @@
 // Flat: every rank sends to the root, which merges in rank order; for allreduce rank 0 sends the value to every rank,
-// for a scan that of the ranks so far. Rank order: kept, for any root. Cost: (p-1)(alpha + n beta + n gamma), all of it
-// at the root; allreduce adds (p-1)(alpha + n beta). Source: textbook.
-// The root keeps receives open for as many senders as `open=` says and gives their landing slots out in turn.
+// for a scan the value of the ranks so far. Rank order: kept, for any root. Cost: (p-1)(alpha + n beta + n gamma), all
+// of it at the root; allreduce adds (p-1)(alpha + n beta). Source: textbook.
+// The root has receives open for as many senders as `open=` says and hands out their landing slots in turn.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
@@ -15,7 +15,7 @@ namespace {
 // The root's own partial. Its sum alternates between partials 0 and 1, so that no merge writes over its operands.
 constexpr int own = 2;
 
-// What root and senders agree on: sender i, in rank order without the root, uses landing slot i % open.
+// Root and senders agree on the slot: sender i, in rank order without the root, uses landing slot i % open.
 Slot landing_of(Rank sender, Rank open, std::uint32_t segment = 0) { return landing(sender % open, segment); }
 
 // The root's k-th receive: all senders of segment 0, then all of segment 1, and so on.
@@ -69,7 +69,7 @@ Steps at_leaf(Context c, Rank root, Rank open) {
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// Values for other ranks are number 1 and on, in turn; of each rank's receive the slot is free again once merged.
+// Values for other ranks have numbers 1, 2, ... in turn. A landing slot is free again once its partial is merged.
 Steps scan_at_zero(Context c, Rank open) {
   const bool is_exclusive = c.collective == Collective::exscan;
   const Rank last_sender = is_exclusive ? c.rank_count - 2 : c.rank_count - 1;

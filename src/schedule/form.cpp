@@ -1,5 +1,5 @@
-// The rules of step.hpp, one case a kind of step.
-// Rank order: not concerned. Cost: O(1) a step. Source: ours.
+// The rules of step.hpp, one case per kind of step.
+// Cost: O(1) per step. Source: ours.
 #include "schedule/form.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::string fault_of_message(std::span<const Step> message) {
   return {};
 }
 
-// Of landing slots: the last slot of their message and how many it has.
+// For each landing slot: the last slot of its message and how many slots the message has.
 using Companies = std::map<Key, std::pair<Key, std::size_t>>;
 
 std::string fault_of_company(std::span<const Step> message, Companies& companies) {

@@ -1,5 +1,5 @@
 // What a step may look like, by the rules of step.hpp, and steps and slots in words for error messages.
-// Rank order: not concerned. Cost: O(1) a step. Source: ours.
+// Cost: O(1) per step. Source: ours.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ constexpr bool holds_value(Slot slot) noexcept {
   return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value;
 }
 
-/// What no run could put right about a step of one rank: slots of the wrong kind or of several segments, a peer or
-/// covered ranks that do not exist. Empty when there is nothing.
+/// What is wrong with the form of a step, whatever the run: slots of the wrong kind or of several segments, a peer or
+/// covered ranks that do not exist. Empty if nothing is.
 std::string fault_of_form(const Step& step, const Context& context);
 
-/// What is wrong with the messages of several steps of one rank; empty when there is nothing.
+/// What is wrong with the messages of several steps of one rank; empty if nothing is.
 std::string fault_of_messages(std::span<const Step> steps);
 
 std::string text_of(StepKind kind);

@@ -1,5 +1,5 @@
 // A lazy sequence written as a coroutine, so that an algorithm reads like its textbook and never stores its steps.
-// Rank order: not concerned. Cost: one allocation a sequence, a resume a step. Source: C++20 coroutines.
+// Cost: one allocation per sequence, one resume per step. Source: C++20 coroutines.
 #pragma once
 
 #include <coroutine>

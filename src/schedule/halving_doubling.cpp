@@ -1,9 +1,9 @@
 // Halving and doubling: partners 2^k apart, the nearest first, exchange halves of what they have left, so that each
 // ends with one block of segments; then the values go back along the same pairs, or by halves of the job to the root.
-// Off powers of two adjacent ranks pair up first. Rank order: kept; partners merge the same operands in the same order.
-// Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages off powers of two; reduce_scatter
-// half of it. MPICH's allreduce and reduce take the nearest partner first too; its reduce_scatter takes the farthest,
-// whose records would have one interval for every rank in them. Source: [S3] section III.B.
+// Unless the rank count is a power of two, adjacent ranks pair up first. Rank order: kept; partners merge the same
+// operands in the same order. Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages if ranks
+// pair up; reduce_scatter half. MPICH's allreduce and reduce take the nearest partner first too; its reduce_scatter
+// takes the farthest, which would give records one interval per rank. Source: [S3] section III.B.
 #include <numeric>
 #include <vector>
 
@@ -23,8 +23,8 @@ Segments run(std::uint32_t begin, std::uint32_t end) {
   return all;
 }
 
-// A rank that takes part in the rounds, and which segments are whose: at level k the low k bits of a unit, counted from
-// the root's, name a part; the root has the first. Of reduce_scatter a part is the blocks of the units with these bits.
+// A rank that takes part in the rounds, and each unit's segments: at level k the low k bits of a unit, relative to the
+// root's, name its part; the root has the first. In reduce_scatter a part is the blocks of all units with these bits.
 class Member {
  public:
   explicit Member(const Context& c)
@@ -41,11 +41,11 @@ class Member {
   RankRange all(int round) const { return units_.block(unit_, round + 1); }
   bool is_left(int round) const { return unit_ < partner_unit(round); }
 
-  // What this rank, or its partner, has left after a round.
+  // The segments that this rank, or its partner, keeps after a round.
   Segments mine(int round) const { return part(unit_, round + 1); }
   Segments partners(int round) const { return part(partner_unit(round), round + 1); }
 
-  // Where values go to the root: in descending rounds, those whose higher bits are the root's take part.
+  // Whether a rank takes part when values go to the root, in descending rounds: its higher bits must be the root's.
   bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
   bool sends_to_root(int round) const { return gathers(round) && ((unit_ ^ root_unit_) >> round & 1) == 1; }
 
@@ -79,7 +79,7 @@ class Member {
   bool scatters_;
 };
 
-// The landing slot for a pair's messages; round k uses k.
+// The landing slot for a pair's messages; round k uses slot k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
 Step in_message(Step step, std::uint32_t s, const Segments& of) { return make::with_next(step, s != of.back()); }
@@ -101,7 +101,7 @@ Steps receive_values(Rank from, int slot, Segments of, int place = 0) {
   for (const std::uint32_t s : of) co_yield make::copy(value(place, s), landing_value(slot, s));
 }
 
-// The second rank of a pair.
+// The steps of the second rank of a pair.
 Steps outside(Context c) {
   const Segments all = run(0, c.segments);
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
@@ -137,7 +137,7 @@ Steps halve(Context c, Member member, bool has_pair) {
   }
 }
 
-// Of a pair the first rank finishes both blocks.
+// The first rank of a pair finishes both ranks' blocks.
 Steps finish_own(Context c, bool has_pair) {
   const Blocks blocks(c);
   const Segments pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : Segments();
@@ -182,7 +182,7 @@ Steps halving_doubling(Context c) {
   return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c), units.in_pair(c.rank));
 }
 
-// With one segment those of a tree; and a message of each pair there, and back where a value is due.
+// With one segment as in a tree. Each pair adds a message there, and one back if a value is due.
 Count halving_doubling_messages(Context c) {
   const Units halves(c.rank_count);
   const auto pairs = static_cast<Count>(halves.pairs);
@@ -202,8 +202,8 @@ Count halving_doubling_rounds(Context c) {
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 
-// Halves, quarters and so on, there and back, and whole vectors between pairs; of reduce_scatter there, and a block to
-// a pair's second rank.
+// Halves, quarters and so on, there and back, and whole vectors between pairs. In reduce_scatter only there, and a
+// block to each pair's second rank.
 double halving_doubling_vectors(Context c) {
   const auto rounds = static_cast<double>(halving_doubling_rounds(c));
   if (c.segments == 1) return rounds;

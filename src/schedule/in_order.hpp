@@ -17,7 +17,7 @@ struct InOrderPlace {
   RankRange subtree() const { return {left.first, left.count + 1 + right.count}; }
 };
 
-/// Of two halves the right one is the larger, so that its messages need not wait for those from the left.
+/// The top of a run of ranks. The right half may be larger, so that its messages need not wait for those from the left.
 constexpr Rank top_of(RankRange run) noexcept { return run.first + (run.count - 1) / 2; }
 
 /// The tree over 0..p-1 with `top` at its top; the others are as balanced as can be.

@@ -1,5 +1,5 @@
 // Walks a program's steps and dependencies with three cursors; see interpreter.hpp.
-// Rank order: that of the steps. Cost: O(1) a step, O(open communications) a poll. Source: ours.
+// Rank order: that of the steps. Cost: O(1) per step, O(open communications) per poll. Source: ours.
 #include "schedule/interpreter.hpp"
 
 namespace steadfold::schedule {
@@ -53,7 +53,7 @@ bool Interpreter::is_complete(Machine& machine, std::uint32_t ticket) {
   return true;
 }
 
-// The others than the one just asked are asked too: for some transports the question is what moves a message on.
+// Asks all open communications but `asked`, which is not complete: some transports move messages only when asked.
 bool Interpreter::poll(Machine& machine, std::uint32_t asked) {
   bool all_complete = true;
   for (std::uint32_t ticket = first_open_; ticket < next_ticket_; ++ticket) {

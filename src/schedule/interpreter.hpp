@@ -1,5 +1,5 @@
 // Carries out one rank's program: starts steps in order as soon as what they wait for is complete; never blocks.
-// Rank order: that of the steps. Cost: a few nanoseconds a step; nothing is allocated after construction. Source: ours.
+// Rank order: that of the steps. Cost: a few nanoseconds per step; allocates at construction only. Source: ours.
 #pragma once
 
 #include <cstdint>

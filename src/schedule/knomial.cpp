@@ -1,8 +1,8 @@
 // K-nomial: partials climb a k-nomial tree over the ranks counted from the root; for allreduce values descend it. With
-// k = 2 it is the binomial tree, by which a scan goes up and down too: up come the sums of subtrees, down the sums of
-// all ranks before one. Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise. Cost: (k-1)
-// ceil(log_k p)(alpha + n beta + n gamma); allreduce adds as many alpha + n beta. A scan: 2 log2(p) alpha at most.
-// Source: [S3] section III.A (MPICH's reduce); the tree of [S4]'s "BST"; MPICH's k-nomial trees.
+// k = 2 it is the binomial tree, which also serves scans: sums of subtrees go up, sums of all ranks before a rank go
+// down. Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise. Cost: (k-1) ceil(log_k p)(alpha +
+// n beta + n gamma); allreduce adds as many alpha + n beta. A scan: 2 log2(p) alpha at most. Source: [S3] section III.A
+// (MPICH's reduce); the tree of [S4]'s "BST"; MPICH's k-nomial trees.
 #include <algorithm>
 #include <bit>
 
@@ -14,12 +14,12 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr Rank most_children = 64;  // of a level, and the rank itself
+constexpr Rank most_children = 64;  // per level, counting the rank itself
 
 Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "k", 4, 2, most_children)) : 4; }
 
-// The place of a rank that stands `position` behind the root: its children are those in which a zero below the lowest
-// digit of its position, to the base k, is another one. Child i differs in digit i / (k-1).
+// The place of a rank that stands `position` behind the root. Its children's positions have another digit, to the base
+// k, for one zero below the lowest non-zero digit of its own: for child i digit i / (k-1).
 class Place {
  public:
   Place(const Context& c, Rank base)
@@ -43,7 +43,7 @@ class Place {
     return level * (base_ - 1) + lowest_digit() - 1;
   }
 
-  // Of the subtree that holds this rank and its children before child i.
+  // The ranks of this rank's subtree up to child i, without it.
   RankRange merged(int i) const { return {rank_, static_cast<Rank>(std::min(offset(i), behind(0)))}; }
   RankRange child_covers(int i) const {
     return {child(i), static_cast<Rank>(std::min(power_of(i / (base_ - 1)), behind(offset(i))))};
@@ -78,7 +78,7 @@ class Place {
 // merge writes over its operands.
 int turn(int child) { return child % 2; }
 
-// Child by child, all segments of one before the next.
+// Takes in child by child, all segments of one before the next.
 Steps run(Context c, Place at) {
   const int last = at.children();
   for (int i = 0; i <= last; ++i) {
@@ -111,8 +111,8 @@ Steps run(Context c, Place at) {
   for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// A rank with z zeros at the end of its number stands above 2^z ranks from itself on. Partial k is the sum of the first
-// 2^k of these, partial `before` + k that of all ranks before child k; what reaches the last rank nobody needs.
+// A rank whose number ends in z zero bits is the top of 2^z ranks, itself the first. Partial k is the sum of the first
+// 2^k of these, partial `before` + k that of all ranks before child k. Sums that reach the last rank are not needed.
 Steps scan(Context c) {
   constexpr int before = 32;
   const auto index = static_cast<Count>(c.rank);
@@ -181,7 +181,7 @@ Steps knomial(Context c) {
   return run(c, Place(c, base_of(c)));
 }
 
-// The last rank of all, or of the largest whole subtree below rank 0: up to that subtree's rank, and down from there.
+// The longest way: to the last rank, or up and down the largest whole subtree below rank 0.
 Count scan_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   const auto ranks = static_cast<Count>(c.rank_count);
@@ -200,7 +200,7 @@ Count knomial_rounds(Context c) {
   return rounds(c, static_cast<Count>(base_of(c)));
 }
 
-// Of a scan: down to every rank, and up from those above which there are others.
+// A scan sends one message down to every rank but 0, and one up from each rank with ranks behind its subtree.
 Count binomial_messages(Context c) {
   const auto others = static_cast<Count>(c.rank_count) - 1;
   if (c.is_scan()) return 2 * others - static_cast<Count>(std::popcount(others));

@@ -1,7 +1,7 @@
-// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0. A scan
-// is the chain from rank 0 on, on which every rank keeps what passes.
+// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0. For a
+// scan the chain begins at rank 0, and every rank keeps the sum that passes.
 // Rank order: kept, for any root.
-// Cost: (p-1)(alpha + n beta + n gamma) to an end rank, and S-1 more rounds of a part for S segments; allreduce twice.
+// Cost: (p-1)(alpha + n beta + n gamma) to an end rank; S segments: S-1 more rounds of one each; allreduce twice.
 // Source: [S1] section 2.1, widened to roots inside the chain.
 #include <array>
 
@@ -12,7 +12,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The ranks below the root and those above it: where their chain reaches the root, and whose rows it brings.
+// The ranks on one side of the root: the neighbour through which they reach it, and the rows that they bring.
 struct Chain {
   Rank neighbour;
   int slot;  // number of the root's landing slot
@@ -47,7 +47,7 @@ Steps at_root(Context c) {
   }
 }
 
-// Any other rank: it takes in what comes from the end of its side and hands it on towards the root.
+// Any other rank: takes in what comes from the end of its side and hands it on towards the root.
 Steps in_chain(Context c, Rank root) {
   const bool below = c.rank < root;
   const Rank towards = below ? c.rank + 1 : c.rank - 1;

@@ -1,5 +1,5 @@
 // Steps by name, so that an algorithm reads like its textbook: `co_yield make::send(peer, partial(), landing())`.
-// Rank order: not concerned. Cost: none. Source: ours.
+// Source: ours.
 #pragma once
 
 #include "schedule/step.hpp"
@@ -47,7 +47,7 @@ constexpr Step add_words(Slot target, Slot from, Rank rank_count) {
       .kind = StepKind::add_words, .target = target, .left = from, .right = {}, .peer = -1, .covers = {0, rank_count}};
 }
 
-/// The same, in one message with the step that follows; the last of a message is not.
+/// The same step; if `has_next`, the next step goes in the same message.
 constexpr Step with_next(Step step, bool has_next = true) {
   step.more = has_next;
   return step;

@@ -1,5 +1,5 @@
 // Sorts sends and receives by their pair of ranks and walks the two lists side by side.
-// Rank order: not concerned. Cost: O(n log n) in the communications of all ranks. Source: MPI's rule of order.
+// Cost: O(n log n) in the communications of all ranks. Source: MPI's rule of order.
 #include "schedule/matching.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string route(Rank source, Rank target) {
 
 }  // namespace
 
-/// One entry a message: source and target rank, and the communication's number. Sorts by pair, then by order.
+/// Source rank, target rank and number of every message's send and receive. Sorts by pair of ranks, then by order.
 struct Matching::Ends {
   struct End {
     Rank source;

@@ -1,5 +1,5 @@
 // Which send meets which receive: the k-th from one rank to another meets the k-th receive there from it.
-// Rank order: not concerned. Cost: O(n log n) in the communications of all ranks. Source: MPI's rule of order.
+// Cost: O(n log n) in the communications of all ranks. Source: MPI's rule of order.
 #pragma once
 
 #include <span>
@@ -15,13 +15,13 @@ class Matching {
  public:
   struct Communication {
     Rank rank = 0;
-    std::uint32_t partner = 0;  // the number of the other side; for add_words their place in the rank's sequence
+    std::uint32_t partner = 0;  // the number of the other side; for add_words how many of them the rank has before
     std::uint32_t turn = 0;     // how many receives of the rank come before a receive
   };
 
   explicit Matching(std::span<const Program> programs);
 
-  /// What does not match; empty when everything does, and only then may the rest be asked for.
+  /// What does not match; empty if everything does. The other functions may be called only then.
   const std::string& fault() const noexcept { return fault_; }
 
   std::uint32_t number(Rank rank, std::uint32_t ticket) const noexcept {

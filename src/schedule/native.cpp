@@ -1,7 +1,6 @@
-// Native: the transport adds the 64-bit words of all ranks' partials, in MPI one MPI_Allreduce, open to offload.
-// Rank order: none; adding words needs none.
-// Cost: the MPI library's allreduce of the words.
-// Source: ours.
+// Native: the transport adds the 64-bit words of all ranks' partials; over MPI that is one MPI_Allreduce, which the
+// network may offload. Rank order: not needed to add words.
+// Cost: the MPI library's allreduce of the words. Source: ours.
 #include "schedule/algorithms.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"

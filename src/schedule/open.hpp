@@ -1,13 +1,13 @@
-// Part of several: for how many senders a rank that takes in messages of all others has receives open at a time, the
-// parameter `open=`. It has that many landing slots and uses each again once its message is merged.
-// Rank order: not concerned. Cost: memory for as many messages. Source: ours.
+// Part of several: the parameter `open=`, for a rank that takes in messages of all others: from how many senders it has
+// receives open at a time. It has that many landing slots and uses each again once its message is merged.
+// Cost: memory for as many messages. Source: ours.
 #pragma once
 
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
 
-/// As many as a node has ranks, so that within a node nobody waits for a credit; and the most that can be asked for.
+/// The default, and the most: as many as a node has ranks, so that nobody within a node waits for a credit.
 inline constexpr Rank most_open = 64;
 
 /// From 1 to `most_open`, the same on all ranks. Throws as `parse`.

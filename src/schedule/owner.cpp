@@ -1,15 +1,15 @@
 // Owner: every node of the reduction tree is reduced on the rank that holds its first element; each rank sends the
 // right children of nodes that other ranks reduce, in ascending order.
 // Rank order: kept, for any root.
-// Cost: a message an outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`, of one node; a rank has
+// Cost: one message of one node per outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`; a rank has
 // O(log N) of them. With a buffer of k nodes up to k roots for one rank share a message, as in section 3.1.1: it leaves
-// when it is full, when the next root goes elsewhere, and before a root over more than 64 elements is begun. One
-// message more where the root does not hold element 0.
+// when it is full, when the next root goes to another rank, and before a root over more than 64 elements is begun. One
+// more message if the root does not hold element 0.
 // Source: [S0] Algorithm 1 and section 3.1.1.
 //
-// The outbound roots of a rank are x, then the index behind the subtree of x, and so on: their subtrees partition its
-// rows, and only the last one may reach beyond them. Then the subtrees behind its rows are right children of nodes that
-// this rank reduces. Their levels increase, too, so the level of its first root names the landing slot of a message.
+// The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on: their subtrees
+// partition its rows, and only the last may reach beyond. Then the subtrees behind its rows are right children of nodes
+// that it reduces. Their levels increase, so the level of a message's first root names its landing slot.
 //
 // Ascending order is critical-path order, which [S0] chapter 5 leaves to future work: the path of x to the result leads
 // through the node of which the next root is the right child (x with its lowest run of ones cleared), so that every
@@ -27,12 +27,12 @@ namespace {
 
 using order::Interval;
 
-constexpr Count most_buffered = 64;   // a rank has no more outbound roots
+constexpr Count most_buffered = 64;   // no rank has more outbound roots
 constexpr Count most_held_back = 64;  // elements of a root that a buffer may wait for
 
 Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
 
-// Who reduces what, and which roots share a message: sender and receiver ask the same.
+// Who reduces what, and which roots share a message: sender and receiver compute the same.
 class Owners {
  public:
   explicit Owners(const Context& c)
@@ -46,7 +46,7 @@ class Owners {
   Interval rows(Rank rank) const { return {start(rank), start(rank + 1)}; }
   Rank owner(Index x) const { return layout_ ? layout_->owner(x) : static_cast<Rank>(x); }
 
-  // Whom the largest node at x is sent to. The node over all elements is the root's.
+  // The rank to which the largest node at x is sent. The node over all elements goes to the root.
   Rank target(Index x) const { return x == 0 ? root_ : owner(order::parent(x)); }
 
   // The rows of the message whose first outbound root is x.
@@ -63,7 +63,7 @@ class Owners {
 
  private:
   Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
-  // Where the next root begins. No overflow, not even at the largest index.
+  // Where the next root begins. Nothing overflows, not even at the largest index.
   Index end_of_subtree(Index x) const {
     return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
   }
@@ -97,7 +97,7 @@ Steps owner(Context c) {
   const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the rank that holds element 0
   const Interval last = own.empty() ? Interval{} : last_message(owners, own);
 
-  // What comes from the ranks above is open from the start.
+  // Receives from the ranks above are open from the start.
   for (Interval inbound{0, own.end}; inbound.end < last.end;) {
     inbound = owners.message(inbound.end);
     for (std::uint32_t s = 0; s < c.segments; ++s)
@@ -127,7 +127,7 @@ Steps owner(Context c) {
   if (!takes_all && !(is_root && own.empty())) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     Slot result = landing_of(all, s);
-    if (own.empty()) {  // the root takes part all the same, with a partial of none, in which its status travels
+    if (own.empty()) {  // the root takes part with an empty partial, which carries its status
       result = partial(0, s);
       co_yield make::lift(result, c.rank);
       if (takes_all) co_yield make::merge(result, result, landing_of(all, s), all);
@@ -136,7 +136,7 @@ Steps owner(Context c) {
   }
 }
 
-// Unbuffered by [S0]'s count of PE-intersecting nodes, else by a walk from message to message.
+// Without a buffer [S0]'s count of PE-intersecting nodes, else a walk from message to message.
 Count owner_messages(Context c) {
   const Owners owners(c);
   if (owners.row_count() == 0) return 0;

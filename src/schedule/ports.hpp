@@ -1,5 +1,5 @@
 // A rank's ports: the one rule by which messages are counted in rounds, traced on a transport, and timed by prediction.
-// Rank order: messages are served in the order in which they are given, that of the steps. Cost: O(ports) a message.
+// Rank order: messages are served in the order given, that of the steps. Cost: O(ports) per message.
 // Source: the n-port model of [S4]; LogGP's gaps.
 //
 // A message starts at max(its data is there, a send port free) and keeps that port for its duration. It is received

@@ -12,7 +12,7 @@
 
 namespace steadfold::schedule {
 
-/// Follows, slot by slot, which communications still read or write it.
+/// Follows, for every slot, which communications still read or write it.
 class Program::Compiler {
  public:
   explicit Compiler(Program& program) : program_(program), table_(program.segments_) {}
@@ -96,8 +96,8 @@ class Program::Compiler {
   SlotTable table_;
   std::vector<Traffic> traffic_;  // by place
   std::vector<bool> waited_for_;  // by ticket
-  bool in_message_ = false;       // the step before was not a message's last
-  std::uint32_t first_ = 0;       // step of the message
+  bool in_message_ = false;       // the step before was not the last of its message
+  std::uint32_t first_ = 0;       // the message's first step
 };
 
 Program::Program(Steps steps, std::uint32_t segments) : segments_(segments) {

@@ -1,5 +1,5 @@
 // One rank's steps compiled once: stored flat, communications numbered, and what each step must wait for worked out.
-// Rank order: that of the steps. Cost: O(steps) to build, about 60 bytes a step; nothing is added during a run.
+// Rank order: that of the steps. Cost: O(steps) to build, about 60 bytes per step; nothing is added during a run.
 // Source: ours.
 #pragma once
 
@@ -41,7 +41,7 @@ class Program {
   };
 
   /// Takes all steps out of the generator. `segments` is that of the context they were made for. Throws
-  /// std::length_error where they have more landing slots than there are numbers for.
+  /// std::length_error if they have more landing slots than there are numbers for.
   Program(Steps steps, std::uint32_t segments);
 
   std::span<const Step> steps() const noexcept { return steps_; }
@@ -67,9 +67,9 @@ class Program {
     return steps().subspan(own.first, own.last - own.first + 1);
   }
 
-  /// The tickets that must be complete before a step starts and that no earlier step has waited for, those of all steps
-  /// one after the other, and where each step's end: for a walk in step order. Reading a slot waits for what writes it;
-  /// writing one waits for what writes it and for the sends that read it.
+  /// For every step, one after the other, the tickets that must be complete before it starts and that no earlier step
+  /// has waited for; dependencies_end says where each step's end. Reading a slot waits for what writes it; writing one
+  /// waits for what writes it and for the sends that read it.
   std::span<const std::uint32_t> all_dependencies() const noexcept { return dependencies_; }
   std::uint32_t dependencies_end(std::uint32_t step_index) const noexcept { return dependencies_end_[step_index]; }
 

@@ -1,8 +1,8 @@
-// Recursive doubling: in round k partners 2^k apart exchange what they hold, so that all ranks end with the value. Off
-// powers of two adjacent ranks pair up first: the even one takes part for both and sends the value back. For a scan the
-// upper partner adds what it receives to what stands before it, and ranks without a partner go on alone.
+// Recursive doubling: in round k partners 2^k apart exchange what they hold, so that all ranks end with the value.
+// Unless p is a power of two, adjacent ranks pair up first: the even one takes part for both and sends the value back.
+// In a scan the upper partner adds what it receives to the sum of the ranks before it; others go on alone.
 // Rank order: kept; partners merge the same operands in the same order.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta off powers of two.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta if ranks pair up.
 // Source: [S3] section III.B; [S4] section III, butterfly with P != 2^k.
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
 
-// The odd rank of a pair.
+// The steps of the odd rank of a pair.
 Steps outside(Context c) {
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     co_yield make::lift(partial(0, s), c.rank);
@@ -32,7 +32,7 @@ class Member {
   int rounds() const { return units_.rounds; }
   bool has_pair() const { return has_pair_; }
 
-  // What it holds before `round`. Sums alternate, so that a merge need not wait for the send before it.
+  // The slot of its sum before `round`. Two slots take turns, so that a merge need not wait for the send before it.
   Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
 
   Step send(int round, std::uint32_t s) const {
@@ -86,8 +86,8 @@ Steps inside(Context c, Member member) {
   }
 }
 
-// Of a scan in round k a rank holds the partial of its aligned block of 2^k ranks, as long as there are ranks above it,
-// and that of those before it in the block, itself included or not.
+// A rank in a scan. In round k it holds the partial of its aligned block of 2^k ranks, as long as there are ranks above
+// the block, and that of the ranks before it in the block, itself included unless the scan is exclusive.
 class Scan {
  public:
   explicit Scan(Context c) : context_(c), rounds_(order::ceil_log2(static_cast<Count>(c.rank_count))) {}
@@ -103,7 +103,7 @@ class Scan {
   bool receives(int round) const { return has_partner(round) && (is_upper(round) || grows(round)); }
 
   RankRange block(Rank rank, int level) const { return {(rank >> level) << level, Rank{1} << level}; }
-  RankRange before(int level) const {  // in its block, itself included where the scan is not exclusive
+  RankRange before(int level) const {  // in its block, itself included unless the scan is exclusive
     const Rank first = (context_.rank >> level) << level;
     return {first, context_.rank - first + (is_exclusive() ? 0 : 1)};
   }
@@ -118,7 +118,7 @@ Step receive_in_scan(const Scan& scan, int round) {
   return make::receive(scan.partner(round), landing(round % 2), scan.block(scan.partner(round), round));
 }
 
-// What a round's landing slot brings is merged to the block, if that is sent again, and to what stands before.
+// Merges what a round brought into the block, if that is sent again, and into the sum of the ranks before.
 Steps take_in(Context c, Scan scan, int round) {
   constexpr int before = 2;
   const Slot landed = landing(round % 2);

@@ -11,7 +11,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The reduce, and what it is to know.
+// The row of the reduce, and its context.
 struct Reduce {
   const Row* row;
   Context context;
@@ -53,8 +53,8 @@ Count reduce_broadcast_unit(Context c) {
   return reduce.row->unit_of(reduce.context);
 }
 
-// The broadcast begins with the last segment. Where every rank sends its own block to the root, that one arrives before
-// the others, after a round for each segment in all.
+// The broadcast begins with the last segment. If every rank sends its own block to the root, that segment is there
+// before the others, after as many rounds as there are segments.
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);
   Count until_last = reduce.row->rounds(reduce.context);

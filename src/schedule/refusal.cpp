@@ -1,5 +1,5 @@
 // Why a row cannot serve a call.
-// Rank order: not concerned. Cost: O(1). Source: ours.
+// Cost: O(1). Source: ours.
 #include <algorithm>
 
 #include "schedule/registry.hpp"
@@ -19,7 +19,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Why plain, whose bits follow the schedule, cannot be served.
+// Why the row cannot serve `plain`, whose bits follow the schedule.
 std::optional<std::string> plain_refusal(const Row& row, Collective collective, Rank root, Operator kind) {
   if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no) {
     return "schedule " + quoted(row.name) +

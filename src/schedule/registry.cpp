@@ -1,6 +1,5 @@
-// The rows, and finding one.
-// Rank order: stated by each row. Cost: the formulas, with no loop over ranks or steps, stand here or beside the steps.
-// Source: stated by each row.
+// The rows, and finding one. Rank order and source: stated by each row.
+// Cost: the formulas, without a loop over ranks or steps, stand here or beside the steps.
 #include "schedule/registry.hpp"
 
 #include <algorithm>
@@ -25,14 +24,13 @@ constexpr Collective scans = Collective::scan | Collective::exscan;
 
 Count ranks(Context c) { return static_cast<Count>(c.rank_count); }
 
-// One message an edge of a tree over the ranks, and one back where all ranks get the value; of reduce_scatter each
-// carries all segments.
+// For every segment one message per edge of a tree over the ranks, and one back if all ranks get the value. In
+// reduce_scatter one message carries all segments.
 Count tree_messages(Context c) { return (ranks(c) - 1) * (scatters(c) ? 2 : c.segments * (c.rooted() ? 1 : 2)); }
 
 Count tree_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 
-// Of a scan every rank but the last brings its partial, in an inclusive one that too, and every rank but 0 gets a
-// value.
+// In a scan every rank above 0 sends its partial and gets a value; in an exclusive one the last rank sends nothing.
 Count flat_messages(Context c) {
   if (!c.is_scan() || c.rank_count == 1) return tree_messages(c);
   return 2 * (ranks(c) - 1) - (c.collective == Collective::exscan ? 1 : 0);
@@ -42,7 +40,7 @@ Count flat_partials(Context c) {
   return tree_partials(c) - (is_without_last ? c.segments : 0);
 }
 
-// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile. Of a scan
+// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile. In a scan
 // a value goes out as soon as the partial before it is there.
 Count flat_rounds(Context c) {
   if (c.is_scan()) return ranks(c) - (c.collective == Collective::exscan || c.rank_count == 1 ? 1 : 0);
@@ -53,8 +51,8 @@ Count flat_rounds(Context c) {
 Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
 
 // Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
-// Allreduce: between the ends partials and values share a rank's ports, so that each segment more takes two rounds, but
-// for one round in which they still miss each other.
+// Allreduce: between the ends partials and values share a rank's ports, so each further segment takes two rounds, less
+// one round in which they do not meet yet.
 Count linear_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   if (scatters(c)) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
@@ -68,8 +66,7 @@ Count linear_rounds(Context c) {
   return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
 }
 
-// Of a scan every pair of partners that there are exchanges partials, but that in the last round the upper one is
-// silent.
+// In a scan all pairs of partners exchange partials, except that in the last round the upper one is silent.
 Count doubling_scan_messages(Context c) {
   Count messages = 0;
   for (int round = 0; round < order::ceil_log2(ranks(c)); ++round) {
@@ -96,7 +93,7 @@ Count recursive_doubling_partials(Context c) {
   return (units * static_cast<Count>(rounds) + ranks(c) - units) * c.segments;
 }
 
-// Off powers of two one round more for a pair's partial and one for each segment of its value.
+// Unless p is a power of two, one more round for a pair's partial and one for each segment of its value.
 Count recursive_doubling_rounds(Context c) {
   if (c.is_scan()) return static_cast<Count>(order::ceil_log2(ranks(c)));
   const auto rounds = static_cast<Count>(floor_log2(ranks(c)));
@@ -108,11 +105,11 @@ Count binomial_partials(Context c) {
   return c.is_scan() ? algorithm::binomial_messages(c) * c.segments : tree_partials(c);
 }
 
-// Of blocks, one a rank: with fewer columns than ranks there is one segment, which is the root's.
+// For one block per rank. With fewer columns than ranks there is one segment, the root's.
 bool is_one(Context c) { return c.segments == 1; }
 Count segments_of_a_block(Context c) { return std::max(c.segments / ranks(c), Count{1}); }
 
-// Every partial of a segment but its owner's goes one hop, and every value; to the root only those of other ranks.
+// All partials of a segment but its owner's go one hop, and so do all values; to the root only other ranks' values.
 Count block_partials(Context c) { return (ranks(c) - 1) * c.segments; }
 Count block_messages(Context c) {
   if (scatters(c)) return block_partials(c);
@@ -145,7 +142,7 @@ void check_transpose(const Spec& spec) {
   check_open(spec);
 }
 
-// As in a tree, but that the two roots send each other partials and no value.
+// As in a tree, except that the two roots send each other partials and no value.
 Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * ranks(c) - 2) * c.segments; }
 Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : ranks(c) * c.segments; }
 

@@ -1,5 +1,5 @@
 // The catalogue of algorithms: one row each, from which command line, selection, tests and documentation are made.
-// Rank order: stated by each row. Cost: stated by each row as formulas. Source: stated by each row.
+// Rank order, cost (as formulas) and source: stated by each row.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ constexpr Collective operator|(Collective a, Collective b) noexcept {
 constexpr bool offers(Collective offered, Collective asked) noexcept {
   return (static_cast<int>(offered) & static_cast<int>(asked)) != 0;
 }
-std::string_view name_of(Collective collective) noexcept;  // of one
-std::string names_of(Collective collectives);              // between commas
+std::string_view name_of(Collective collective) noexcept;  // of one collective
+std::string names_of(Collective collectives);              // of several, with commas
 
-/// Each, in the order in which they are shown.
+/// All of them, in the order in which they are shown.
 inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,
                                                 Collective::scan, Collective::exscan};
 
@@ -36,20 +36,20 @@ enum class SameOnAllRanks : std::uint8_t { no, yes };
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
-/// Into how many segments a schedule cuts a call's columns: it does not; as many as keep its pipeline full; as its unit
-/// says, which is the number of ranks where each has a block of its own.
+/// Into how many segments a schedule cuts a call's columns: one; as many as keep its pipeline full; or as many as its
+/// unit says, which is the number of ranks if each has a block of its own.
 enum class Segments : std::uint8_t { one, pipelined, one_a_rank };
 
 /// Whether partials grow on their way to the result.
 enum class Partials : std::uint8_t { merged, of_one_rank };
 
-/// Columns of a segment that can be asked for by `block=`.
+/// The most columns per segment that `block=` may ask for.
 inline constexpr Count most_block = Count{1} << 48;
 
-/// An algorithm. `messages` (of the whole job), `partial_messages` (the partials that they carry; the others carry
-/// values; as many of each in every segment, one a message, but where the row is `uneven`) and `rounds` (on the longest
-/// chain; see checker.hpp) take a context of which the rank does not count; null where only the transport could know,
-/// or, of rounds, where no formula does. Of reduce_scatter they hold where all blocks have equally many segments.
+/// An algorithm. Its formulas ignore the context's rank. `messages`: of the whole job. `partial_messages`: the partials
+/// that these carry; the others carry values. Every segment has as many of each, one per message, unless the row is
+/// `uneven`. `rounds`: on the longest chain, see checker.hpp. Null if only the transport could know, or if there is no
+/// formula for rounds. In reduce_scatter they hold if all blocks have equally many segments.
 struct Row {
   std::string_view name;
   std::string_view sentence;
@@ -64,24 +64,24 @@ struct Row {
   Count (*messages)(Context);
   Count (*rounds)(Context);
   Count (*partial_messages)(Context) = nullptr;
-  std::uint32_t (*ports)(Context) = nullptr;        // to send, and as many to receive; null: one
-  void (*check_parameters)(const Spec&) = nullptr;  // throws as `parse` does where it cannot use a value
-  std::span<const std::string_view> examples = {};  // of parameters, written as after the name: for proofs and tests
+  std::uint32_t (*ports)(Context) = nullptr;        // send ports, and as many receive ports; null: one
+  void (*check_parameters)(const Spec&) = nullptr;  // throws like `parse` if it cannot use a value
+  std::span<const std::string_view> examples = {};  // parameters for proofs and tests, written as after the name
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
-  Count (*unit)(Context) = nullptr;  // of segments, where schedules are made of others
+  Count (*unit)(Context) = nullptr;  // of segments, for schedules made of others
   Partials partials = Partials::merged;
-  // How many vectors' bytes pass a rank's ports, one behind the other; null: of a segment in every round.
+  // How many vectors' bytes pass a rank's ports, one after the other; null: those of a segment in every round.
   double (*vectors)(Context) = nullptr;
-  bool uneven = false;  // messages carry several segments, or not as many of each
+  bool uneven = false;  // messages carry several segments, or some segments more often
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
-  /// The steps can be made for one segment and for multiples of this, and the formulas hold there.
+  /// Steps can be made, and the formulas hold, for one segment and for multiples of this number.
   Count unit_of(Context context) const {
     if (unit != nullptr) return unit(context);
     return segments == Segments::one_a_rank ? static_cast<Count>(context.rank_count) : 1;
   }
-  /// The most such segments up to `most`.
+  /// The most segments up to `most` for which they can.
   std::uint32_t segments_up_to(std::uint32_t most, Context context) const {
     const Count multiple = unit_of(context);
     return most < multiple ? 1 : static_cast<std::uint32_t>(most - most % multiple);
@@ -91,14 +91,14 @@ struct Row {
   }
 };
 
-/// What one partial and one value of every segment take on the wire together.
+/// The bytes on the wire of one partial of every segment together, and of one value of every segment.
 struct SegmentBytes {
   Count partials = 0;
   Count values = 0;
 };
 
-/// The bytes of the whole job where all partials of a segment have one size. The row has its formulas and is not
-/// uneven, the collective reduce or allreduce.
+/// The bytes of the whole job if all partials of a segment have one size. The row must have its formulas and not be
+/// uneven; for reduce and allreduce only.
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
 /// All rows, in the order in which they are shown.
@@ -119,30 +119,30 @@ struct Spec {
   const Parameter* parameter(std::string_view key) const noexcept;
 };
 
-/// `value` is the text after `=`, without the brackets; what stood in brackets is also parsed: `nested` has one Spec.
+/// `value` is the text after `=`, without brackets; text in brackets is also parsed, as the one Spec in `nested`.
 struct Spec::Parameter {
   std::string name;
   std::string value;
   std::vector<Spec> nested;
 };
 
-/// As `parse` reads it; an alias by its row's name.
+/// The text that `parse` reads as this Spec; an alias is written as its row's name.
 std::string text_of(const Spec& spec);
 
 /// The parameter of that name as a number from `least` to `most`; `otherwise` where it is not given. Throws as `parse`.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
 
-/// The parameter of that name is left out or a schedule in brackets that others may be built of: on any layout, by
-/// point-to-point messages, and, where a collective is named, one that serves it at root 0 in rank order. Throws as
-/// `parse`.
+/// Throws like `parse` unless the parameter of that name is left out or is a schedule in brackets that others may be
+/// made of: for any layout, with point-to-point messages, and, if `collective` is given, serving it at root 0 in rank
+/// order.
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
-/// How deep schedules nest in brackets. Levels of levels number their slots apart, which takes more of a slot's numbers
-/// at each.
+/// How deep schedules may nest in brackets. Every level keeps its slots apart from those of the others, which
+/// multiplies the slot numbers needed.
 inline constexpr int most_nested = 4;
 
-/// Names for a choice among the rows, which the collective room makes: `parse` does not take them, but lists them among
-/// the names there are.
+/// Names that ask for a choice among the rows, made in src/collective. `parse` does not take them, but lists them among
+/// the known names.
 inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
@@ -152,16 +152,16 @@ Spec parse(std::string_view text, std::span<const Row> rows = registry());
 
 enum class Operator : std::uint8_t { commutative, ordered };
 
-/// Why the row cannot serve the call, as "problem (why), suggestion"; nothing when it can. `root` counts for reduce
+/// Why the row cannot serve the call, as "problem (why), suggestion"; `nullopt` if it can. `root` matters for reduce
 /// only.
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
                                    Operator kind);
 
-/// The same for a schedule as asked for: what it is made of has its say.
+/// The same for a schedule with its parameters: the schedules it is made of must be able to serve the call too.
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
                                    Operator kind);
 
-/// Why the row cannot serve calls that share its messages, by their layouts; nothing when it can.
+/// Why the row cannot serve calls with these layouts in the same messages; `nullopt` if it can.
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);
 
 /// The row's name alone and with each of its examples, as `parse` reads them.

@@ -1,9 +1,8 @@
 // Ring: each rank's block of segments goes once round the ranks behind it and is reduced on the way; then its values go
 // round, or straight to the root.
 // Rank order: cyclic, from the rank behind the block's owner.
-// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma, records of up to two intervals; with k segments a block k times as
-// many messages.
-// Source: [S3] section III.C; the ring of reduce-scatter and allgather.
+// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma, records of up to two intervals; k segments per block take k times
+// as many messages. Source: [S3] section III.C; the ring of reduce-scatter and allgather.
 #include "schedule/algorithms.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
@@ -11,7 +10,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// In turn t the blocks of the rank 1 + t behind leave, summed over t + 1 ranks.
+// In turn t the block of the rank 1 + t behind leaves, summed over t + 1 ranks.
 Steps scatter(Context c, Blocks blocks) {
   const Rank before = blocks.ahead(-1);
   const Rank turns = c.rank_count - 1;

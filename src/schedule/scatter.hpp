@@ -13,7 +13,7 @@ namespace steadfold::schedule {
 
 constexpr bool scatters(const Context& c) { return c.collective == Collective::reduce_scatter; }
 
-/// The reduce that goes first, as if of one segment.
+/// The context of the reduce that goes first, with one segment.
 constexpr Context reduce_before_scatter(Context c) {
   c.collective = Collective::reduce;
   c.root = 0;
@@ -26,7 +26,7 @@ inline Count scatter_rounds(const Context& c) {
   return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count)));
 }
 
-/// From `value(0, s)` of rank 0's own block and `value(1, s)` of the others' to every rank's `value(0, s)`.
+/// Brings every rank its block as `value(0, s)`. Rank 0 holds its own block there, the others' as `value(1, s)`.
 inline Steps scatter_values(Context c) {
   const Blocks blocks(c);
   const auto index = static_cast<Count>(c.rank);

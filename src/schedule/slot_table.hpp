@@ -1,5 +1,5 @@
 // Gives a rank's slots places 0, 1, ... in the order of first use, so that what they hold can stand in an array.
-// Rank order: not concerned. Cost: O(1) a look-up; 4 bytes a number and segment. Source: ours.
+// Cost: O(1) per look-up; 4 bytes per number and segment. Source: ours.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class SlotTable {
  public:
   explicit SlotTable(std::uint32_t segments) : segments_(segments) {}
 
-  /// The slot's place; for a slot not met before a new one, which `size` then counts.
+  /// The slot's place; a slot not seen before gets a new one, which `size` then counts.
   std::uint32_t place_of(Slot slot) {
     const std::size_t key =
         (std::size_t{slot.number} * segments_ + slot.segment) * kinds + static_cast<std::size_t>(slot.kind) - 1;

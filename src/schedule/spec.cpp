@@ -1,5 +1,5 @@
 // Reads schedules as asked for by name: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
-// Rank order: not concerned. Cost: O(length x depth of brackets). Source: ours.
+// Cost: O(length x depth of brackets). Source: ours.
 #include <algorithm>
 #include <charconv>
 #include <numeric>
@@ -17,7 +17,7 @@ namespace {
 
 std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
 
-// What may stand for a schedule: within brackets rows only.
+// The names that may stand for a schedule; in brackets only rows.
 std::vector<std::string_view> known_names(std::span<const Row> rows, bool in_brackets) {
   std::vector<std::string_view> names;
   if (!in_brackets) names.assign(policies.begin(), policies.end());
@@ -25,7 +25,7 @@ std::vector<std::string_view> known_names(std::span<const Row> rows, bool in_bra
   return names;
 }
 
-// Letters to add, leave out or change to make one of the other.
+// How many letters to add, leave out or change to turn one into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> distances(to.size() + 1);
   std::iota(distances.begin(), distances.end(), std::size_t{0});

@@ -6,9 +6,9 @@
 // touch a slot it names. Nothing else orders two steps, so an exchange is `send` then `receive`, and a pipeline names
 // two landing slots in turn. Messages between two ranks arrive in the order sent.
 //
-// A message carries the slot of one step, or of several in a row that say `more` but for the last: the way in which
-// many segments share a start-up. Sender and receiver name the same slots in the same order. The message starts with
-// its last step. A landing slot always comes in the same company, since that shares its memory.
+// A message carries the slot of one step, or those of several steps in a row, all but the last marked `more`: so many
+// segments share one start-up. Sender and receiver name the same slots in the same order. The message starts with its
+// last step. A landing slot always comes with the same other slots, since they share its memory.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ using order::Index;
 using order::Rank;
 using order::RankRange;
 
-/// What a slot holds. `landing` slots are written by `receive` only, the others never by it: a transport may bind their
+/// What a slot holds. Landing slots are written by `receive` only, other slots never by it: a transport may bind their
 /// memory once.
 enum class SlotKind : std::uint8_t { none, partial, landing, value, landing_value };
 
@@ -51,7 +51,7 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
   return {SlotKind::landing_value, static_cast<std::uint16_t>(number), segment};
 }
 
-/// Which rows a partial stands for: all those of a cyclic run of ranks, or, where `part` is not empty, that part of the
+/// Which rows a partial stands for: all rows of a cyclic run of ranks, or, if `part` is not empty, that part of the
 /// job's rows, whoever holds them.
 struct Covers {
   RankRange ranks;
@@ -69,19 +69,19 @@ struct Covers {
 };
 
 enum class StepKind : std::uint8_t {
-  lift,       // target := partial of this rank's own rows, or of those of them that `covers` names
+  lift,       // target := partial of this rank's own rows, or of the part that `covers` names
   send,       // the bytes of `left` to slot `target` of `peer`
   receive,    // target := what `peer` sends there; `covers` says which rows it will hold (partials)
   merge,      // target := left merged with right, left before right in rank order; target may be left or right
   copy,       // target := left (a partial to a partial, or a value to a value)
-  finish,     // target (value) := the values of left (partial), of what `covers` says; of all ranks where it is empty
+  finish,     // target (value) := the values of left (partial), over the ranks that `covers` names, or all if none
   add_words,  // target := left with the transport adding the 64-bit words of all ranks' partials
 };
 
 /// One step of one rank. Trivially copyable; unused fields keep their defaults.
 struct Step {
   StepKind kind = StepKind::lift;
-  bool more = false;  // of a send or receive: the next step, one to or from the same peer, is of the same message
+  bool more = false;  // for send and receive: the next step, with the same peer, belongs to the same message
   Slot target;
   Slot left;
   Slot right;
@@ -90,23 +90,23 @@ struct Step {
 };
 
 /// What a call asks for. The values are flags, so that a row can list several. `reduce_scatter`: every rank gets the
-/// columns of its own block. `scan`: every rank gets the rows of the ranks up to its own, `exscan`: of those below it,
-/// rank 0 nothing.
+/// columns of its own block. `scan`: every rank gets the reduction over the ranks up to its own; `exscan`: over those
+/// below its own, rank 0 nothing.
 enum class Collective : std::uint8_t { reduce = 1, allreduce = 2, reduce_scatter = 4, scan = 8, exscan = 16 };
 
 struct Spec;
 
-/// What an algorithm may look at: a pure function of this gives every rank's steps. Same on all ranks but for `rank`.
-/// What it points to outlives the steps.
+/// What an algorithm may look at: a pure function of this gives every rank's steps. Equal on all ranks except for
+/// `rank`. What it points to must outlive the steps.
 struct Context {
   Rank rank = 0;
   Rank rank_count = 1;
-  Rank root = 0;  // of reduce
+  Rank root = 0;  // for reduce
   Collective collective = Collective::allreduce;
   std::uint32_t segments = 1;
-  /// Of reduce_scatter: where each rank's segments begin, and the end; empty: as many to each as can be.
+  /// For reduce_scatter: where each rank's segments begin, and the end. Empty: shares as equal as can be.
   std::span<const std::uint32_t> blocks = {};
-  const order::Layout* layout = nullptr;  // null: a row a rank
+  const order::Layout* layout = nullptr;  // null: one row per rank
   const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
 
   constexpr bool rooted() const noexcept { return collective == Collective::reduce; }

@@ -1,12 +1,12 @@
-// Part of several: what is done with one segment, done with all of them, a message carrying the slots of all.
-// Rank order: not concerned. Cost: messages and rounds of one segment, the work of all. Source: ours.
+// Part of several: repeats steps made for one segment for all segments, a message carrying the slots of all.
+// Cost: messages and rounds of one segment, the work of all. Source: ours.
 #pragma once
 
 #include "schedule/step.hpp"
 
 namespace steadfold::schedule {
 
-/// Takes steps made for one segment.
+/// `one` are steps made for one segment.
 inline Steps together(Steps one, std::uint32_t segments) {
   while (const Step* step = one.next()) {
     Step each = *step;

@@ -1,8 +1,8 @@
-// Transpose: every rank sends every other its part of that rank's block of segments, each folds its own in rank order,
-// and the values go from each to all, or to the root.
+// Transpose: every rank sends every other its part of that rank's block of segments, each folds its own block in rank
+// order, and the values go from each to all, or to the root.
 // Rank order: kept, for any root.
-// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so that none grows on the way.
-// Receives are open for as many ranks as `open=` says; their landing slots are given out in turn.
+// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so none grows on the way. Receives are
+// open for as many ranks as `open=` says, whose landing slots are used in turn.
 // Source: ours; the all-to-all of a transposed matrix.
 #include <algorithm>
 
@@ -22,7 +22,7 @@ Steps open_receives(Context c, Blocks blocks, Rank open, Rank shift) {
     co_yield make::receive(source, landing_of(open, shift, s), {source, 1});
 }
 
-// What comes from the ranks above is merged to this rank's own, what comes from those below by itself.
+// Merges partials from the ranks above into this rank's own, and those from the ranks below by themselves.
 Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   const Slot above = partial(0, s);
   const Slot below = partial(1, s);
@@ -34,8 +34,8 @@ Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   if (shift + 1 == c.rank_count && c.rank > 0) co_yield make::merge(above, below, above, {0, c.rank_count});
 }
 
-// Shift by shift, so that no two ranks send to one at a time and each takes in the ranks above it, then those from 0
-// on.
+// Goes shift by shift, so that no two ranks send to the same one at a time, and each rank takes in the ranks above it,
+// then those from 0 on.
 Steps exchange(Context c, Blocks blocks) {
   const Rank open = open_of(c);
   for (Rank shift = 1; shift <= open; ++shift)

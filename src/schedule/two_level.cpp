@@ -1,11 +1,11 @@
-// Two levels: inside every group of `size` ranks in a row any schedule reduces to the first of them, between the first
-// ranks any other reduces, and the values go down a binomial tree in every group, or to the root; of reduce_scatter
-// each block straight to its rank. Rank order: kept inside a group, and between groups as their schedule does. Cost:
-// that of both, one after the other, and ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
+// Two levels: inside every group of `size` ranks in a row any schedule reduces to the first rank, the leader; any other
+// reduces between leaders; then values go down a binomial tree in every group, or to the root; in reduce_scatter each
+// block goes straight to its rank. Rank order: kept inside a group, and between groups as their schedule does. Cost:
+// both, one after the other, and ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
 //
-// The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows to those of the whole
-// job, slots so that none meets another level's. What the inner schedule takes for its result is the group's partial:
-// its values become partials of the group, which the outer one takes instead of lifting rows.
+// The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows become those of the
+// whole job, slots get numbers that no other level uses. The inner schedule's result is the group's partial: its values
+// become partials of the group, which the outer schedule takes instead of lifting rows.
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -46,7 +46,7 @@ class Levels {
   RankRange ranks(Rank group) const { return {group * size_, std::min(size_, context_.rank_count - group * size_)}; }
   RankRange own() const { return ranks(group()); }
   bool is_leader() const { return context_.rank == own().first; }
-  // The leader that has the result to give on.
+  // The leader that passes the result on.
   Rank source() const { return context_.rooted() ? context_.root / size_ * size_ : own().first; }
 
   // The ranks of a cyclic run of groups; only the last has fewer than the others.
@@ -87,10 +87,10 @@ class Levels {
 
   Context context_;
   Rank size_;
-  std::vector<std::uint32_t> blocks_;  // of reduce_scatter: where those of each group begin, and the end
+  std::vector<std::uint32_t> blocks_;  // for reduce_scatter: where each group's begin, and the end
 };
 
-// Three kinds of slots in one: the inner schedule's partials, the outer one's slots, the inner one's values.
+// Slot numbers are of three kinds: the inner schedule's partials, the outer one's slots, the inner one's values.
 constexpr int kinds = 3;
 constexpr int last_number_of(int last_number_inside, int levels) {
   return levels == 0 ? last_number_inside : last_number_of(kinds * last_number_inside + kinds - 1, levels - 1);
@@ -148,7 +148,7 @@ Steps to_root(Context c, Rank source) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// From a leader to the others of its group, each its block.
+// From a leader to the other ranks of its group: to each its block.
 Steps to_owners(Context c, RankRange group) {
   const Blocks blocks(c);
   for (Rank rank = group.first + 1; rank < group.first + group.count; ++rank) {
@@ -163,7 +163,7 @@ Steps to_owners(Context c, RankRange group) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// Of reduce_scatter in one piece.
+// For reduce_scatter in one piece.
 Steps inner_steps(const Context& c, const Nested& inner) {
   Steps steps = inner.row->steps(inner.context);
   return scatters(c) ? together(std::move(steps), c.segments) : std::move(steps);
@@ -207,7 +207,7 @@ Count two_level_messages(Context c) {
   return inside + levels.outer().messages() + back * (scatters(c) ? 1 : c.segments);
 }
 
-// Of segments, that of both levels.
+// The unit of segments, a multiple of those of both levels.
 Count two_level_unit(Context c) {
   const Levels levels(c);
   const RankRange last = levels.ranks(levels.groups() - 1);

@@ -1,4 +1,4 @@
-// What takes part in rounds of doubling: a power of two of units, of which the first are pairs of ranks.
+// The units that take part in rounds of doubling: a power of two of them, the first of which are pairs of ranks.
 // Rank order: units stand in rank order. Cost: O(1). Source: [S3] section III.B; [S4], butterfly with P != 2^k.
 #pragma once
 
