@@ -1,5 +1,5 @@
-// steadfold bench NAME: measures beside rivals, interleaved, and prints ratios. Over ranks it runs in the job it is
-// started in, or starts ranks itself, several times over, and takes all launches together.
+// steadfold bench NAME: measures beside rivals, interleaved, and prints ratios. Benchmarks over ranks run in the job
+// that the command was started in, or start ranks themselves, several times, and pool all launches.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,11 +30,11 @@ struct BenchOptions {
   int rounds = 15;
 
   void add_to(CLI::App& app);
-  /// The options of ranks, for another run of the command.
+  /// The options that the ranks need, as arguments for another run of the command.
   std::vector<std::string> arguments() const;
 };
 
-/// What only who prints needs to know.
+/// What only the process that prints needs to know.
 struct Asked {
   BenchOptions options;
   std::string ranks;      // empty: those of the job
@@ -86,7 +86,7 @@ bench::Measurement local(const BenchOptions& options) {
   return bench::local(local);
 }
 
-/// By the ranks of this job.
+/// Measures over the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
   if (options.name == "allreduce") {
     bench::AllreduceOptions allreduce{
@@ -111,7 +111,7 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
 
 constexpr const char* worker_name = "bench-worker";
 
-/// One launch, by this command or by the one of another MPI library.
+/// Measures in one launch, by this command or by that of another MPI library.
 bench::Measurement launched(const BenchOptions& options, const std::string& library, int rank_count) {
   std::vector<std::string> arguments = options.arguments();
   if (library.empty())
@@ -123,7 +123,7 @@ bench::Measurement launched(const BenchOptions& options, const std::string& libr
   return bench::measurement_in(ask_command(command_for(library), worker_name, arguments).at("measurement"));
 }
 
-/// Contests of one after those of the other, and both libraries' names.
+/// Appends the contests of `more` and the name of its MPI library.
 void append(bench::Measurement& all, const bench::Measurement& more) {
   all.contests.insert(all.contests.end(), more.contests.begin(), more.contests.end());
   auto& names = all.environment["mpi"].get_ref<std::string&>();
@@ -133,8 +133,8 @@ void append(bench::Measurement& all, const bench::Measurement& more) {
 
 std::vector<int> counts_of(const Asked& asked) { return rank_counts(asked.ranks.empty() ? "2" : asked.ranks); }
 
-/// By ranks that are started for it. Launches are far apart: all rank counts and libraries are measured once, then
-/// again.
+/// Measures over ranks started for it. Launches of one job are far apart in time: all rank counts and libraries are
+/// measured once, then all again.
 bench::Measurement by_launches(const Asked& asked) {
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
@@ -157,7 +157,7 @@ bench::Measurement by_launches(const Asked& asked) {
   return std::move(measurements.front());
 }
 
-/// Where it is asked for, and where there is no job to measure in.
+/// Whether to start ranks: if asked for, or if there is no job to measure in.
 bool starts_ranks(const Asked& asked) {
   const Launch launch = launch_of_this_process();
   return !asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 1 ||

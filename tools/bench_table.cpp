@@ -17,7 +17,7 @@ std::string range(const Json& interval) {
 
 std::string microseconds(const Json& seconds) { return fmt::format("{:.3f}", seconds.get<double>() * 1e6); }
 
-/// What rows of one contest have in common.
+/// What all rows of one contest have in common.
 std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
   std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
@@ -27,7 +27,7 @@ std::string heading_of(const Json& row) {
                             row["launches"].get<int>());
 }
 
-/// The rivals of one contest, which its table calls A, B, ...
+/// The rivals of one contest, called A, B, ... in its table.
 class Rivals {
  public:
   explicit Rivals(const std::vector<const Json*>& rows) {
@@ -50,12 +50,12 @@ class Rivals {
     std::string text;
     for (const Json* rival : rivals_) {
       const auto name = (*rival)["rival"].get<std::string>();
-      text += fmt::format("{}: {}\n", letter(*rival), name.substr(name.rfind(": ") + 2));  // without the library's
+      text += fmt::format("{}: {}\n", letter(*rival), name.substr(name.rfind(": ") + 2));  // without the library's name
     }
     return text;
   }
 
-  /// "0.93 [0.90, 0.95] A", then the others' without intervals.
+  /// The ratios to all rivals, the first with its interval: "0.93 [0.90, 0.95] A".
   std::string ratios_of(const Json& row) const {
     std::string text;
     for (const Json& rival : row["rivals"]) {

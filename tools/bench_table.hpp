@@ -7,10 +7,10 @@
 
 namespace steadfold::command {
 
-/// Rows of `bench local`: a line each.
+/// The table of rows of `bench local`, one line per row.
 std::string table_of_local(const Json& rows);
 
-/// Rows over ranks: a table for every contest, its rivals first.
+/// A table for every contest over ranks, its rivals first.
 std::string table_over_ranks(const Json& rows);
 
 }  // namespace steadfold::command

@@ -12,19 +12,19 @@ namespace steadfold::command {
 /// The names of all schedules.
 std::vector<std::string> schedule_names();
 
-/// What a schedule, with its parameters, is asked for by default: allreduce where it offers that, or is none, else
-/// reduce.
+/// The collective for which a schedule, with its parameters, is asked by default: allreduce if it offers that or is no
+/// schedule, else reduce.
 std::string own_collective(const std::string& schedule);
-/// Throws Failure for a name that is none.
+/// Throws Failure if no collective has the name.
 schedule::Collective collective_named(const std::string& name);
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
 
-/// Whether the name stands for whatever suits the call best: auto and mpich.
+/// Whether the name asks for the schedule that suits the call best: auto and mpich.
 bool is_policy(const std::string& schedule);
 
-/// Why a schedule, with its parameters, cannot sum by that method: "problem (why), suggestion". Throws
-/// std::invalid_argument when there is no such schedule.
+/// Why a schedule, with its parameters, cannot sum by that method, as "problem (why), suggestion"; `nullopt` if it can.
+/// Throws std::invalid_argument if there is no such schedule.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// What all subcommands share: the processes of a run, how they agree on failures, and what an action hands back.
+// What all subcommands share: the processes of a run, how they agree on failures, and what an action returns.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-// Both libraries take seconds to compile: only files that declare options or build objects include them in full.
+// CLI11 and nlohmann-json take seconds to compile: only files that declare options or build objects include them.
 namespace CLI {
 class App;
 }
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 enum ExitStatus : int { all_well = 0, check_failed = 1, bad_input = 2 };
 
-/// Ends the command: rank 0 prints the text, "problem (why), suggestion", and every rank leaves with the status.
+/// Ends the command: rank 0 prints the text, "problem (why), suggestion", and every rank exits with the status.
 class Failure : public std::runtime_error {
  public:
   explicit Failure(const std::string& text, ExitStatus status = bad_input)
@@ -28,8 +28,8 @@ class Failure : public std::runtime_error {
   ExitStatus status_;
 };
 
-/// The processes of this run, from its beginning to its end. MPI is started only where it is needed: `verify` starts
-/// launchers, which must not find themselves inside a job.
+/// The processes of this run, from its beginning to its end. MPI is started only if needed: `verify` starts launchers,
+/// which must not find themselves inside a job.
 class Job {
  public:
   enum class Mpi { always, under_a_launcher, never };
@@ -42,12 +42,12 @@ class Job {
   int rank() const noexcept { return rank_; }
   int rank_count() const noexcept { return rank_count_; }
 
-  /// Throws a Failure when the launcher belongs to another MPI library than the command, or started the ranks with
-  /// different command lines: they would wait for each other. Collective.
+  /// Throws Failure if the launcher belongs to another MPI library than the command, or started the ranks with
+  /// different command lines, so that they would wait for each other. Collective.
   void check_start(int argc, char** argv) const;
 
   /// Does the work on every rank, then asks whether it went well everywhere. If not, every rank throws the Failure of
-  /// the lowest rank that met one, so that no rank is left waiting for one that gave up. Collective.
+  /// the lowest failing rank, so that no rank waits for one that gave up. Collective.
   void together(const std::function<void()>& work) const;
 
  private:
@@ -56,7 +56,7 @@ class Job {
   int rank_count_ = 1;
 };
 
-/// What rank 0 prints on standard output, and the exit status of all.
+/// What rank 0 prints on standard output, and the exit status of all ranks.
 struct Result {
   std::string text;
   ExitStatus status = all_well;
@@ -78,7 +78,7 @@ void add_bench_worker(CLI::App& app, Action& action);
 void add_bench_launch(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 
-/// A JSON object as one line. Bytes that are no UTF-8 (in paths, say) are replaced.
+/// A JSON object as one line. Bytes that are not UTF-8 (as paths may hold) are replaced.
 std::string line_of(const Json& json);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// `steadfold info`: versions, and what the machine brings to the bits.
+// `steadfold info`: versions, and the properties of this machine on which bits may depend.
 #include <CLI/CLI.hpp>
 #include <cfenv>
 #include <limits>
@@ -36,7 +36,7 @@ std::string rounding_mode() {
   }
 }
 
-/// Tried out rather than read from a control word, which every processor keeps elsewhere.
+/// Whether subnormal results become 0. Tried out: every processor keeps the control bit in another place.
 bool flushes_results() {
   const volatile double smallest_normal = std::numeric_limits<double>::min();
   const volatile double half = smallest_normal / 2;
@@ -52,7 +52,7 @@ bool flushes_operands() {
 Json found() {
   Json json;
   json["version"] = sf_version();
-  // What the bits of a method depend on; a change of bits is a change here.
+  // The version of each method's bits: whoever changes the bits of a method changes it here.
   json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}, {"binned", "binned-1"}};
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;

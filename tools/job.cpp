@@ -11,7 +11,7 @@
 namespace steadfold::command {
 namespace {
 
-/// What work ended in.
+/// How work ended.
 struct Outcome {
   int status = all_well;
   std::string text;
@@ -26,11 +26,11 @@ Outcome attempt(const std::function<void()>& work) {
   } catch (const std::bad_alloc&) {
     return {bad_input, "out of memory (this rank's share does not fit), take more ranks or a smaller file"};
   } catch (const std::exception& error) {
-    return {bad_input, error.what()};  // of the library and the readers: they say all that is to be said
+    return {bad_input, error.what()};  // from the library and the readers, which say all there is to say
   }
 }
 
-/// The outcome of the lowest rank whose work failed, on every rank.
+/// On every rank the outcome of the lowest rank whose work failed.
 Outcome agree(Outcome mine, int rank, int rank_count) {
   int failed = mine.status == all_well ? rank_count : rank;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -47,7 +47,7 @@ Outcome agree(Outcome mine, int rank, int rank_count) {
 
 Job::Job(Mpi mpi, int& argc, char**& argv) {
   const Launch launch = launch_of_this_process();
-  // A rank that leaves without a word to its launcher may be taken for a crash: even who starts launchers greets it.
+  // A rank that exits without calling MPI_Init may be taken for a crash: even a command that starts launchers calls it.
   mpi_ = mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched) ||
          (mpi == Mpi::never && launch.rank_count > 1);
   rank_ = launch.rank;
@@ -56,7 +56,7 @@ Job::Job(Mpi mpi, int& argc, char**& argv) {
   MPI_Init(&argc, &argv);
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  // A launcher of another library starts ranks that do not know of each other; then its word stands, see below.
+  // The launcher of another library starts ranks that do not know of each other: then believe the launcher. See below.
   if (rank_count == 1 && launch.rank_count > 1) return;
   rank_count_ = rank_count;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -75,7 +75,7 @@ void Job::check_start(int argc, char** argv) const {
                   " ranks that do not find each other (it belongs to another MPI library than this command), start it "
                   "with the launcher of " +
                   mpi_library().name);
-  std::string line;  // without the program: it may stand elsewhere on other machines
+  std::string line;  // without the program, whose path may differ between machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
   const std::uint64_t mine = std::hash<std::string>()(line);
   std::uint64_t words[] = {mine, ~mine};

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int cannot_start = 127;
 constexpr auto until_killed = std::chrono::seconds(2);
-constexpr auto until_given_up = std::chrono::seconds(20);  // on what no signal ends: it waits in the kernel
+constexpr auto until_given_up = std::chrono::seconds(20);  // for processes that no signal ends, waiting in the kernel
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   std::vector<char*> result;
@@ -34,7 +34,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return result;
 }
 
-/// Starts the program with no signals blocked; 0 and errno when it cannot be started.
+/// Starts the program with no signals blocked. Returns 0, with errno, if it cannot be started.
 pid_t start(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -56,7 +56,7 @@ pid_t start(std::vector<std::string>& words, std::vector<std::string>& environme
   return failed == 0 ? child : 0;
 }
 
-/// The parent of a process, or 0. /proc/PID/stat: number, name in parentheses, which may hold any, state, parent.
+/// The parent of a process, or 0. /proc/PID/stat has number, name in parentheses (which may hold any), state, parent.
 pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -81,7 +81,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   return children;
 }
 
-/// Those first whose parents come first: a launcher that is gone starts no more ranks.
+/// All descendants, parents first: a launcher that is gone starts no more ranks.
 std::vector<pid_t> descendants() {
   const auto children = children_of_all();
   std::vector<pid_t> found;
@@ -94,14 +94,14 @@ std::vector<pid_t> descendants() {
   return found;
 }
 
-/// Takes leave of children that ended; whether any are left.
+/// Reaps children that ended; returns whether any are left.
 bool any_left() {
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
   return ended == 0;
 }
 
-/// Whether no child was left in time. Orphans become children of the keeper, so then nothing is left at all.
+/// Whether all children ended before the deadline. Orphans become children of the keeper, so then nothing is left.
 template <class Signal>
 bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal signal) {
   for (; any_left(); signal()) {
@@ -114,7 +114,7 @@ bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal
 
 void end_all(const sigset_t& signals) {
   if (!any_left()) return;
-  // A launcher that is asked ends its ranks and removes its files.
+  // A launcher that gets SIGTERM ends its ranks and removes its files.
   const auto children = children_of_all();
   const auto [first, last] = children.equal_range(::getpid());
   for (auto each = first; each != last; ++each) ::kill(each->second, SIGTERM);
@@ -125,7 +125,7 @@ void end_all(const sigset_t& signals) {
   });
 }
 
-/// The status of the program, which has ended, or of the signal that ends the keeper.
+/// Waits for the program, or for a signal that ends the keeper; returns the exit status.
 int wait_for(pid_t program, const sigset_t& signals) {
   for (;;) {
     int status = 0;
@@ -138,7 +138,7 @@ int wait_for(pid_t program, const sigset_t& signals) {
   }
 }
 
-/// The keeper's life.
+/// What the keeper does, from start to exit status.
 int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string>& environment, int out,
          int err) noexcept {
   sigset_t signals;
@@ -149,7 +149,7 @@ int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != starter) return 128 + SIGTERM;  // it ended meanwhile
+  if (::getppid() != starter) return 128 + SIGTERM;  // the starter ended meanwhile
   const pid_t program = start(words, environment, out, err);
   if (program == 0) {
     ::dprintf(err, "%s\n", std::strerror(errno));
@@ -160,8 +160,8 @@ int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string
   return status;
 }
 
-/// Signals end this process again where a library caught them (UCX, below MPICH, catches SIGHUP); what whoever started
-/// the command ignores, as nohup does, stays ignored.
+/// Lets signals end this process again if a library catches them (UCX, below MPICH, catches SIGHUP). A signal that the
+/// starter of the command had ignored, as nohup does, stays ignored.
 void do_not_catch(int signal) {
   struct sigaction action = {};
   ::sigaction(signal, nullptr, &action);

@@ -6,12 +6,12 @@
 
 namespace steadfold::command {
 
-/// Runs a program, its output going to the two files and nothing coming in, and waits: its exit status as a shell would
-/// say it; 127 where it cannot be started, and the reason in `err`.
+/// Runs a program, with its output going to the two files and no input, and waits. Returns its exit status as a shell
+/// would; 127, with the reason in `err`, if it cannot be started.
 ///
-/// A process of its own, the keeper, stands between. It leads a process group, and once the program has ended, or this
-/// process has (interrupted, terminated, killed), it ends all that was started below it, whatever groups and sessions
-/// these processes made for themselves. They are asked to end first (SIGTERM) and killed two seconds later.
+/// A process of its own, the keeper, runs between. It leads a process group. Once the program has ended, or this
+/// process has (interrupted, terminated, killed), it ends all processes started below it, even those in groups and
+/// sessions of their own: it asks them to end (SIGTERM) and kills them two seconds later.
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err);
 
 }  // namespace steadfold::command

@@ -1,5 +1,5 @@
-// Reading in two passes: every rank counts what begins in its part of the file, counts are exchanged, every rank reads
-// what the distribution gives it.
+// Reading in two passes: every rank counts the elements that begin in its part of the file; then the counts are
+// exchanged and every rank reads the elements that the distribution gives it.
 #include <mpi.h>
 
 #include "measure.hpp"
@@ -9,7 +9,7 @@
 namespace steadfold::command {
 namespace {
 
-/// The word of every rank, on every rank.
+/// Every rank's `mine`, on all ranks.
 std::vector<std::uint64_t> gathered(const Job& job, std::uint64_t mine) {
   std::vector<std::uint64_t> all(static_cast<std::size_t>(job.rank_count()));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);

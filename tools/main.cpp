@@ -1,5 +1,5 @@
 // The `steadfold` command: reads the command line, runs one subcommand on all ranks, prints on rank 0.
-// Exit status: 0, 1 where a check failed, 2 where the command line or the data are at fault.
+// Exit status: 0; 1 if a check failed; 2 if the command line or the data are wrong.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@
 namespace steadfold::command {
 namespace {
 
-/// Whether a benchmark starts its ranks itself, though it may be started by a launcher.
+/// Whether these arguments make a benchmark start its ranks itself, even if a launcher started it.
 bool starts_ranks(std::span<char* const> arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
     return word.starts_with("--ranks") || word.starts_with("--launches") || word.starts_with("--libraries");
@@ -28,7 +28,7 @@ Job::Mpi mpi_for(std::span<char* const> arguments) {
   return subcommand == "verify" || subcommand == "study" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }
 
-/// Whatever the text holds, it is one line.
+/// The text on one line, whatever it holds.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -36,7 +36,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Reads the command line: the text to print at once (help, version), or nothing once `action` is set.
+/// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(int argc, char** argv, Action& action) {
   CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
   app.set_version_flag("--version", std::string("steadfold ") + sf_version());
@@ -75,7 +75,7 @@ Result run(const Job& job, int argc, char** argv) {
   return text ? Result{*text} : action(job);
 }
 
-/// Prints on rank 0; the exit status.
+/// Prints on rank 0; returns the exit status.
 int print(const Job& job, const Result& result) {
   if (job.rank() != 0) return result.status;
   const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();

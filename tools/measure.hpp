@@ -19,10 +19,10 @@ struct Share {
   std::uint64_t element_count = 0;
 };
 
-/// Reads this rank's part of the file, as the distribution says. Collective; throws on all ranks alike.
+/// Reads this rank's part of the file, as the distribution says. Collective; a failure is thrown on all ranks.
 Share load(const Job& job, const Request& request);
 
-/// How a sum is to be made, and whether it is to be measured too.
+/// How to make a sum, and whether to measure it too.
 struct Sum {
   std::string method;
   std::string schedule;  // empty or "auto": the library's choice
@@ -30,7 +30,7 @@ struct Sum {
   bool measured = false;
 };
 
-/// Of the whole job. Unknown where the schedule leaves it to the MPI library.
+/// Traffic of the whole job. Unknown if the schedule leaves it to the MPI library.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t rounds = 0;
@@ -40,15 +40,15 @@ struct Traffic {
 struct Summed {
   double value = 0;
   std::string bits;
-  std::string schedule;  // that ran
+  std::string schedule;  // the one that ran
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;
   std::optional<Traffic> traffic;
-  double seconds = 0;  // median over runs of the slowest rank
+  double seconds = 0;  // median over the runs, of the slowest rank
 };
 
-/// Sums the shares of all ranks. The result is rank 0's; when not rooted, all ranks' bits are compared. Collective;
-/// throws on all ranks alike.
+/// Sums the shares of all ranks. The result is rank 0's; unless rooted, all ranks' bits are compared. Collective; a
+/// failure is thrown on all ranks.
 Summed summed(const Job& job, const Share& share, const Sum& sum);
 
 }  // namespace steadfold::command

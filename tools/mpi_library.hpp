@@ -1,4 +1,4 @@
-// What differs between the MPI libraries that the command is built for, so that nothing else is compiled for each.
+// All differences between the MPI libraries that the command is built for, so that only this is compiled for each.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 namespace steadfold::command {
 
 struct MpiLibrary {
-  std::string name;                         // "Open MPI", "MPICH", or words for any other
-  std::string version;                      // in its own words
-  std::string launcher;                     // its path where the command was built; may be gone
+  std::string name;                         // "Open MPI", "MPICH", or another library's own name
+  std::string version;                      // as the library gives it
+  std::string launcher;                     // its path when the command was built; may be gone
   std::vector<std::string> launcher_names;  // best first
-  /// Environment in which its launcher takes more ranks than cores, and root.
+  /// Environment in which its launcher accepts more ranks than cores, and root.
   std::vector<std::pair<std::string, std::string>> launcher_environment;
-  std::vector<std::string> binding;           // the launcher's words that put each rank on a core of its own
-  std::vector<std::string> binding_settings;  // environment by which users say so themselves
+  std::vector<std::string> binding;           // the launcher's options that put each rank on a core of its own
+  std::vector<std::string> binding_settings;  // environment by which users choose a binding themselves
 };
 
 const MpiLibrary& mpi_library();

@@ -1,4 +1,4 @@
-// What `sum` and `verify` are asked for, by options that both have.
+// What `sum` and `verify` are asked to do: the options that both have.
 #pragma once
 
 #include <optional>
@@ -25,9 +25,9 @@ struct Request {
 
   /// Declares the options on a subcommand.
   void add_to(CLI::App& app);
-  /// Throws when a value is none that the option takes.
+  /// Throws Failure if a value is none that its option takes.
   void check() const;
-  /// The same options again, for another run of the command.
+  /// The same options as arguments for another run of the command.
   std::vector<std::string> arguments() const;
 
   readers::Options reader_options() const;
@@ -38,16 +38,16 @@ struct Request {
 inline constexpr const char* method_help =
     "tree, exact (simulate prices its full width), binned[:k=3][:sweep=single|double] or plain";
 
-/// The methods that are built, and what the library calls one of them. Throws Failure for others.
+/// The methods that are built, and the library's value for a method's name. Throws Failure for other names.
 std::vector<std::string> built_methods();
 /// A method's name without its parameters.
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
 
-/// What a method promises: the same bits whatever the rank count, distribution and schedule.
+/// Whether a method promises the same bits whatever the rank count, distribution and schedule.
 inline bool promises_the_same_bits(const std::string& method) { return method != "plain"; }
 
-/// The parts between commas. Throws Failure, naming the option, when one is empty.
+/// The parts of a comma-separated text. Throws Failure, naming the option, if one is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
 }  // namespace steadfold::command

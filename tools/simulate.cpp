@@ -1,4 +1,4 @@
-// `steadfold simulate`: what a sum will take on a machine that is not there.
+// `steadfold simulate`: predicts what a sum would take on a machine that need not exist.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -51,7 +51,7 @@ void check_time(const char* option, double seconds) {
 
 void check(const Options& options) {
   constexpr int most_ranks = 1 << 28;              // 4 GiB for where their elements begin
-  constexpr Count most_elements = Count{1} << 62;  // of all ranks, columns included
+  constexpr Count most_elements = Count{1} << 62;  // of all ranks together, times the columns
   if (options.ranks < 1 || options.ranks > most_ranks)
     throw Failure(fmt::format("--ranks cannot be used ({} is not from 1 to {}), choose another number", options.ranks,
                               most_ranks));
@@ -70,7 +70,7 @@ void check(const Options& options) {
   transport::make_topology(options.topology, options.link, options.ranks);
 }
 
-/// The name that was asked for; else the environment's, as in every other call, else the library's choice on this link.
+/// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
 std::string schedule_of(const Options& options, const collective::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';

@@ -8,7 +8,7 @@
 namespace steadfold::command {
 
 /// One count per rank, `element_count` in all. `distribution` is lower, upper, power2, optimized[:deviation=x],
-/// balanced or the path of a file with one count per rank. Throws Failure when it is neither or does not fit.
+/// balanced or the path of a file with one count per rank. Throws Failure if it is none of these or does not fit.
 std::vector<std::uint64_t> spread(const std::string& distribution, std::uint64_t element_count, int rank_count);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// `steadfold study NAME`: makes the tables and figures of a source again; `study --list`: which ones there are.
+// `steadfold study NAME`: makes the tables and figures of a source again; `study --list` lists the studies.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -56,7 +56,7 @@ std::string cell(const Json& field) {
   return field.is_string() ? field.get<std::string>() : field.dump();
 }
 
-/// Whether the field says the same words in every row of several.
+/// Whether the field has the same value in all of several rows.
 bool is_constant(const Json& rows, const std::string& name) {
   const Json& first = rows.front()[name];
   return rows.size() > 1 && first.is_string() &&
@@ -67,7 +67,7 @@ bool is_known(const Json& rows, const std::string& name) {
   return std::ranges::any_of(rows, [&](const Json& row) { return !row[name].is_null(); });
 }
 
-/// A column for every field of the rows; one that is the same everywhere is told once, one that is empty not at all.
+/// A table with a column per field. A field that is the same everywhere is printed once, an empty one not at all.
 std::string table_of(const Json& rows) {
   if (rows.empty()) return "";
   std::string constants;

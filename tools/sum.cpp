@@ -1,4 +1,4 @@
-// `steadfold sum FILE`: reduces a file to one number, each rank its own part.
+// `steadfold sum FILE`: reduces a file to one number; each rank reads its own part.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>

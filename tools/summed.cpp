@@ -1,4 +1,4 @@
-// One sum, agreed on once by a plan; traced for its messages, then timed without a trace.
+// One sum: a plan is bound once, traced for its messages, then timed without a trace.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -54,7 +54,7 @@ class Runner {
     return value;
   }
 
-  /// The traffic of one run; its value goes to `value`.
+  /// Runs once. Returns the run's traffic and sets `value`.
   std::optional<Traffic> trace(T& value) {
     job_.together([&] { plan_->trace(true); });
     value = run();
@@ -64,8 +64,8 @@ class Runner {
     return traffic;
   }
 
-  /// Runs for about half a second at most, never less than once; the median of the slowest rank's times. Whether all
-  /// runs of this rank brought `value` goes to `same`.
+  /// Runs for about half a second at most, but at least once. Returns the median of the slowest rank's times; `same`
+  /// becomes false if a run on this rank gave another result than `value`.
   double time(T value, bool& same) {
     std::vector<double> seconds;
     std::size_t runs = 1;

@@ -1,5 +1,5 @@
-// `steadfold verify FILE`: starts the ranks itself, as many as asked for, one launch for each count, and compares the
-// bits of all methods and schedules.
+// `steadfold verify FILE`: starts ranks itself, one launch per rank count asked for, and compares the bits of all
+// methods and schedules.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -27,8 +27,8 @@ struct Options {
   bool yes = false;
 };
 
-/// Every combination asked for. One that cannot be is a failure when both its parts were named, and left out when it
-/// came in by `all` or by default.
+/// Every combination asked for. An impossible one is a failure if method and schedule were both named, and left out if
+/// one came from `all` or a default.
 std::vector<Case> cases_of(const Options& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";
   const bool all_schedules = options.schedules == "all";
@@ -68,7 +68,7 @@ Json rows_of(const Options& options, const std::vector<Case>& cases) {
   return rows;
 }
 
-/// The different results of every method. A row whose ranks differ counts as two.
+/// The different results of every method. A row whose ranks differ counts twice.
 std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
   std::map<std::string, std::set<std::string>> results;
   for (const Json& row : rows) {

@@ -1,4 +1,4 @@
-// What `verify` and the ranks that it starts say to each other.
+// The combinations that `verify` passes to the ranks that it starts.
 #pragma once
 
 #include <string>

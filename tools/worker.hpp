@@ -1,4 +1,4 @@
-// Subcommands that start ranks of this command, and what the ranks say to them.
+// How subcommands start ranks of this command, and how the ranks answer.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,27 @@
 
 namespace steadfold::command {
 
-/// What a worker prints: what `work` put in, or why it failed. Failures too go to standard output: what comes with a
-/// bad exit status has the launcher's remarks around it. Collective.
+/// What a worker prints: what `work` wrote to the answer, or why it failed. A failure too is printed with exit status
+/// 0: after any other, launchers surround the output with remarks. Collective.
 Result answer(const Job& job, const std::string& worker, const std::function<void(Json& answer)>& work);
 
-/// Starts the worker with these arguments on so many ranks, placed so: its answer. Throws Failure with what the ranks
-/// complained of, or with why there is no answer; `suggestion` is what to try then.
+/// Starts the worker with these arguments on that many ranks and returns its answer. Throws Failure with the ranks'
+/// complaint, or with why there is no answer; `suggestion` is what to try then.
 Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count, Placement placement,
          const std::string& suggestion);
 
-/// The same of another command, which starts the worker's ranks itself and prints its answer; or what it complained of.
+/// The same with another command, which starts the worker's ranks itself and prints the worker's answer.
 Json ask_command(const std::string& command, const std::string& worker, const std::vector<std::string>& arguments);
 
-/// Rank counts between commas, 1 to 1024. Throws Failure.
+/// Comma-separated rank counts, 1 to 1024. Throws Failure.
 std::vector<int> rank_counts(const std::string& text);
 
-/// What `--yes` is for: above 64 ranks in one of the counts, somebody must agree before they are started. Asks on a
-/// terminal; throws Failure where the answer is no, or where there is nobody to ask.
+/// Asks on a terminal before more than 64 ranks are started, unless `yes` (`--yes`) is set. Throws Failure if the
+/// answer is no or there is nobody to ask.
 void agree_to_many(const std::vector<int>& rank_counts, bool yes);
 inline constexpr const char* yes_help = "Start more than 64 ranks without asking";
 
-/// Says on a terminal what is being done, in place of what it said before; nothing where there is none.
+/// Shows on a terminal what is being done, in place of the previous text; does nothing without a terminal.
 class Progress {
  public:
   ~Progress();

@@ -69,7 +69,7 @@ void check_size(const File& file, const Block& block) {
   const std::uint64_t width = bytes_of(block.type);
   const std::string announced = elements(block.element_count) + " of " + std::to_string(width) + " bytes announced, " +
                                 std::to_string(found) + " bytes ";
-  // Divided, not multiplied: an announced count may be anything.
+  // Divides rather than multiplies, since an announced count may be any number.
   if (block.element_count > found / width)
     throw file.fault("truncated: " + announced + "follow",
                      "check that it was copied as a whole and is " + std::string(name_of(block.format)));

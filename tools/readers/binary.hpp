@@ -1,4 +1,4 @@
-// Elements that stand side by side in a file, in either byte order: what npy, binpsllh and raw have in common.
+// Elements stored contiguously in a file, in either byte order: what npy, binpsllh and raw have in common.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace steadfold::readers {
 
-/// Where the elements stand and what they are.
+/// Where the elements are in the file, and their type.
 struct Block {
   Format format = Format::raw;
   Type type = Type::f64;

@@ -1,4 +1,4 @@
-// One column of a table: a header line, then a row a line, fields between commas, quoted ones in double quotes.
+// One column of a table: a header line, then one row per line, fields between commas, quoted ones in double quotes.
 // Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the file.
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 enum class FieldFault { none, open_quote, text_behind_quote };
 
 /// Takes the next field off `rest`. `more` says whether a comma followed. A quoted field comes without its quotes;
-/// doubled ones within stay doubled, as no number has any.
+/// doubled quotes inside stay doubled, since no number has any.
 FieldFault take_field(std::string_view& rest, std::string_view& field, bool& more) {
   const std::size_t begin = std::min(rest.find_first_not_of(" \t"), rest.size());
   std::size_t end = begin;
@@ -84,7 +84,7 @@ class CsvSource final : public TextSource {
   std::size_t column_;
 };
 
-/// The names of the columns; quotes doubled within names count once.
+/// The names of the columns; doubled quotes inside a name become one.
 std::vector<std::string> header_names(const File& file, std::string_view line) {
   if (line.find('\r') != std::string_view::npos)
     throw file.fault("its lines end with a carriage return alone", "convert the line ends");
@@ -107,7 +107,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? result + ", ..." : result;
 }
 
-/// Whether the names look like a row of elements. Names 0, 1, 2, ... are what tables without names are given.
+/// Whether the names look like a row of elements. Names 0, 1, 2, ... do not: tables without names are given these.
 bool are_numbers(const std::vector<std::string>& names) {
   bool numbered = true;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -149,7 +149,7 @@ std::unique_ptr<Source> open_csv(std::unique_ptr<File> file, const Options& opti
     throw file->fault("its first line is blank", "begin it with a line of column names");
   const std::vector<std::string> names = header_names(*file, walk.record());
   const std::size_t column = choose(*file, names, options.column);
-  // A walk to the second line tells where the rows begin.
+  // Steps to the second line to find where the rows begin.
   const bool rows = walk.next();
   const Region rest{rows ? walk.offset() : all.end, all.end};
   return std::make_unique<CsvSource>(std::move(file), rest, options, names.size(), column);

@@ -13,7 +13,7 @@ namespace steadfold::readers {
 
 File::File(std::string path) : path_(std::move(path)) {
   struct stat status {};
-  // Asked before it is opened: opening a pipe would wait for its writer.
+  // Checked before opening: opening a pipe would wait for its writer.
   if (::stat(path_.c_str(), &status) != 0)
     throw fault(std::strerror(errno), errno == ENOENT ? "check the path" : "check the path and its permissions");
   if (S_ISDIR(status.st_mode)) throw fault("it is a directory", "name a file in it");
@@ -29,7 +29,7 @@ File::~File() {
 }
 
 void File::read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
-  constexpr std::uint64_t most = 1U << 30;  // the kernel reads less than 2 GiB at once
+  constexpr std::uint64_t most = 1U << 30;  // the kernel reads less than 2 GiB per call
   char* at = static_cast<char*>(target);
   while (bytes > 0) {
     const ssize_t got =

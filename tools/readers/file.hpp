@@ -1,4 +1,4 @@
-// A regular file read by offset, and the words in which faults of files are told.
+// A regular file read by offset, and the wording of errors about files.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace steadfold::readers {
 
-/// A regular file, open for reading. Throws Error when it is missing, unreadable or something else.
+/// A regular file, open for reading. Throws Error if it is missing, unreadable or not a regular file.
 class File {
  public:
   explicit File(std::string path);
@@ -20,14 +20,14 @@ class File {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size() const noexcept { return size_; }
 
-  /// Reads exactly `bytes` bytes; throws when the file ends before.
+  /// Reads exactly `bytes` bytes. Throws if the file ends before.
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
   std::string read(std::uint64_t offset, std::uint64_t bytes) const;
 
   /// The 1-based line of a byte; reads the file up to there.
   std::uint64_t line_of(std::uint64_t offset) const;
 
-  /// An Error that reads "cannot read PATH (why), suggestion".
+  /// An Error with the text "cannot read PATH (why), suggestion".
   [[nodiscard]] Error fault(std::string_view why, std::string_view suggestion) const;
 
  private:
@@ -36,10 +36,10 @@ class File {
   std::uint64_t size_ = 0;
 };
 
-/// Text from a file as a message may show it: quoted, on one line, not longer than it helps.
+/// Text from a file for a message: quoted, on one line, shortened.
 std::string shown(std::string_view text);
 
-/// The begin of part `part` when `total` things are cut into `parts` parts as equal as can be.
+/// Where part `part` begins if `total` things are cut into `parts` parts, as equal as can be.
 constexpr std::uint64_t part_begin(std::uint64_t total, std::uint64_t part, std::uint64_t parts) noexcept {
   const std::uint64_t surplus = total % parts;
   return total / parts * part + (part < surplus ? part : surplus);

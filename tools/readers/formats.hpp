@@ -1,4 +1,4 @@
-// What each format brings to open(): one file each.
+// The functions that open() calls for each format, one file each.
 #pragma once
 
 #include <memory>

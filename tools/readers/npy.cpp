@@ -23,7 +23,7 @@ struct Header {
   std::optional<std::vector<std::uint64_t>> shape;
 };
 
-/// Reads the one Python dictionary that the format allows. Anything else is a fault with the text where it begins.
+/// Reads the one Python dictionary that the format allows. Anything else is a fault, which quotes the text found.
 class HeaderParser {
  public:
   HeaderParser(const File& file, std::string_view text) : file_(file), rest_(text) {}
@@ -123,7 +123,7 @@ class HeaderParser {
   std::string_view rest_;
 };
 
-/// The header's text and, as `offset`, where the elements begin.
+/// Returns the header's text; `offset` becomes where the elements begin.
 std::string header_text(const File& file, std::uint64_t& offset) {
   if (!looks_like_npy(file)) throw file.fault("it does not begin like an npy file", "check its --format");
   if (file.size() < 10) throw file.fault("truncated in its header", "check that it was copied as a whole");
@@ -158,7 +158,7 @@ void set_type(const File& file, std::string_view descr, Block& block) {
 }
 
 std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
-  // Zero counts whatever the others are.
+  // A dimension of 0 makes the count 0, whatever the others are.
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
   std::uint64_t result = 1;
   for (const std::uint64_t size : shape) {

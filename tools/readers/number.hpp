@@ -14,8 +14,8 @@ constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c 
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Reads one number; blanks around it and a leading + are allowed. What is too small to be represented rounds to a
-/// zero of its sign, like any other rounding; what is too large is a fault and no infinity.
+/// Reads one number; blanks around it and a leading + are allowed. A number too small to be represented rounds to a
+/// zero of its sign, like any other rounding; one too large is a fault, not an infinity.
 NumberFault parse_number(std::string_view text, double& value) noexcept;
 NumberFault parse_number(std::string_view text, float& value) noexcept;
 

@@ -1,7 +1,7 @@
-// Reads numbers from files so that every rank reads its own part only: npy, binpsllh, psllh, raw and csv.
-// Binary formats know their element count at once. Text takes two passes: every rank counts the elements that begin in
-// its part of the file, the counts are exchanged by the caller, then every rank finds its own elements. No MPI in here.
-// Source: NumPy's NEP 1 (npy), COMMAND of the house (the others).
+// Reads numbers from files (npy, binpsllh, psllh, raw and csv) so that every rank reads its own part only.
+// The element count of a binary format is known at once. Text takes two passes: every rank counts the elements that
+// begin in its part of the file, the caller exchanges the counts, then every rank finds its own elements. No MPI here.
+// Source: NumPy's NEP 1 (npy), the command's own rules (the others).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace steadfold::readers {
 
-/// What is wrong with a file or with what was asked of it: "problem (why), suggestion".
+/// What is wrong with a file or with the options for it: "problem (why), suggestion".
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,7 +24,7 @@ class Error : public std::runtime_error {
 enum class Format { automatic, npy, binpsllh, psllh, raw, csv };
 enum class Type { f64, f32 };
 
-/// The format or type of that name; throws Error for an unknown one.
+/// The format or type of that name. Throws Error if there is none.
 Format format_named(std::string_view name);
 Type type_named(std::string_view name);
 std::string_view name_of(Format format) noexcept;
@@ -32,9 +32,9 @@ std::string_view name_of(Type type) noexcept;
 
 struct Options {
   Format format = Format::automatic;     // by extension and content
-  std::optional<Type> type = {};         // the file's own, f64 where it does not say
-  std::string column = {};               // csv: name or 0-based number; may be left out when there is only one
-  std::size_t block_bytes = 256 * 1024;  // read at once from text
+  std::optional<Type> type = {};         // the file's own, or f64 if it does not say
+  std::string column = {};               // csv: name or 0-based number; may be left out if there is only one
+  std::size_t block_bytes = 256 * 1024;  // bytes of text read at once
 };
 
 /// An open file. Errors are thrown as Error. One thread at a time.
@@ -45,10 +45,10 @@ class Source {
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
 
-  /// Pass 1: how many elements begin in part `part` of `parts`. Scans that part of a text; arithmetic otherwise.
+  /// Pass 1: how many elements begin in part `part` of `parts`. Scans that part of a text, computes it otherwise.
   virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;
 
-  /// Takes what count() gave for part 0, 1, ..., of all parts. Throws when the file announced another total.
+  /// Takes the results of count() for parts 0, 1, ... Throws if the file announced another total.
   void set_counts(std::span<const std::uint64_t> counts);
 
   /// Known after set_counts().
@@ -65,7 +65,7 @@ class Source {
   virtual void read_f64(std::uint64_t begin, std::span<double> elements) const = 0;
   virtual void read_f32(std::uint64_t begin, std::span<float> elements) const = 0;
 
-  /// The first element of every part, and the end.
+  /// The first element of every part, and the element count.
   std::span<const std::uint64_t> first() const noexcept { return first_; }
 
  private:

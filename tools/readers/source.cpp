@@ -15,7 +15,7 @@ constexpr std::array<std::pair<std::string_view, Format>, 6> formats = {{{"auto"
                                                                          {"raw", Format::raw},
                                                                          {"csv", Format::csv}}};
 
-/// The format that the extension promises, or automatic.
+/// The format that the extension stands for, or automatic.
 Format format_of_name(std::string_view path) noexcept {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return Format::automatic;

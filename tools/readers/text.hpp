@@ -1,5 +1,5 @@
-// Text as a row of records (numbers between blanks, or lines) of which a part can be found without reading the rest.
-// A record belongs to the part of the file in which it begins, so that all readers agree without asking each other.
+// Text as a sequence of records (numbers between blanks, or lines), any part of which can be found without reading the
+// rest. A record belongs to the part of the file in which it begins, so all readers agree without communication.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace steadfold::readers {
 
 enum class Records { tokens, lines };
 
-/// The bytes begin, ..., end - 1 of a file that hold its records.
+/// The bytes begin, ..., end - 1 of a file, which hold its records.
 struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-/// Walks over the records of a region from the first that begins at or after `start`.
+/// Walks over the records of a region, from the first one that begins at or after `start`.
 class Walk {
  public:
   Walk(const File& file, Region region, Records records, std::uint64_t start, std::size_t block_bytes);
@@ -54,7 +54,7 @@ std::uint64_t count_records(const File& file, Region region, Records records, st
 /// The region without the blanks at its end.
 Region without_trailing_blanks(const File& file, Region region);
 
-/// The byte behind a byte order mark, if there is one.
+/// The offset behind a byte order mark, or 0 if there is none.
 std::uint64_t behind_byte_order_mark(const File& file);
 
 }  // namespace steadfold::readers

@@ -1,4 +1,4 @@
-// Elements written as text, one a record: what psllh and csv have in common.
+// Elements written as text, one per record: what psllh and csv have in common.
 #pragma once
 
 #include <memory>

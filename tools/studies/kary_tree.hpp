@@ -1,6 +1,6 @@
 // The K-ary reduction tree of Villa et al.: neighbours are summed K at a time, from left to right, level by level.
 // Rank order: a function of the number of elements and K alone. Cost: O(N) time and N / K doubles; a reference.
-// Source: Villa et al. 2009, as [S0] section 1.3.3 tells it.
+// Source: Villa et al. 2009, as told in [S0] section 1.3.3.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace steadfold::command::studies {
 
-/// `k` is 2 or more; no elements: +0.0.
+/// `k` is at least 2; the sum of no elements is +0.0.
 inline double kary_tree_sum(std::span<const double> elements, std::size_t k) {
   std::vector<double> level;
   for (std::span<const double> below = elements; level.size() != 1; below = level) {

@@ -1,4 +1,4 @@
-// The study of [S1]: allreduce by its algorithms and ours, one file a part.
+// The study of [S1]: allreduce by its algorithms and ours, one file per part.
 // Source: [S1] table 2 and sections 2.3, 2.5 and 4.3. Floats, maximum, vectors of 1 to 10^7, up to 36 nodes of 32
 // processes.
 #pragma once
@@ -27,9 +27,9 @@ enum class Blocks : std::uint8_t { none, powers_of_ten, down_to_a_quarter };
 
 struct Algorithm {
   const char* schedule;
-  const char* of;  // whose
+  const char* of;  // where it comes from
   Blocks tried;
-  double vectors;  // whose time on a port a long one costs: sections 2.5 and 4.3, 0: not told
+  double vectors;  // how many vectors' time on a port a long one costs by sections 2.5 and 4.3; 0: not stated
 };
 inline constexpr Algorithm algorithms[] = {
     {"reduce_broadcast", "S1, exercise 1", Blocks::none, 0},
@@ -49,20 +49,20 @@ inline Vectors floats(order::Rank ranks, order::Count count) {
   return {.ranks = ranks, .columns = count, .type = arithmetic::Type::f32, .operation = arithmetic::Operation::max};
 }
 
-/// The linear cost model: a message keeps its ports for all of its time.
+/// Turns the link into that of the linear cost model, in which a message keeps its ports for all of its time.
 inline Asked linear(Asked asked) {
   asked.link = {.latency = 0, .gap = asked.link.latency + asked.link.gap, .per_byte = asked.link.per_byte};
   return asked;
 }
 
-/// By simulation where that takes less than some seconds and a GiB, else by the model.
+/// A predicted time: by simulation if that takes less than some seconds and a GiB, else by the model.
 struct Time {
   double seconds;
   const char* by;
 };
 Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& asked);
 
-/// The columns of a segment.
+/// How many columns a segment has.
 inline order::Count block_of(order::Count count, std::uint32_t segments) { return (count - 1) / segments + 1; }
 
 }  // namespace steadfold::command::studies::pipelines

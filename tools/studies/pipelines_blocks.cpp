@@ -1,6 +1,6 @@
-// The linear pipeline's time over its block, for what [S1] ran, beside the lemma's block and the best one they saw.
-// Source: [S1] figure 4 and section 2.3: of powers of ten 10^4 is best, but 10^3 with one process a node and 10^5 on
-// one node; of 36 x 32 there is none, since the job took too long. It counts blocks in floats.
+// The linear pipeline's time by block, for the jobs that [S1] ran, beside the lemma's block and the best one in [S1].
+// Source: [S1] figure 4 and section 2.3: of powers of ten 10^4 is best, but 10^3 with one process per node and 10^5 on
+// one node; none is known for 36 x 32, a job that took too long. It counts blocks in floats.
 #include <fmt/format.h>
 #include <cmath>
 
@@ -16,7 +16,7 @@ constexpr Count count = 10'000'000;
 struct Configuration {
   int nodes;
   int processes;
-  Count published;  // the best block; 0: none
+  Count published;  // the best block; 0: not stated
 
   order::Rank ranks() const { return nodes * processes; }
 };

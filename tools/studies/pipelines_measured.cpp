@@ -1,6 +1,6 @@
-// All algorithms on ranks that are started here, one launch for each count of them, beside MPI_Allreduce of the same
-// run, floats by maximum; pipelines with the lemma's block and others. Source: [S1] figures 2, 3 and 5 to 7; on Hydra,
-// by their text.
+// All algorithms on ranks started here, one launch per rank count, beside MPI_Allreduce in the same run: floats by
+// maximum; pipelines with the lemma's block and others. Source: [S1] figures 2, 3 and 5 to 7, measured on Hydra, as
+// their text states them.
 #include <fmt/format.h>
 
 #include "../../bench/contest.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr order::Count lengths[] = {1, 100, 10'000, 1'000'000};
 
-/// Of MPI_Allreduce, on up to 1152 ranks.
+/// What [S1] says of the time as a ratio to MPI_Allreduce, on up to 1152 ranks.
 const char* published(const Algorithm& algorithm) {
   const std::string_view schedule = algorithm.schedule;
   if (schedule == "reduce_broadcast") return "slightly above 1";
@@ -46,7 +46,7 @@ std::vector<std::string> arguments_for(const Asked& asked) {
   return arguments;
 }
 
-/// What was measured by a schedule for vectors of that length.
+/// The row measured with a schedule for vectors of that length.
 const Json& measured_by(const Json& rows, const std::string& schedule, const Json& count) {
   const auto found =
       std::ranges::find_if(rows, [&](const Json& row) { return row["schedule"] == schedule && row["count"] == count; });

@@ -1,6 +1,6 @@
-// Run times and blocks over the length of the vector on 36 x 32 ranks with a full-duplex port each, nodes not seen.
-// Source: [S1] figures 2, 3, 5, 6 and 7, of which only the text is at hand, and its running-time estimates; corollary 3
-// gives the linear pipeline's time, for one reduce and one broadcast of its lemma's best blocks each.
+// Run times and blocks by vector length, on 36 x 32 ranks that have a full-duplex port each and are not grouped in
+// nodes. Source: [S1] figures 2, 3, 5, 6 and 7, of which only the text is available, and its running-time estimates;
+// corollary 3 gives the linear pipeline's time, for one reduce and one broadcast of its lemma's best blocks each.
 #include <fmt/format.h>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ constexpr order::Rank ranks = 36 * 32;
 
 std::string with_block(const std::string& schedule, Count block) { return fmt::format("{}:block={}", schedule, block); }
 
-/// Halves or doubles a block as long as that helps.
+/// The best block found by doubling or halving as long as that helps.
 struct Best {
   Count block;
   double seconds;
@@ -47,7 +47,7 @@ std::vector<Count> blocks_of(Blocks tried, Count count) {
   return blocks;
 }
 
-/// With the best of the blocks that [S1] tried.
+/// The time with the best of the blocks that [S1] tried.
 double seconds_as_tried(const Algorithm& algorithm, const Vectors& vectors, const Asked& asked) {
   double least = std::numeric_limits<double>::infinity();
   for (const Count block : blocks_of(algorithm.tried, vectors.columns))
@@ -55,14 +55,14 @@ double seconds_as_tried(const Algorithm& algorithm, const Vectors& vectors, cons
   return least;
 }
 
-/// Corollary 3.
+/// The time by corollary 3 of [S1].
 double published_seconds(const Vectors& vectors, const transport::LogGP& link) {
   const double bytes = static_cast<double>(vectors.columns * vectors.element_bytes());
   const double hops = ranks - 2;
   return 2 * hops * link.gap + 4 * std::sqrt(hops * link.gap * link.per_byte * bytes) + 2 * link.per_byte * bytes;
 }
 
-/// What a long vector costs in its own time on a port, merging left out; nothing where it is not simulated.
+/// How many times its own time on a port a long vector costs, without merging; nothing if it is not simulated.
 std::optional<double> vectors_moved(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
   const double one = asked.link.per_byte * static_cast<double>(vectors.columns * vectors.element_bytes());
   if (vectors.columns < counts[std::size(counts) - 1] || one == 0) return std::nullopt;
@@ -107,7 +107,7 @@ Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& ask
 }  // namespace
 
 Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
-  constexpr Count most_cells = 1'400'000;  // slots of all ranks
+  constexpr Count most_cells = 1'400'000;  // slots on all ranks together
   constexpr Count most_messages = 2'400'000;
   const collective::Scenario scenario = scenario_of(vectors, schedule, asked);
   schedule::Context context = collective::context_of(scenario.description, 0, vectors.ranks, scenario.segments);

@@ -1,6 +1,6 @@
-// What a reduction of a vector a rank takes on a network that is not there.
-// Rank order: that of the schedule. Cost: O(messages), or O(1) by the model. Source: collective/prediction,
-// collective/model.
+// Predicts the time of reducing one vector per rank on a network that need not exist.
+// Rank order: that of the schedule. Cost: O(messages), or O(1) by the model.
+// Source: collective/prediction, collective/model.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace steadfold::command::studies {
 
-/// As many columns on every rank, combined by `plain`.
+/// Vectors of equally many columns on every rank, combined by `plain`.
 struct Vectors {
   order::Rank ranks = 1;
   order::Count columns = 1;
@@ -21,14 +21,14 @@ struct Vectors {
   order::Bytes element_bytes() const { return type == arithmetic::Type::f32 ? 4 : 8; }
 };
 
-/// A schedule for vectors, with as many segments as its name says, or as the pipelining lemma wants on the link.
+/// A schedule for vectors, with as many segments as its name says, or as the pipelining lemma gives for the link.
 collective::Scenario scenario_of(const Vectors& vectors, const std::string& schedule, const Asked& asked);
-/// By simulation.
+/// The time by simulation.
 double predicted_seconds(const collective::Scenario& scenario, transport::Topology& topology);
-/// By the registry's formulas, on a flat network; nothing where there is none.
+/// The time on a flat network by the registry's formulas; nothing if there are none.
 std::optional<double> modelled_seconds(const Vectors& vectors, const std::string& schedule, const Asked& asked);
 
-/// What MPICH would take: [S3] sections III.A and III.B.
+/// The schedule that MPICH would take: [S3] sections III.A and III.B.
 std::string mpich_schedule(const Vectors& vectors);
 
 }  // namespace steadfold::command::studies

@@ -34,7 +34,7 @@ collective::Agreement agreed(const std::vector<Call>& calls) {
 
 using Plans = std::vector<std::unique_ptr<collective::Plan>>;
 
-/// No chain of messages is longer than a few a rank, and each is there after a bounded number of tests.
+/// Runs all plans to their end: a chain has few messages per rank, each there after a bounded number of tests.
 void drive(const Plans& plans) {
   const std::size_t bound = 200 + 16 * SimulatedNetwork::max_tests * (plans.size() + 2);
   for (std::size_t sweep = 0; sweep < bound; ++sweep) {

@@ -1,4 +1,4 @@
-// A sum over ranks that are all in this process: the same agreement, plans and schedules as under MPI.
+// A sum over ranks that all live in this process: the same agreement, plans and schedules as under MPI.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@ struct SimulatedSum {
   transport::SimulatedOptions network = {.delivery = transport::Delivery::prompt};
 };
 
-/// All its ranks, agreed and planned once and run often. Throws Failure where the library refuses, or a rank does not
-/// get done.
+/// All ranks of a sum, agreed and planned once, run often. Throws Failure if the library refuses or a rank does not
+/// finish.
 class SimulatedJob {
  public:
   SimulatedJob(const order::TwoShares& shares, const SimulatedSum& asked);
   SimulatedJob(SimulatedJob&&) noexcept;
   ~SimulatedJob();
 
-  /// What rank 0 gets, the columns of an element one behind the other.
+  /// Returns rank 0's result. `elements` holds the columns of one element after those of another.
   std::vector<double> run(std::span<const double> elements);
 
  private:
@@ -36,7 +36,7 @@ class SimulatedJob {
   std::unique_ptr<Ranks> ranks_;
 };
 
-/// The same once, of one column.
+/// The same, once, with one column.
 double simulated_sum(std::span<const double> elements, const order::TwoShares& shares, const SimulatedSum& asked);
 
 }  // namespace steadfold::command::studies

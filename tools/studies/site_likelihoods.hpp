@@ -1,5 +1,5 @@
 // Numbers like per-site log-likelihoods, by index: negative, most of them small, over three orders of magnitude.
-// Rank order: any rank makes its own. Cost: some 2 ns each. Source: SplitMix64; the shape is ours.
+// Rank order: any rank computes its own. Cost: some 2 ns per number. Source: SplitMix64; the shape is ours.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a study is: tables or figures of a source, made again. One file (or more) per study, one row in studies.cpp.
+// What a study is: tables or figures of a source, made again. One or more files per study, one row in studies.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace steadfold::command::studies {
 
-/// What is asked of a study; a part takes what concerns it.
+/// The options of a study; a part uses those that concern it.
 struct Asked {
-  std::string data;                           // a directory with the source's data; empty: generated ones
-  std::uint64_t largest = ~std::uint64_t{0};  // data sets of at most so many elements
-  std::vector<int> ranks = {1, 2, 4, 8};      // that are started
-  int rounds = 9;                             // samples of every candidate
-  transport::LogGP link;                      // of networks that are predicted
+  std::string data;                           // a directory with the source's data; empty: generated data
+  std::uint64_t largest = ~std::uint64_t{0};  // data sets of at most this many elements
+  std::vector<int> ranks = {1, 2, 4, 8};      // rank counts that are started
+  int rounds = 9;                             // samples per candidate
+  transport::LogGP link;                      // of predicted networks
 };
 
 template <class T>
@@ -28,7 +28,7 @@ Json json_of(const std::optional<T>& known) {
   return known ? Json(*known) : Json();
 }
 
-/// What a part found: rows with the same fields, and what it could not look at, as "name: problem (why), suggestion".
+/// What a part found: rows with the same fields, and what it left out, as "name: problem (why), suggestion".
 struct Findings {
   Json rows = Json::array();
   std::vector<std::string> left_out = {};
@@ -47,7 +47,7 @@ struct Study {
   std::span<const Part> parts;
 };
 
-/// All of them, in the order in which they are shown.
+/// All studies, in the order in which they are shown.
 std::span<const Study> all();
 
 }  // namespace steadfold::command::studies

@@ -1,5 +1,5 @@
 // The study of [S0]: its data sets, and the parts of the study, one file each.
-// Source: [S0] table 4.1. The data are per-site log-likelihoods that RAxML-NG printed; those that are not here are
+// Source: [S0] table 4.1. The data are per-site log-likelihoods that RAxML-NG printed. Data sets without a file are
 // generated with the same sizes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The rank of an element, by a walk over all starts, by binary search, and in closed form.
-// Source: [S0] figure 3.6, which compares the first with a red-black tree; its chapter 5 asks for the last.
+// The rank of an element: by a walk over all starts, by binary search, and in closed form.
+// Source: [S0] figure 3.6, which compares the walk with a red-black tree; its chapter 5 asks for the closed form.
 #include <fmt/format.h>
 
 #include <random>
@@ -16,9 +16,9 @@ using order::Index;
 using order::Rank;
 
 constexpr Rank rank_counts[] = {2, 16, 64, 256, 1280, 1 << 20};
-constexpr std::size_t look_ups = 256;  // a call
+constexpr std::size_t look_ups = 256;  // per call
 
-/// [S0] eq. 3.4 as it was first written.
+/// [S0] eq. 3.4 as it was first implemented.
 Rank walked(std::span<const Index> starts, Index x) {
   std::size_t rank = 0;
   while (rank + 1 < starts.size() && starts[rank + 1] <= x) ++rank;

@@ -1,5 +1,5 @@
 // PE-intersecting nodes by distribution, data set and rank count, beside the rank tree's messages and bytes.
-// Source: [S0] figure 2.3 (sizes where it peaks), tables 3.1 to 3.3, table 4.1 (sizes).
+// Source: [S0] figure 2.3 (sizes at its peaks), tables 3.1 to 3.3, table 4.1 (sizes).
 #include <algorithm>
 #include <optional>
 
@@ -32,7 +32,7 @@ const Published* published_for(std::string_view distribution, Count elements, in
   return elements == 504850 && ranks == 256 && found != std::end(published) ? found : nullptr;
 }
 
-/// Elements, and the name of their data set. 2^11 a rank is where figure 2.3 has a valley, one more element a peak.
+/// Data sets and their element counts. Figure 2.3 has a valley at 2^11 elements per rank and a peak one element later.
 std::vector<std::pair<std::string, Count>> sizes_for(int ranks, Count largest) {
   const Count valley = Count{2048} * static_cast<Count>(ranks);
   std::vector<std::pair<std::string, Count>> sizes = {{"2^11 p", valley}, {"2^11 p + 1", valley + 1}};
@@ -55,7 +55,7 @@ collective::Prediction prediction_of(const std::string& schedule, const std::vec
   return predict(reduction(schedule, counts), *topology);
 }
 
-/// The messages of [S0]'s own scheme; nothing where it is not in the registry.
+/// The messages of [S0]'s own scheme; nothing if it is not in the registry.
 std::optional<Count> owner_messages(const std::string& schedule, const std::vector<Count>& counts) {
   try {
     return prediction_of(schedule, counts).messages;

@@ -1,5 +1,5 @@
-// Sums of the data sets over 1, 17, ..., 241 ranks, all of them in this process, and over trees that no rank count
-// touches: the binary tree, K-ary trees, a gather to one rank.
+// Sums of the data sets over 1, 17, ..., 241 ranks, all in this process, and over trees that do not depend on the rank
+// count: the binary tree, K-ary trees, a gather to one rank.
 // Source: [S0] section 4.3 and table 4.2. It lists rokasA8 twice, with 4.5e-8 and 2.8e-6, and rokasA4 not at all: the
 // second is taken for rokasA4, since the file of rokasA8 gives 5.6e-8 here. rokasD7 is missing.
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 using collective::Method;
 
-/// Difference between the largest and the smallest sum that std::accumulate + MPI_Allreduce gave.
+/// The difference between the largest and the smallest sum by std::accumulate and MPI_Allreduce.
 struct Published {
   std::string_view data_set;
   double difference;
@@ -41,7 +41,7 @@ const Way ways[] = {
     {"tree", "binomial", {Method::tree, "binomial", true}},
     {"exact", "recursive_doubling", {Method::exact, "recursive_doubling", false}},
     {"plain", "flat", {Method::plain, "flat", true}},
-    {"plain", "recursive_doubling", {Method::plain, "recursive_doubling", false}},  // a loop, then MPI_Allreduce
+    {"plain", "recursive_doubling", {Method::plain, "recursive_doubling", false}},  // local sums, then MPI_Allreduce
 };
 constexpr std::size_t fan_ins[] = {2, 3, 4, 8, 16};
 
@@ -66,14 +66,14 @@ std::optional<Elements> elements_of(const DataSet& set, const Asked& asked) {
   return elements;
 }
 
-/// For its own tree and ReproBLAS it says 0.
+/// The difference in table 4.2; 0 for the thesis's own tree and ReproBLAS.
 Json published_for(const DataSet& set, const Way& way) {
   const auto* const found = std::ranges::find(published, set.name, &Published::data_set);
   if (found == std::end(published) || way.schedule == std::string_view("flat")) return {};
   return way.sum.method == Method::plain ? found->difference : 0.0;
 }
 
-/// Of sums that should be one.
+/// The row of several sums that should be equal.
 Json row_of(const DataSet& set, const Elements& elements, const std::vector<double>& sums, double exact) {
   std::set<std::uint64_t> results;
   double error = 0;

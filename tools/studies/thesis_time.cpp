@@ -1,6 +1,6 @@
-// Run times over the data sets' sizes: [S0]'s own scheme (schedule `owner`) and the rank tree, beside plain sums. The
-// ranks are started here, as many as asked for, one launch for each count; the times of additions do not depend on the
-// numbers, so these are generated.
+// Run times by data set size: [S0]'s own scheme (schedule `owner`) and the rank tree, beside plain sums. Ranks are
+// started here, one launch per rank count asked for. The numbers are generated, since the time of an addition does not
+// depend on them.
 // Source: [S0] figures 4.1 to 4.4 and B.4: below 2 x std::accumulate + MPI_Allreduce on 256 ranks; section 3.1.4: below
 // half of std::accumulate on one.
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* schedules[] = {"binomial", "owner:buffer=1", "owner:buffer=4"};
 
-/// Of those that are there; why another is not goes to `left_out`.
+/// The schedules that exist, joined by commas; why another one does not is added to `left_out`.
 std::string joined_schedules(std::vector<std::string>& left_out) {
   std::string joined;
   for (const std::string schedule : schedules) {

@@ -1,4 +1,4 @@
-// The study of [S3]: what the nodes of a machine do to a reduction's bits and to its time. One file a part.
+// The study of [S3]: what a machine's nodes do to a reduction's bits and to its time. One file per part.
 // Source: [S3] sections III to VI. Its "x2" to "x8" are groups of so many ranks that reduce among themselves first.
 #pragma once
 
@@ -27,12 +27,12 @@ inline constexpr std::array<Part, 4> parts = {{
 
 inline constexpr int groupings[] = {2, 4, 8};
 
-/// Any schedule between groups that binomial trees reduce.
+/// A schedule between groups that reduce by binomial trees.
 inline std::string grouped(const std::string& schedule, int size) {
   return size == 1 ? schedule : fmt::format("two_level:size={}:inner=[binomial]:outer=[{}]", size, schedule);
 }
 
-/// A vector a rank, one behind the other: these columns of vectors of any length.
+/// One vector per rank, one after the other: these columns of endless vectors.
 inline std::vector<double> vectors(int ranks, std::uint64_t first_column, std::uint64_t columns) {
   std::vector<double> elements;
   elements.reserve(static_cast<std::size_t>(ranks) * columns);
@@ -54,8 +54,8 @@ inline double binomial_sum(std::vector<double> level) {
   return level.empty() ? 0 : level.front();
 }
 
-/// [S3] section III.A: the other groups reduce among themselves, what comes of them goes to rank 0 by a tree, and its
-/// group last of all adds its own.
+/// [S3] section III.A: the other groups reduce among themselves, their results go to rank 0 by a tree, and rank 0's
+/// group adds its own elements last.
 inline double root_group_last(const std::vector<double>& elements, std::size_t size) {
   std::vector<double> between = {elements.front()};
   for (std::size_t first = size; first < elements.size(); first += size) {

@@ -1,5 +1,5 @@
-// The control of [S3]: rank 0 merges the other ranks' partials in the order in which they arrive. No schedule of the
-// registry does so; here one message a rank goes over the simulated network, whose deliveries are shuffled.
+// The control of [S3]: rank 0 merges the other ranks' partials in order of arrival. No schedule in the registry does
+// so. Here one message per rank crosses the simulated network, which shuffles deliveries.
 // Source: [S3] section I (the order in which messages are received).
 #include <bit>
 #include <set>
@@ -46,7 +46,7 @@ std::vector<Bytes> partials_of(const PartialKind& kind, const std::vector<double
   return partials;
 }
 
-/// Merges what has arrived at rank 0, message by message.
+/// Merges partials at rank 0 as they arrive, message by message.
 class Root {
  public:
   Root(const PartialKind& kind, transport::Endpoint& endpoint, Bytes own)
@@ -54,7 +54,7 @@ class Root {
     for (Rank source = 1; source < ranks; ++source) endpoint_.release(ticket_of(source), source, ticket_of(source));
   }
 
-  /// Whether something arrived that had not before.
+  /// Merges what is new; returns whether anything was.
   bool take_in() {
     bool any = false;
     for (Rank source = 1; source < ranks; ++source) {
@@ -78,7 +78,7 @@ class Root {
   const PartialKind& kind_;
   transport::Endpoint& endpoint_;
   Bytes sum_;
-  order::IntervalSet rows_ = row_of(0);  // of the sum
+  order::IntervalSet rows_ = row_of(0);  // the rows in the sum
   std::vector<bool> is_merged_;
 };
 
@@ -91,7 +91,7 @@ Bytes merged_by_arrival(const PartialKind& kind, const std::vector<Bytes>& parti
   Root root(kind, *ends.front(), partials.front());
   for (std::size_t rank = 1; rank < ranks; ++rank)
     ends[rank]->put(0, 0, static_cast<transport::SlotNumber>(rank - 1), partials[rank]);
-  // A delivery takes so many tests at most, on both sides.
+  // A delivery takes at most max_tests tests on either side.
   for (int sweep = 0; sweep < 2 * SimulatedNetwork::max_tests + 2 && !root.done(); ++sweep) {
     order::Bytes size = 0;
     for (std::size_t rank = 1; rank < ranks; ++rank) ends[rank]->test(0, size);
@@ -122,11 +122,11 @@ std::size_t number_of(const std::vector<std::vector<double>>& results) {
   return different.size();
 }
 
-/// Results that should be one.
+/// The row of several results that should be equal.
 Json json_of(const Way& way, const char* order, std::uint64_t columns,
              const std::vector<std::vector<double>>& results) {
   double largest = 0;
-  std::uint64_t different = 0;  // columns
+  std::uint64_t different = 0;  // how many columns differ
   for (std::uint64_t i = 0; i < columns; ++i) {
     double least = results.front()[i];
     double most = least;
@@ -160,7 +160,7 @@ std::vector<std::vector<double>> by_arrival(const Way& way, const std::vector<do
   return results;
 }
 
-/// By the schedule with the same messages, under the same shuffles.
+/// Results by the schedule with the same messages, under the same shuffles.
 std::vector<std::vector<double>> by_rank(const Way& way, const std::vector<double>& elements) {
   std::vector<std::vector<double>> results;
   for (int seed = 1; seed <= shuffles; ++seed) {

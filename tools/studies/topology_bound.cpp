@@ -1,6 +1,6 @@
-// Errors of sums by several orders, each found without an error of its own, beside the bound of pairwise summation.
-// Source: [S3] eq. 1 and 2, after Higham. It writes that the error is g(log2 N) sum|x|, which is its bound, with N for
-// the argument of g too, which is the depth of the tree; from 1e-16 to 2e-15 for a million processes, by a u of 1e-16.
+// Errors of sums in several orders, each computed exactly, beside the bound of pairwise summation.
+// Source: [S3] eq. 1 and 2, after Higham. It writes that the error is g(log2 N) sum|x|, which is its bound, and also
+// g(N), though the argument is the depth of the tree; from 1e-16 to 2e-15 for a million processes, with u = 1e-16.
 #include <numeric>
 
 #include "order/index.hpp"
@@ -36,13 +36,13 @@ const Order orders[] = {
     {"plain, in a row", [](const auto& x) { return std::accumulate(x.begin() + 1, x.end(), x.front()); }},
 };
 
-/// Of the sum of the elements: exact, then rounded once.
+/// The absolute error of `sum`: exact, then rounded once.
 double error_of(double sum, std::vector<double> elements) {
   elements.push_back(-sum);
   return std::fabs(sum_by(Method::exact, elements));
 }
 
-/// Of mixed signs in every other data set.
+/// Elements of one sign, or in every other data set of mixed signs.
 std::vector<double> elements_of(std::uint64_t count, int data_set) {
   std::vector<double> elements = vectors(1, static_cast<std::uint64_t>(data_set) << 24, count);
   for (std::size_t i = 0; data_set % 2 == 1 && i < elements.size(); i += 2) elements[i] = -elements[i];
@@ -54,7 +54,7 @@ double sum_of_magnitudes(std::vector<double> elements) {
   return sum_by(Method::exact, elements);
 }
 
-/// `error`: relative to the sum of magnitudes, as the bound.
+/// `error` is relative to the sum of magnitudes, like the bound.
 Json row_of(std::uint64_t count, const Order& order, double error) {
   const double bound = g(order::ceil_log2(count));
   return {{"part", "bound"},

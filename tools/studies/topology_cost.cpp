@@ -1,8 +1,7 @@
-// What it costs not to know the nodes: MPICH's schedules with groups that reduce among themselves first, as ratios to
+// What it costs to ignore the nodes: MPICH's schedules with groups that reduce among themselves first, as ratios to
 // those without, on a network of nodes of eight ranks that share one link.
-// Source: [S3] section VI.B and figures 2 to 4, of which only the text is at hand; MPICH on 320 nodes with one
-// InfiniBand port each. Its ranks stand on the nodes one after the other; `round_robin` is what a launcher may do
-// instead.
+// Source: [S3] section VI.B and figures 2 to 4, of which only the text is available; MPICH on 320 nodes with one
+// InfiniBand port each. Its ranks fill one node after the other; `round_robin` is what a launcher may do instead.
 #include "predicted.hpp"
 #include "topology.hpp"
 
@@ -17,7 +16,7 @@ constexpr const char* network = "two_level:size=8:links=1";
 constexpr Rank rank_counts[] = {8, 16, 64, 256, 1024};
 constexpr Count lengths[] = {1, 512, 32768, 1048576};
 
-/// The same network with rank i on node i modulo their number.
+/// The same network, but rank i is on node i modulo the number of nodes.
 class RoundRobin final : public transport::Topology {
  public:
   RoundRobin(std::unique_ptr<transport::Topology> nodes, Rank rank_count)
@@ -37,7 +36,7 @@ class RoundRobin final : public transport::Topology {
   Rank nodes_;
 };
 
-/// MPICH's schedule on every level.
+/// MPICH's schedule on both levels.
 std::string schedule_for(Vectors vectors, Rank size) {
   if (size == 1) return mpich_schedule(vectors);
   const Rank ranks = vectors.ranks;
@@ -54,7 +53,7 @@ double seconds_of(const Vectors& vectors, Rank size, bool in_turn, const Asked& 
   return predicted_seconds(scenario_of(vectors, schedule_for(vectors, size), asked), *topology);
 }
 
-/// Of the figures, what the text tells of their ratios.
+/// The ratios of figures 2 to 4, as the text tells them.
 const char* published(const Vectors& vectors) {
   if (vectors.ranks == node) return "little difference";
   if (!vectors.rooted) return "some 0.5";

@@ -1,5 +1,5 @@
-// Sums of a vector a rank with groups of ranks against those without, column by column, real bits of simulated ranks.
-// Long vectors are gone through in pieces, each a reduction of its own; every way has a thread.
+// Sums of one vector per rank, with and without groups of ranks, compared column by column in the real bits of
+// simulated ranks. Long vectors are reduced in pieces, each by itself; every way has its own thread.
 // Source: [S3] sections III.C and VI.B; the data are ours.
 #include <bit>
 #include <future>
@@ -13,13 +13,13 @@ namespace {
 using collective::Method;
 
 constexpr std::uint64_t lengths[] = {1, 32, 1024, 32768, 1048576};
-constexpr std::uint64_t most_columns = 1024;  // of a piece, which divides the lengths
+constexpr std::uint64_t most_columns = 1024;  // per piece; divides the lengths
 struct Job {
   int ranks;
-  std::uint64_t longest;  // vector
+  std::uint64_t longest;  // longest vector
 };
 constexpr Job jobs[] = {{16, 32768}, {20, 1048576}};
-constexpr int sizes[] = {2, 4, 8, 6};  // those of [S3], and one that is no power of two
+constexpr int sizes[] = {2, 4, 8, 6};  // those of [S3], and one that is not a power of two
 constexpr std::string_view root_last = "binomial, root's group last";
 
 struct Way {
