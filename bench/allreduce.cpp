@@ -1,5 +1,5 @@
-// An allreduce of a vector a rank: one-shot calls and plans of every schedule, beside the MPI library's MPI_Allreduce
-// with its own operator, with a user operator and with as many bytes as a partial has, in the same run.
+// An allreduce of one vector per rank: one-shot calls and plans of every schedule, beside the MPI library's
+// MPI_Allreduce with its own operator, with a user operator and with as many bytes as a partial has, in the same run.
 // Source: [S1] for types, operators and columns.
 #include <fmt/core.h>
 
@@ -22,7 +22,7 @@ Operator operator_named(const std::string& name) {
   return *found;
 }
 
-/// Why the schedule cannot do it; nothing when it can.
+/// Why the schedule cannot serve the method and operator; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& method, const std::string& schedule) {
   const std::string family = command::family_of(method);
   if ((op.user || op.greatest) && family != "tree" && family != "plain")
@@ -32,16 +32,16 @@ std::optional<std::string> refusal(const Operator& op, const std::string& method
                            schedule::Operator::commutative);
 }
 
-/// The library's choice and every row.
+/// `auto` and every row of the registry.
 std::vector<std::string> all_schedules() {
   std::vector<std::string> names = {"auto"};
   for (const auto& row : schedule::registry()) names.emplace_back(row.name);
   return names;
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;  // of a method and a schedule
+using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
 
-/// Those that can be. A schedule that was asked for by name has to serve one of the methods.
+/// The pairs that can be served. Throws Failure if a schedule that was asked for by name serves none of the methods.
 Pairs pairs_for(const Operator& op, const AllreduceOptions& options) {
   Pairs pairs;
   for (const std::string& schedule : options.schedules.empty() ? all_schedules() : options.schedules) {

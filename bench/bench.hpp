@@ -14,7 +14,7 @@ namespace steadfold::bench {
 
 struct Measurement;
 
-/// Machine, compiler, MPI library and date: what a figure means nothing without.
+/// Machine, compiler, MPI library and date, without which a figure means nothing.
 nlohmann::ordered_json environment();
 
 struct LocalOptions {
@@ -23,7 +23,7 @@ struct LocalOptions {
   std::vector<unsigned> threads = {1};
   int rounds = 15;
 };
-/// One process: builders against plain loops over the same memory.
+/// One process: builders beside plain loops over the same memory.
 Measurement local(const LocalOptions& options);
 
 struct AllreduceOptions {
@@ -31,19 +31,19 @@ struct AllreduceOptions {
   std::vector<std::string> types = {"f64"};
   std::vector<std::string> operators = {"sum"};
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
-  std::vector<std::string> schedules = {};  // none: auto and all rows
-  std::string interface = {};               // counts what it sends
+  std::vector<std::string> schedules = {};  // empty: auto and all rows
+  std::string interface = {};               // the network interface whose bytes are counted; empty: none
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.
-/// Throws Failure on all ranks where a result is wrong.
+/// Throws Failure on all ranks if a result is wrong.
 Measurement allreduce(const AllreduceOptions& options, const command::Job& job);
 
 struct FieldOptions {
   std::vector<std::size_t> counts = {1, 3, 30};
   int rounds = 15;
 };
-/// All ranks of MPI_COMM_WORLD: so many sums of a double a rank in one bundle, against an MPI_Allreduce for each.
+/// All ranks of MPI_COMM_WORLD: sums of one double per rank in one bundle, against one MPI_Allreduce for each sum.
 Measurement bundle(const FieldOptions& options);
 
 struct ReduceOptions {
@@ -52,7 +52,7 @@ struct ReduceOptions {
   std::vector<std::string> methods = {"tree", "exact", "plain"};
   int rounds = 15;
 };
-/// All ranks of MPI_COMM_WORLD: so many distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce.
+/// All ranks of MPI_COMM_WORLD: distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce.
 Measurement reduce(const ReduceOptions& options);
 
 }  // namespace steadfold::bench

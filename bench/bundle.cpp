@@ -1,4 +1,4 @@
-// Several sums of one double a rank: in a bundle, one by one, and by the MPI library, in the same run.
+// Several sums of one double per rank: in a bundle, one by one, and by the MPI library, in the same run.
 #include "steadfold/bundle.hpp"
 
 #include "ranks.hpp"
@@ -6,7 +6,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// So many fields, and everything that reduces them.
+/// A number of fields, and everything that reduces them.
 struct Fields {
   explicit Fields(std::size_t count) : mine(count, {1.0 / 3}), packed(count, 1.0 / 3), result(count) {
     for (const auto& field : mine) {

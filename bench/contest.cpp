@@ -24,8 +24,8 @@ std::size_t rounds_of(const Entrant& entrant) {
   return rounds;
 }
 
-/// The columns that people know from other benchmarks: calls that were timed, the least, greatest and mean seconds of
-/// one, and the bytes that the busiest rank sent for it, where they were counted.
+/// The columns known from other benchmarks: the number of timed calls; the least, greatest and mean seconds per call;
+/// and the bytes that the busiest rank sent per call, if they were counted.
 Json columns_of(const Entrant& entrant) {
   std::size_t repetitions = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ Json columns_of(const Entrant& entrant) {
   return columns;
 }
 
-/// A row as far as it does not depend on the benchmark.
+/// The columns of a row that do not depend on the benchmark.
 Json row_of(const Contest& contest, const Entrant& entrant) {
   Json row = entrant.labels;
   row.update(contest.labels);
@@ -57,7 +57,7 @@ Json row_of(const Contest& contest, const Entrant& entrant) {
   return row;
 }
 
-/// What a row says of one of its rivals.
+/// The columns in which a row describes one of its rivals.
 Json beside(const Entrant& rival, const Launches& seconds) {
   const Launches its = seconds_of(rival);
   const Summary summary = summary_of(its);

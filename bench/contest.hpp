@@ -1,4 +1,4 @@
-// What was measured, on its way from ranks to rows: ways to the same result, beside each other, from several launches.
+// Measurements on their way from ranks to rows: ways to the same result, measured in turn, in several launches.
 #pragma once
 
 #include <iosfwd>
@@ -12,8 +12,8 @@ namespace steadfold::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// One way: what its row says of it, its samples, launch after launch, and who its rivals are, by their places in the
-/// contest. The first of them gives the row its ratio.
+/// One way: its columns, its samples, launch after launch, and its rivals, by their places in the contest. The row's
+/// ratio is that to the first of them.
 struct Entrant {
   std::string name;
   Json labels;
@@ -21,7 +21,7 @@ struct Entrant {
   std::vector<std::size_t> rivals = {0};
 };
 
-/// Ways to the same result, measured in turn; `labels` are those of all rows. The first `rival_count` are rivals.
+/// Ways to the same result, measured in turn; all rows share `labels`. The first `rival_count` entrants are rivals.
 struct Contest {
   Json labels;
   std::vector<Entrant> entrants;
@@ -39,13 +39,13 @@ Measurement measurement_in(const Json& json);
 /// Appends the launches of `other`, a measurement of the same contests.
 void pool(Measurement& measurement, const Measurement& other);
 
-/// Rows over ranks, one for every entrant that is no rival; `rivals` of a row has an object for each of its own.
+/// Rows over ranks, one for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.
 Json rows_over_ranks(const Measurement& measurement);
 
-/// Rows of one process: the entrants called `read` are one row, the fastest of them, and the limit of all others.
+/// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.
 Json rows_of_local(const Measurement& measurement);
 
-/// One JSON object a line: the environment, then all samples.
+/// Writes one JSON object per line: the environment, then all samples.
 void write_raw(const std::string& benchmark, const Measurement& measurement, std::ostream& out);
 
 }  // namespace steadfold::bench

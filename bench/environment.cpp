@@ -1,4 +1,4 @@
-// The facts about the machine and the build that go with every figure.
+// The facts about machine and build that are recorded with every figure.
 #include <sched.h>
 #include <sys/utsname.h>
 
@@ -33,7 +33,7 @@ std::string cpu_name() {
   return "unknown";
 }
 
-/// As "L1 Data 48K": of the first core.
+/// The first core's caches, as "L1 Data 48K".
 Json caches() {
   Json found = Json::array();
   for (int i = 0; i < 8; ++i) {
@@ -47,13 +47,13 @@ Json caches() {
 
 std::string compiler() {
 #if defined(__clang__)
-  return __VERSION__;  // says whose
+  return __VERSION__;  // names the compiler too
 #else
   return std::string("GCC ") + __VERSION__;
 #endif
 }
 
-/// Cores that this process may run on; 0 where the system does not say.
+/// How many cores this process may run on; 0 if the system does not say.
 int allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

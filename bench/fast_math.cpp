@@ -1,4 +1,4 @@
-// The one file that is compiled with -ffast-math; it includes nothing that defines a function, so that none leaks out.
+// The only file compiled with -ffast-math; it includes nothing that defines a function, so none leaks out.
 #include "fast_math.hpp"
 
 #include "widest.hpp"

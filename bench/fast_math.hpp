@@ -1,4 +1,4 @@
-// The loop that people write, compiled as people do who care for speed alone: its bits are anybody's guess.
+// The loop that people write, compiled as by people who care for speed alone: its bits may be any.
 #pragma once
 
 #include <cstddef>

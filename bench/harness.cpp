@@ -16,7 +16,7 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The slowest rank's seconds, and the bytes of the one that sent most.
+/// The seconds of the slowest rank, and the bytes of the rank that sent most.
 struct Sample {
   double seconds = 0;
   double bytes = 0;
@@ -33,19 +33,19 @@ Sample sample(const Candidate& candidate, std::size_t calls, const Together& tog
   return sample;
 }
 
-/// Calls a sample, the same on every rank.
+/// How many calls make a sample, the same number on every rank.
 std::size_t calls_for(const Candidate& candidate, const Together& together) {
   sample(candidate, 1, together);
   for (std::size_t calls = 1;; calls *= 4) {
     const bool enough = sample(candidate, calls, together).seconds >= sample_seconds / 4;
     if (!enough) continue;
-    const double seconds = sample(candidate, calls, together).seconds;  // again: the first may have been interrupted
+    const double seconds = sample(candidate, calls, together).seconds;  // again: the first may have been disturbed
     if (seconds >= sample_seconds / 4)
       return std::max<std::size_t>(1, static_cast<std::size_t>(sample_seconds / seconds * static_cast<double>(calls)));
   }
 }
 
-/// Fisher and Yates' shuffle, written out: the standard's differs between libraries, and ranks must agree.
+/// Fisher and Yates' shuffle. Written out, since the standard one differs between libraries, and ranks must agree.
 void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   for (std::size_t left = order.size(); left > 1; --left)
     std::swap(order[left - 1], order[static_cast<std::size_t>(random() % left)]);

@@ -9,21 +9,21 @@
 
 namespace steadfold::bench {
 
-/// `prepare` and `finish` stand around every sample, outside of its time.
+/// What is measured. `prepare` and `finish` run before and after every sample and are not timed.
 struct Candidate {
   std::string name;
-  std::function<void(std::size_t calls)> run;  // so many calls
+  std::function<void(std::size_t calls)> run;  // makes that many calls
   std::function<void()> prepare = [] {};
   std::function<void()> finish = [] {};
 };
 
-/// Makes the compiler compute a value, each time anew: memory counts as changed afterwards.
+/// Makes the compiler compute a value every time: memory counts as changed afterwards.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");
 }
 
-/// The loop of a candidate whose one call is `call`, compiled together with it: no indirect call stands between two.
+/// A loop over `call`, compiled together with it, so that there is no indirect call per iteration.
 template <class Call>
 std::function<void(std::size_t)> calls_of(Call call) {
   return [call](std::size_t calls) {
@@ -31,22 +31,22 @@ std::function<void(std::size_t)> calls_of(Call call) {
   };
 }
 
-/// Seconds a call, round after round, each the mean of so many calls. `wire_bytes` likewise, where they are counted.
+/// Seconds per call, round after round, each the mean of `calls` calls. `wire_bytes` likewise, if they are counted.
 struct Samples {
   std::size_t calls = 0;
   std::vector<double> seconds;
   std::vector<double> wire_bytes = {};
 };
 
-/// How the ranks of a job measure together; a single process needs none of it.
+/// How the ranks of a job measure together; a single process needs only the defaults.
 struct Together {
   std::function<void()> barrier = [] {};
-  std::function<double(double)> greatest = [](double mine) { return mine; };  // of all ranks' numbers
-  std::function<double()> bytes_sent = nullptr;                               // by this rank's machine, until now
+  std::function<double(double)> greatest = [](double mine) { return mine; };  // over all ranks
+  std::function<double()> bytes_sent = nullptr;                               // so far, by this rank's machine
 };
 
-/// Times every candidate once a round, each sample long enough for the clock. Every round has an order of its own, the
-/// same on all ranks and in all runs, so that none always follows the same neighbour.
+/// Times every candidate once per round, each sample long enough for the clock. Every round has another order, equal on
+/// all ranks and in all runs, so that no candidate always follows the same neighbour.
 std::vector<Samples> interleave(std::span<const Candidate> candidates, int rounds, const Together& together = {});
 
 }  // namespace steadfold::bench

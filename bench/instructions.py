@@ -17,7 +17,7 @@ SHORT, LONG = 1 << 16, 1 << 17
 
 
 def instructions(program, target, method, type_, count):
-    """Those that run inside the library's call."""
+    """The number of instructions that run inside the library's call."""
     with tempfile.TemporaryDirectory() as directory:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", "--toggle-collect=sf_reduce_local",
                    program, method, type_, str(count)]

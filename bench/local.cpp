@@ -1,5 +1,5 @@
-// One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, what
-// fast-math makes of it, and compensated sums.
+// One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, the same loop
+// under fast-math, and compensated sums.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -29,7 +29,7 @@ T kahan(std::span<const T> x) {
   return sum;
 }
 
-/// Neumaier 1974: the errors are added up by themselves, whichever operand is larger.
+/// Neumaier 1974: the errors are added up separately, whichever operand is larger.
 template <class T>
 T neumaier(std::span<const T> x) {
   T sum = 0;
@@ -65,7 +65,7 @@ class Kernels {
   }
 
  private:
-  /// What one thread comes to, on cache lines of its own.
+  /// One thread's result, on cache lines of its own.
   struct alignas(128) Part {
     T sum = 0;
     std::uint64_t bits = 0;
@@ -77,7 +77,7 @@ class Kernels {
     entrants_.push_back({name, {{"kernel", kernel}, {"target", target}, {"variant", name}}, {}});
   }
 
-  /// `work(elements, part)` on all elements, in as many parts as there are threads.
+  /// Runs `work(elements, part)` on all elements, in one part per thread.
   template <class Work>
   void add_rival(const std::string& name, const std::string& kernel, const std::string& target, Work work) {
     add(name, kernel, target, [this, work] {

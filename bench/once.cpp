@@ -1,4 +1,4 @@
-// Reduces so many numbers once, by one method: what bench/instructions.py counts the instructions of.
+// Reduces COUNT numbers once by one method; bench/instructions.py counts the instructions.
 //   bench_once tree|exact|binned f64|f32 COUNT
 #include <cstdlib>
 #include <iostream>

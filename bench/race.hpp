@@ -1,5 +1,5 @@
-// One contest of allreduces: the vectors of all ranks, what has to come of them, and all that brings it about. After
-// every sample every rank compares the result with what one process computes from all vectors without any schedule.
+// One contest of allreduces: the vectors of all ranks, the expected result, and all ways to it. After every sample
+// every rank compares the result with what one process computes from all vectors without any schedule.
 // Source: ours.
 #pragma once
 
@@ -22,14 +22,14 @@ namespace steadfold::bench {
 using command::Failure;
 using command::Job;
 
-/// `user`: by a function of the caller's, which neither library can look into.
+/// `user`: a function of the caller's, which neither library can look into.
 struct Operator {
   std::string_view name;
   bool user;
   bool greatest;
 };
 
-/// The user operator, the same loop for both libraries.
+/// The user operator: the same loop for both libraries.
 template <class T, bool greatest>
 void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
@@ -50,7 +50,7 @@ inline void check(sf_status status) {
   if (status != SF_OK) throw Failure(sf_error_text());
 }
 
-/// A plan that lives as long as a sample takes: all schedules' plans at once would not fit into memory.
+/// A plan that exists during a sample only: all schedules' plans at once would not fit into memory.
 class ShortPlan {
  public:
   ShortPlan(const sf_call& call, std::string schedule) : call_(call), schedule_(std::move(schedule)) {}
@@ -65,7 +65,7 @@ class ShortPlan {
   void run(const void* first, void* result) { check(sf_plan_run(plan_, first, nullptr, result)); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
-  /// The mean size of a message of the last run, headers included. Collective.
+  /// The mean size of the last run's messages, headers included. Collective.
   std::size_t bytes_a_message() const {
     sf_figures figures{};
     check(sf_plan_figures(plan_, &figures));
@@ -86,15 +86,15 @@ struct Task {
   std::size_t count;
 };
 
-/// What a rank brings, and what it gets.
+/// A rank's vector and its result.
 template <class T>
 struct Buffers {
   std::vector<T> mine;
   std::vector<T> result;
-  Expected<T> near = {};  // what has to come of it by any order
+  Expected<T> near = {};  // the result expected of any order
 };
 
-/// One contest: its vectors, what has to come of them, and all that brings it about.
+/// One contest: its vectors, the expected result, and all ways to it.
 template <class T>
 class Race {
  public:
@@ -111,7 +111,7 @@ class Race {
   Race& operator=(const Race&) = delete;
   ~Race() { MPI_Op_free(&user_); }
 
-  /// The rival with as many bytes as the method's partials have. Comes before everything that is compared with it.
+  /// Adds the rival that sends as many bytes as the method's partials have. Call it before `add` for the method.
   void add_rival_of(const std::string& method) {
     ShortPlan plan(asked_call(command::method_named(method)), "recursive_doubling");
     plan.bind();
@@ -182,7 +182,7 @@ class Race {
     return call;
   }
 
-  /// By one process. Some columns at a time, so that all ranks' need not stand in memory.
+  /// The expected result, computed by this process alone, some columns at a time to save memory.
   std::vector<T> reduced_locally(sf_call call) const {
     constexpr std::size_t at_a_time = std::size_t{1} << 16;
     const int rank_count = rank_count_of_world();
@@ -202,7 +202,7 @@ class Race {
     return results;
   }
 
-  /// Of sums of p numbers below 1: p - 1 roundings of at most p, and the reference's own.
+  /// Expected of any order, for sums of p numbers below 1: p - 1 roundings of at most p, and the reference's own.
   Expected<T> near() const {
     const double ranks = rank_count_of_world();
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -225,7 +225,7 @@ class Race {
                            }));
   }
 
-  /// Of ones, whose sums are the rank count.
+  /// Adds a rival that sums ones; the sums are the rank count.
   void add_wider(Wider& wider, std::size_t count) {
     const auto result = static_cast<T>(task_.op.greatest ? 1 : rank_count_of_world());
     wider.buffers = {std::vector<T>(count, 1), std::vector<T>(count), {std::vector<T>(count, result)}};
@@ -234,7 +234,7 @@ class Race {
                 name_of_mpi(built_in_name(), std::to_string(count) + " x ") + ", as many bytes as a partial has");
   }
 
-  /// Every sample begins after a call that does not count, with a result of NaNs, and ends with a comparison.
+  /// A candidate that begins every sample with an uncounted call and a result of NaNs, and ends it with a comparison.
   template <class Call>
   Candidate checked(
       const std::string& name, Buffers<T>& buffers, const Expected<T>& expected, Call call,

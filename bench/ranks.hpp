@@ -24,7 +24,7 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// The same, counting what a network interface sends: of a machine, or a network namespace, that is a rank's alone.
+/// The same, also counting the bytes sent by an interface, if each rank has a machine or network namespace of its own.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;
@@ -49,19 +49,19 @@ inline int rank_in_world() {
   return rank;
 }
 
-/// What a row says of a way.
+/// The labels of one way in its row.
 struct Way {
   std::string method;
   std::string schedule;
   std::string call;
-  bool passthrough = false;  // it merely passes a call on to the MPI library
+  bool passthrough = false;  // only passes the call on to the MPI library
   std::vector<std::size_t> rivals = {0};
 };
 
-/// Ways to the same result: rivals first, then those that are compared with them.
+/// Ways to the same result: rivals first, then those that are compared with rivals.
 class Ways {
  public:
-  /// What the MPI library does by the call of that name. The place by which others name it.
+  /// Adds a call of the MPI library under the name `call`. Returns its place, by which others name it as a rival.
   std::size_t add_rival(const std::string& call, Candidate candidate) {
     candidate.name = std::string(sf_mpi_library()) + ": " + call;
     entrants_.push_back({candidate.name, {{"method", "mpi"}}, {}});
@@ -79,7 +79,7 @@ class Ways {
     candidates_.push_back(std::move(candidate));
   }
 
-  /// `labels` are those of all rows, besides what goes without saying.
+  /// `labels` are shared by all rows; library, ranks and threads are added.
   Contest measure(Json labels, int rounds, const std::string& interface = {}) const {
     labels.update({{"library", command::mpi_library().name}, {"ranks", rank_count_of_world()}, {"threads", 1}});
     Contest contest{.labels = std::move(labels), .entrants = entrants_, .rival_count = rival_count_};
@@ -94,7 +94,7 @@ class Ways {
   std::size_t rival_count_ = 0;
 };
 
-/// A candidate without a name, whose one call is `call`.
+/// A nameless candidate that repeats `call`.
 template <class Call>
 Candidate candidate_of(Call call) {
   return {.name = {}, .run = calls_of(std::move(call))};

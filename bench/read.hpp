@@ -1,5 +1,5 @@
-// The limit of every kernel: loops that read all bytes of an array once and do next to nothing with them.
-// Source: ours; McCalpin's STREAM for the idea of a machine's own bandwidth.
+// The limit of every kernel: loops that read all bytes of an array once and do almost nothing with them.
+// Source: ours; the idea of a machine's own bandwidth is from McCalpin's STREAM.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace steadfold::bench {
 
-/// One way to read: so many vectors of 64 bytes side by side, which come one after the other or from as many parts of
-/// the array (streams), asked for so many bytes ahead (0: left to the processor).
+/// A way to read: `vectors` of 64 bytes side by side, consecutive or (`streams`) each from another part of the array,
+/// prefetched a number of bytes ahead (0: left to the processor).
 struct ReadLoop {
   int vectors = 1;
   bool streams = false;
   std::size_t ahead = 0;
 };
 
-/// Which of these is fastest depends on where the array is, and on the processor.
+/// All ways. Which is fastest depends on where the array is, and on the processor.
 std::span<const ReadLoop> read_loops();
 std::string name_of(const ReadLoop& loop);
 
-/// An OR of words that cover the array, some of them twice: 0 exactly where all bytes are.
+/// An OR of words that cover the array, some of them twice: 0 exactly if all bytes are 0.
 std::uint64_t read(const ReadLoop& loop, std::span<const std::byte> bytes);
 
-/// The instruction set of the clones (widest.hpp) that run on this machine.
+/// The instruction set of those clones (widest.hpp) that run on this machine.
 const char* widest_target();
 
 }  // namespace steadfold::bench

@@ -1,4 +1,4 @@
-// Sums of distributed elements at rank 0: a loop over a rank's own and MPI_Reduce, beside plans over the same elements.
+// Sums of distributed elements at rank 0: a local loop and MPI_Reduce, beside plans over the same elements.
 // Source: [S0] chapter 4, which compares with a loop and MPI_Allreduce.
 #include <mpi.h>
 
@@ -15,7 +15,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// This rank's part of so many elements.
+/// This rank's part of `count` elements.
 std::vector<double> own_share(std::size_t count, int rank, int rank_count) {
   const auto shares = order::closed_form(order::Distribution::upper, count, rank_count).value();
   std::vector<double> mine(shares.count(rank));
@@ -23,7 +23,7 @@ std::vector<double> own_share(std::size_t count, int rank, int rank_count) {
   return mine;
 }
 
-/// One size's candidates and the memory they work on.
+/// The candidates of one size and the memory they work on.
 struct Size {
   std::vector<double> mine;
   double result = 0;

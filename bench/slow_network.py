@@ -19,13 +19,13 @@ import tempfile
 from pathlib import Path
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-NETWORK = "198.18.73"  # of the range that RFC 2544 keeps for benchmarks
+NETWORK = "198.18.73"  # in the range that RFC 2544 reserves for benchmarks
 SCHEDULES = (
     "auto,mpich,recursive_doubling,binomial,pipelined_linear,pipelined_tree,doubly_pipelined_linear,"
     "doubly_pipelined_tree,transpose,ring,halving_doubling,circulant"
 )
 FRAME, PAYLOAD = 1514, 1448  # bytes of a full frame, and what TCP carries in it
-PER_OPERATION = 1e-9  # seconds for an addition of two doubles: hardly counts on such links
+PER_OPERATION = 1e-9  # seconds to add two doubles: negligible on such links
 
 
 def run(*words, check=True, **keywords):
@@ -33,7 +33,7 @@ def run(*words, check=True, **keywords):
 
 
 class Network:
-    """A namespace a rank, an interface eth0 in each. Sending and receiving are limited, each for itself."""
+    """One namespace per rank, each with an interface eth0 whose sending and receiving rates are limited separately."""
 
     def __init__(self, ranks, rate):
         self.ranks, self.rate = ranks, rate
@@ -54,8 +54,8 @@ class Network:
             run("ip", "link", "set", self.bridge, "up")
             for rank in range(self.ranks):
                 self.add(rank)
-            # What launchers take for ssh: the last part of the address names the namespace. Each has a host name of
-            # its own, so that no library finds ranks that could share memory.
+            # Stands in for ssh: the last part of the address names the namespace. Each namespace has its own host name,
+            # so that no library finds ranks that could share memory.
             self.agent.write_text(
                 '#!/bin/sh\nhost=$1; shift; number=$((${host##*.} - 1))\n'
                 f'exec ip netns exec {self.bridge}n$number unshare --uts sh -c "hostname {self.bridge}n$number; $*"\n'
@@ -74,7 +74,7 @@ class Network:
         run("ip", "-n", name, "address", "add", f"{self.host(rank)}/24", "dev", "eth0")
         for interface in ("eth0", "lo"):
             run("ip", "-n", name, "link", "set", interface, "up")
-        # A queue of milliseconds, as in front of a real port: acknowledgements would wait behind megabytes.
+        # A queue of milliseconds, as at a real port; with a longer one acknowledgements wait behind megabytes.
         for setting in ("tcp_limit_output_bytes=131072", "tcp_slow_start_after_idle=0"):
             run("ip", "netns", "exec", name, "sysctl", "-w", f"net.ipv4.{setting}", check=False)
         limit = ["tbf", "rate", f"{self.rate}mbit", "burst", "64kb", "limit", "100mb"]
@@ -84,7 +84,7 @@ class Network:
     def __exit__(self, *_):
         for rank in range(self.ranks):
             for left in run("ip", "netns", "pids", self.name(rank), check=False).stdout.split():
-                os.kill(int(left), signal.SIGKILL)  # of a benchmark that was given up
+                os.kill(int(left), signal.SIGKILL)  # left by a benchmark that was given up
             run("ip", "netns", "delete", self.name(rank), check=False)
         run("ip", "link", "delete", self.bridge, check=False)
         self.folder.cleanup()
@@ -98,7 +98,7 @@ def launcher(library, network):
     settings = {
         "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24", "btl": "tcp,self",
         "btl_tcp_if_include": "eth0", "pml": "ob1", "mpi_yield_when_idle": 1, "hwloc_base_binding_policy": "none",
-        # Else a large message goes out whole before what comes the other way is read: half the rate, for all of us.
+        # Otherwise a large message is sent whole before incoming data are read, which halves every rate.
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
@@ -106,7 +106,7 @@ def launcher(library, network):
 
 
 def measured(options, network, **asked):
-    """The rows of a benchmark with a rank in each namespace."""
+    """The rows of a benchmark with one rank in each namespace."""
     words = [f"--{name}={value}" for name, value in asked.items()]
     environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
@@ -121,7 +121,7 @@ def measured(options, network, **asked):
 
 
 class Model:
-    """Predictions by `steadfold simulate` for a link."""
+    """Predictions by `steadfold simulate` for one link."""
 
     def __init__(self, options, ranks, latency):
         self.options, self.ranks = options, ranks
@@ -133,14 +133,14 @@ class Model:
         return json.loads(run(self.options.bin / "steadfold", "simulate", "--json", *words, *link).stdout)
 
     def for_this_link(self, schedule, count):
-        """The schedule with the block that the lemma finds for this link, or None where it is the same."""
+        """The schedule with the block that the lemma finds for this link, or None if the block is the same."""
         here, there = self.ask(schedule, count, self.link), self.ask(schedule, count, [])
         if ":" in schedule or "pipelined" not in schedule or here["segments"] == there["segments"]:
             return None
         return f"{schedule}:block={math.ceil(count / here['segments'])}"
 
     def seconds(self, schedule, count):
-        """Of the steps that the benchmark carries out: choice and segments are those of the library's own link."""
+        """The time of the benchmark's steps: schedule and segments are chosen for the library's own link."""
         taken = self.ask(schedule, count, [])
         name = taken["schedule"]
         if "pipelined" in name and ":" not in name:
@@ -154,7 +154,7 @@ def table(lines):
 
 
 def row_of(row, model, count):
-    """What is told of a row: times in seconds, bytes of the rank that sent most beside 2 (p-1)/p n."""
+    """The printed columns: times in seconds, and the bytes of the rank that sent most beside 2 (p-1)/p n."""
     least = 2 * (model.ranks - 1) / model.ranks * row["bytes"]
     predicted = model.seconds(row["schedule"], count)
     return {
@@ -201,7 +201,7 @@ def benchmark(options, ranks):
 
 
 def missing(options):
-    """Why it cannot run here, or None."""
+    """Why the benchmark cannot run here, or None."""
     if os.geteuid() != 0:
         return "needs root"
     for tool in ("ip", "tc", "unshare", f"mpirun.{options.library}"):
@@ -234,7 +234,7 @@ def main():
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was made is taken away
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through __exit__, which removes the namespaces
     try:
         rows = [row for ranks in options.ranks for row in benchmark(options, ranks)]
     except subprocess.CalledProcessError as failed:

@@ -9,14 +9,14 @@ namespace steadfold::bench {
 namespace {
 
 constexpr int resamples = 1000;
-constexpr double outside = 0.025;  // on either side of an interval
+constexpr double outside = 0.025;  // share of the samples on either side of an interval
 constexpr std::uint64_t seed = 20161126;
 
-/// One of 0 ... count - 1; unlike the standard's distributions the same everywhere.
+/// A random number in 0 ... count - 1, the same everywhere, unlike the standard's distributions.
 std::size_t draw(std::mt19937_64& random, std::size_t count) { return static_cast<std::size_t>(random() % count); }
 
-/// Calls `visit(launch, round)` for as many rounds as there are, drawn with replacement. Rounds of a launch are more
-/// alike than those of two, so launches are drawn first and rounds within them.
+/// Calls `visit(launch, round)` for as many rounds as there are, drawn with replacement. Rounds of one launch are more
+/// alike than rounds of two, so launches are drawn first, then rounds within them.
 template <class Visit>
 void resample(const Launches& launches, std::mt19937_64& random, Visit visit) {
   for (std::size_t i = 0; i < launches.size(); ++i) {

@@ -1,4 +1,4 @@
-// The vectors that ranks bring to a benchmark, known to every rank without a message, and what has to come of them.
+// The vectors that ranks bring to a benchmark, which every rank can compute for all ranks, and the expected results.
 // Source: ours; Steele, Lea & Flood 2014 for the mixing of bits.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace steadfold::bench {
 
-/// A number between -1 and 1 with 53 random bits and one of 16 exponents, the same wherever it is asked for.
+/// A number between -1 and 1 with 53 random bits and one of 16 exponents, a function of rank and column alone.
 inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
   std::uint64_t bits = 0x20161126 + ((rank << 40) + column) * 0x9E3779B97F4A7C15u;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -21,7 +21,7 @@ inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
   return std::ldexp(digits, -static_cast<int>(bits & 15));
 }
 
-/// Columns begin, ..., begin + count - 1 of what a rank brings.
+/// Columns begin, ..., begin + count - 1 of a rank's vector.
 template <class T>
 std::vector<T> columns_of_rank(int rank, std::size_t begin, std::size_t count) {
   std::vector<T> columns(count);
@@ -30,13 +30,13 @@ std::vector<T> columns_of_rank(int rank, std::size_t begin, std::size_t count) {
   return columns;
 }
 
-/// What has to come of them: these bits, or where nothing is promised these numbers within `tolerance`.
+/// The expected results: these bits, or, if no bits are promised, these numbers within `tolerance`.
 template <class T>
 struct Expected {
   std::vector<T> results;
   double tolerance = 0;
 
-  /// The first column that is wrong.
+  /// The first wrong column, if any.
   std::optional<std::size_t> first_wrong(std::span<const T> got) const {
     if (got.size() != results.size()) return 0;
     if (std::memcmp(got.data(), results.data(), got.size_bytes()) == 0) return std::nullopt;

@@ -1,7 +1,7 @@
-// Functions that the compiler makes once for each vector width, the widest of the machine being called.
+// Functions that the compiler makes once per vector width; the machine's widest is called.
 #pragma once
 
-// Sanitizers want to be ready before any function is chosen.
+// Not under sanitizers, which must be ready before any function is chosen.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define STEADFOLD_WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
