@@ -1,4 +1,4 @@
-// Memory between two pages that nobody may touch: a load or a store outside is stopped by the machine itself, on every
+// Memory between two pages that nobody may touch: the machine itself stops every load or store outside, with every
 // instruction set and without a sanitizer.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace steadfold::test {
 /// Which end of an array touches a fence.
 enum class Side : bool { begin, end };
 
-/// Room for arrays, one at a time, right behind the one fence or right before the other.
+/// Room for one array at a time, right behind the first fence or right before the second.
 class Fenced {
  public:
   explicit Fenced(std::size_t room) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
@@ -29,7 +29,7 @@ class Fenced {
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
 
-  /// `count` elements, which the last array's bytes are still in.
+  /// Memory for `count` elements; it still holds the last array's bytes.
   template <class T>
   T* array(std::size_t count, Side side) {
     if (count * sizeof(T) > room_) throw std::bad_alloc();
@@ -49,7 +49,7 @@ inline void go_back(int) { siglongjmp(way_back, 1); }
 
 }  // namespace fence
 
-/// Whether `call`, which must hold nothing that needs a destructor, leaves the fences alone. One thread at a time.
+/// Whether `call` touches no fence. It must hold nothing that needs a destructor. One thread at a time.
 template <class Call>
 bool stays_inside(const Call& call) {
   struct sigaction mine = {};

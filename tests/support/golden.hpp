@@ -1,5 +1,5 @@
-// The golden values of tests/golden, and the inputs they were computed from: tests/golden/data.py says how those are
-// made, make.py what a line means. Shares nothing with src/ but the numbers of steadfold.h.
+// The golden values of tests/golden and the inputs they were computed from. tests/golden/data.py says how inputs are
+// made, make.py what a line means. Shares nothing with src/ but the numbers in steadfold.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace steadfold::golden {
 __extension__ typedef unsigned __int128 Bits;
 using Bytes = std::vector<std::byte>;
 
-/// Without large.txt, whose vectors are long.
+/// All files but large.txt, whose vectors are long.
 inline const std::vector<std::string> files = {"double",   "float",    "half",      "complex",
                                                "extended", "integers", "locations", "users"};
 
@@ -44,7 +44,7 @@ struct Format {
   }
 };
 
-/// How elements of a type lie in memory: `parts` numbers of `size` bytes, of which `used` hold bits.
+/// The memory layout of a type's elements: `parts` numbers of `size` bytes, of which `used` hold bits.
 struct Shape {
   std::optional<Format> format;  // none: integers
   std::size_t used;
@@ -89,7 +89,7 @@ inline Shape shape_of(const std::string& name) {
   return shapes.at(name);
 }
 
-/// Appends a number in the order of this machine's memory, with zeros behind it.
+/// Appends a number in this machine's byte order, padded with zeros.
 inline void append(Bytes& to, Bits bits, const Shape& shape) {
   const std::size_t first = to.size();
   to.resize(first + shape.size);
@@ -110,7 +110,7 @@ inline std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// What an element's bits are made of.
+/// The inputs from which an element's bits are made.
 struct Source {
   const Format& f;
   std::uint64_t row;
@@ -198,7 +198,7 @@ inline Bits integer_bits(std::size_t size, const std::string& family, std::uint6
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(mix(h) % 5) - 2);
 }
 
-/// The mask's byte of a row.
+/// A row's byte in the mask.
 inline std::byte mask_of(std::uint64_t row) {
   const std::uint64_t h = mix(row + seed + (std::uint64_t{1} << 57));
   return static_cast<std::byte>(h % 3 == 0 ? 0 : 1 + (h >> 57));
@@ -206,7 +206,7 @@ inline std::byte mask_of(std::uint64_t row) {
 
 // --- records ---------------------------------------------------------------------------------------------------------
 
-/// A method as tests call it.
+/// A method, with its name in the golden files.
 struct Method {
   std::string name;
   sf_method method = SF_TREE;
@@ -224,9 +224,9 @@ struct Record {
   std::string where, operation, type, result, family;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  std::vector<std::pair<Method, std::string>> values;  // as text: see make.py
+  std::vector<std::pair<Method, std::string>> values;  // as text, see make.py
 
-  /// What the records of other sizes of the same data have in common.
+  /// The fields that records of the same data with other sizes share.
   auto key() const { return std::tie(operation, type, result, family, columns); }
   bool is_dot() const { return operation == "dot"; }
   bool is_masked() const { return operation == "masked_sum"; }
@@ -234,12 +234,12 @@ struct Record {
   bool is_location() const { return operation.ends_with("location"); }
   std::size_t element_bytes() const { return shape_of(type).size * shape_of(type).parts; }
   std::size_t row_bytes() const { return columns * element_bytes(); }
-  /// Of a result.
+  /// How many bytes a result has.
   std::size_t value_bytes() const {
     const Shape shape = shape_of(result);
     return is_location() ? 16 : shape.size * (is_user() || operation_is_complex() ? shape.parts : 1);
   }
-  /// Whether this machine's long double, or its compiler, has the formats.
+  /// Whether this machine's long double, or its compiler, has the record's formats.
   bool runs_here() const {
     if (result == "b128" && type != "b128") return long_double_digits == 113;
     return shape_of(type).type.has_value() && shape_of(result).type.has_value();
@@ -251,7 +251,7 @@ struct Record {
     return nullptr;
   }
 
-  /// One row of it.
+  /// Appends one row of the input.
   void append_row(Bytes& to, std::uint64_t row, bool second = false) const {
     if (second && is_masked()) return to.push_back(mask_of(row));
     const Shape shape = shape_of(type);
@@ -312,7 +312,7 @@ inline Bits bits_of(const std::string& text) {
   return bits;
 }
 
-/// The results in memory. Not of `empty`.
+/// The results as in memory. Not for `empty`.
 inline Bytes bytes_of(const Record& record, const std::string& values) {
   const Shape shape = shape_of(record.result);
   Bytes bytes;
@@ -343,7 +343,7 @@ inline std::string columns_of(const Record& record, const std::string& values, s
   return some;
 }
 
-/// What lies between value and index of a location is no part of the result.
+/// Zeroes the bytes between a location's value and index, which are not part of the result.
 inline void clear_gaps(const Record& record, std::byte* results, std::size_t count) {
   const std::size_t used = shape_of(record.result).used;
   if (!record.is_location()) return;
@@ -352,7 +352,7 @@ inline void clear_gaps(const Record& record, std::byte* results, std::size_t cou
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// Applies op(left, right) of one element after the other.
+/// Applies op(left, right) to one element after the other.
 template <class T, T (*op)(const T&, const T&)>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -399,7 +399,7 @@ inline sf_operation operation_of(const std::string& name) {
   return operations.at(name);
 }
 
-/// The call but for rows, layout and schedule.
+/// The call, without rows, layout and schedule.
 inline sf_call call_of(const Record& record, const Method& method) {
   sf_call call{};  // sf_call_default is not linked everywhere
   call.root = SF_ALL_RANKS;
@@ -417,7 +417,7 @@ inline sf_call call_of(const Record& record, const Method& method) {
   return call;
 }
 
-/// How many pairs of records and methods were compared, and what was left out, for people.
+/// Counts the pairs of record and method that were compared, and the records left out, and prints both.
 class Tally {
  public:
   explicit Tally(std::string what) : what_(std::move(what)) {}

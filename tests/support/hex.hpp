@@ -1,4 +1,4 @@
-// Bytes for failure messages, and to be compared as text.
+// Bytes as text, for failure messages and comparisons.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace steadfold::test {
 
-/// Two hexadecimal digits a byte, in the order of memory; a blank before every eighth byte but the first.
+/// Two hexadecimal digits per byte, in the order of memory; a blank before every eighth byte but the first.
 inline std::string hex(std::span<const std::byte> bytes) {
   constexpr const char* digits = "0123456789ABCDEF";
   std::string text;

@@ -10,14 +10,14 @@
 
 namespace steadfold::kernels {
 
-/// For GoogleTest, which looks in the namespace of the type.
+/// For GoogleTest, which looks for it in the type's namespace.
 inline void PrintTo(Target target, std::ostream* out) { *out << name_of(target); }
 
 }  // namespace steadfold::kernels
 
 namespace steadfold::test {
 
-/// A test of every available target: TEST_P(NAME, ...) with GetParam(), and STEADFOLD_EVERY_TARGET(NAME).
+/// A test that runs once per available target: TEST_P(NAME, ...) with GetParam(), and STEADFOLD_EVERY_TARGET(NAME).
 class EveryTarget : public testing::TestWithParam<kernels::Target> {};
 
 #define STEADFOLD_EVERY_TARGET(name)                                                                                   \
