@@ -7,8 +7,8 @@
 
 namespace likelihood {
 
-/// Prints a table. Returns the exit status: 1 where Steadfold's bits differ between rank counts. Throws
-/// std::runtime_error where a job cannot be run.
+/// Prints a table. Returns the exit status: 1 if Steadfold's bits differ between rank counts. Throws std::runtime_error
+/// if a job cannot be run.
 int compare(const Size& size, const std::vector<int>& rank_counts);
 
 }  // namespace likelihood

@@ -33,7 +33,7 @@ struct Ranks {
   }
 };
 
-/// One way to add up, and what it gave.
+/// One way to add up, and its result.
 struct Way {
   const char* name;
   std::function<double()> sum;

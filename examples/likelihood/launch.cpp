@@ -75,14 +75,14 @@ void prepare_environment() {
     }
     for (const std::string& name : names) unsetenv(name.c_str());
   }
-  if (geteuid() == 0) {  // Open MPI asks twice
+  if (geteuid() == 0) {  // Open MPI wants it said twice
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
 }
 
 std::string job_command(int rank_count, const std::string& arguments) {
-  // More ranks than cores are fine here: while they wait, let others run.
+  // More ranks than cores are fine here: waiting ranks yield to others.
   const std::string_view options =
       mpi_name == "openmpi" ? "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1 " : "";
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();

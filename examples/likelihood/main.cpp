@@ -52,7 +52,7 @@ void print(const likelihood::Record& record, bool json) {
   }
 }
 
-/// Every rank's part of a job. `complaint` is about the command line, the same on all ranks.
+/// What every rank does in a job. `complaint` is about the command line, the same on all ranks.
 int run(const Arguments& arguments, std::string complaint) {
   MPI_Init(nullptr, nullptr);
   int rank = 0;

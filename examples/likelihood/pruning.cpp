@@ -6,7 +6,7 @@
 namespace likelihood {
 namespace {
 
-/// For each nucleotide at a node: the probability of what is seen below.
+/// For each nucleotide at a node, the probability of what is observed below it.
 using Conditionals = std::array<double, 4>;
 
 double decay(double length) { return std::exp(-4.0 / 3.0 * length); }
@@ -18,7 +18,7 @@ struct Step {
   std::array<double, 2> decays;
 };
 
-/// Appends the steps that give the conditionals of `node` for what is seen away from `branch`.
+/// Appends the steps that give the conditionals of `node` for what is observed on its side away from `branch`.
 void plan_below(const Tree& tree, int branch, int node, std::vector<Step>& steps) {
   if (node < taxon_count) return;
   Step step{static_cast<std::size_t>(node), {}, {}};

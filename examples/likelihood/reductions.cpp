@@ -50,7 +50,7 @@ SteadfoldReduction::SteadfoldReduction(std::uint64_t count, MPI_Comm comm, Finge
 
 double SteadfoldReduction::reduce(std::span<const double> values) { return sf::sum(values, comm(), in_tree_); }
 
-// An element may be anything that is trivially copyable: three numbers travel in one message.
+// Elements may have any trivially copyable type: here three numbers travel in one message.
 Score SteadfoldReduction::reduce(std::span<const Score> scores) { return sf::reduce(scores, add, comm(), in_tree_); }
 
 }  // namespace likelihood

@@ -58,13 +58,13 @@ class PlainReduction final : public Reduction {
   Score reduce(std::span<const Score> scores) override;
 };
 
-/// In the fixed tree over the indices of all elements, which stand in rank order.
+/// Sums in the fixed tree over the indices of all elements, which stand in rank order.
 class SteadfoldReduction final : public Reduction {
  public:
-  /// `count` elements on this rank in every sum. Collective.
+  /// Every sum has `count` elements on this rank. Collective.
   SteadfoldReduction(std::uint64_t count, MPI_Comm comm, Fingerprint& fingerprint);
 
-  /// Correctly rounded instead: no tree, no order.
+  /// The correctly rounded sum instead, which needs no tree and no order.
   double exact_sum(std::span<const double> values) { return noted(sf::sum(values, comm())); }
 
  private:

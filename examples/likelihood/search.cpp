@@ -1,5 +1,5 @@
-// The tree search; see search.hpp. It makes do with some sixty sums: on more ranks than cores each costs milliseconds,
-// the more where waiting ranks do not yield.
+// The tree search; see search.hpp. It needs some sixty sums only: with more ranks than cores each takes milliseconds,
+// more if waiting ranks do not yield.
 #include "search.hpp"
 
 #include <algorithm>
@@ -28,14 +28,13 @@ class Search {
 
  private:
   static double better_length(double length, const Score& at) {
-    // Far from the best length the parabola of Newton's method misleads, below zero even: no step goes further than
-    // this.
+    // Far from the best length, Newton's parabola may lead much too far, even below zero: steps are limited.
     const double shortest = length / 4, longest = 4 * length;
     if (at.second >= 0) return at.first > 0 ? longest : shortest;
     return std::clamp(length - at.first / at.second, shortest, longest);
   }
 
-  /// At `length` of the branch that was pruned last.
+  /// The score at `length` of the branch that was pruned last.
   Score evaluate(double length) {
     ++steps_;
     score(terms_, length, scores_);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* ways[] = {"plain", "tree", "exact"};
 
-/// An MPI library's name and version without what it says of its origin.
+/// An MPI library's name and version, without its origin.
 std::string short_name(std::string library) {
   library.resize(std::min(library.find_first_of(",\n"), library.size()));
   std::replace(library.begin(), library.end(), '\t', ' ');
@@ -28,7 +28,7 @@ std::string marked(const std::string& bits, const std::string& first) {
   return isatty(STDOUT_FILENO) == 1 ? "\033[31m" + bits + "*\033[0m" : bits + "*";
 }
 
-/// How many different texts stand at `path` in the records.
+/// How many different texts the records have at `path`.
 std::size_t different(const std::vector<Record>& records, const char* path) {
   std::set<std::string> seen;
   for (const Record& record : records) seen.insert(record.at(Record::json_pointer(path)).get<std::string>());

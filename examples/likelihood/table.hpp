@@ -1,4 +1,4 @@
-// The records of jobs for people: a row per rank count, a pair of columns per way to add up.
+// The records of jobs for people: one row per rank count, two columns per way to add up.
 #pragma once
 
 #include <nlohmann/json.hpp>
