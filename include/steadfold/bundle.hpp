@@ -6,8 +6,8 @@
 //   plan.run();                       // as many messages as one reduction
 //   use(s.value(), d.value(), m.value());
 //
-// Every member's result is that of the call by itself, to the bit. Members may differ in type, operator, method and
-// layout; root and schedule are the bundle's. Header-only over the C functions of steadfold_mpi.h.
+// Every member's result has the bits of the call by itself. Members may differ in type, operator, method and layout;
+// root and schedule are the bundle's. Header-only over the C functions of steadfold_mpi.h.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace steadfold {
 
-/// How one member is to be reduced; the same on all ranks but for the layout's content.
+/// How to reduce one member; the same on all ranks except for the layout's content.
 struct MemberOptions {
   Method method = {};
   Layout layout = {};
@@ -32,10 +32,10 @@ struct BundleOptions {
   std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
 };
 
-/// A range that has a name, or one whose elements stay when it goes, such as a span: what a bundle may refer to.
+/// A range that has a name, or whose elements outlive it, such as a span: what a bundle may refer to.
 template <class R>
 concept Lasting = Vector<R> && std::ranges::borrowed_range<R>;
-/// A temporary that takes its elements with it.
+/// A temporary whose elements end with it.
 template <class R>
 concept Fleeting = Vector<R> && !Lasting<R>;
 
@@ -45,7 +45,7 @@ namespace detail {
 template <class T>
 using Source = std::function<std::span<T>()>;
 
-/// Spans are kept as they are; containers are asked anew each time, since they may move their elements.
+/// Spans are kept as they are; containers are asked each time, since they may move their elements.
 template <class T, class R>
 Source<T> source_of(R&& range) {
   if constexpr (std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>)
@@ -54,14 +54,14 @@ Source<T> source_of(R&& range) {
     return [at = std::addressof(range)] { return std::span<T>(*at); };
 }
 
-/// One reduction of a bundle: its operator, where its elements are, and what they came to.
+/// One reduction of a bundle: its operator, where its elements are, and its result.
 class BundleMember {
  public:
   virtual ~BundleMember() = default;
   virtual sf_call call() = 0;
-  /// Elements of the caller's range, as many as it has now.
+  /// How many elements the caller's range has now.
   virtual std::uint64_t size() const = 0;
-  /// Why the caller's ranges cannot be run on; empty where they can.
+  /// Why a run cannot use the caller's ranges; empty if it can.
   virtual std::string fault() const { return {}; }
   virtual sf_data data() = 0;
   virtual std::shared_ptr<OperatorHolder> holder() = 0;
@@ -71,7 +71,7 @@ class BundleMember {
   sf_status status = SF_OK;  // of the last run that ended
 };
 
-/// `second`, if there is one, are the other factors of a dot product or a mask.
+/// `second`, if there is one, is the other factors of a dot product or a mask.
 template <class T, class Op, class Second = T>
 class HeldMember final : public BundleMember {
  public:
@@ -124,11 +124,11 @@ class HeldVector final : public BundleMember {
 
 }  // namespace detail
 
-/// What a member of a bundle came to in the last run of a plan bound to it. Copies are the same result.
+/// A member's result in the last run of a plan bound to it. Copies refer to the same result.
 template <class T>
 class Result {
  public:
-  /// Throws Error where the member had nothing to reduce, before the first run, and between `start` and the end of the
+  /// Throws Error if the member had nothing to reduce, before the first run, and between `start` and the end of the
   /// run. On ranks that get no result a NaN (integers: 0).
   const T& value() const {
     using Phase = detail::BundleMember::Phase;
@@ -152,12 +152,12 @@ class Result {
   const T* value_;  // within the member
 };
 
-/// A bundle agreed on once and run often: a run allocates nothing. Move-only; one thread at a time; of no use after
+/// A bundle agreed on once and run often: a run allocates nothing. Move-only; one thread at a time; unusable after
 /// MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
   /// Reduces what the members' ranges hold now. Ranges of another size than at `bind`, on any rank, fail the run on all
-  /// ranks. Where a member had nothing to reduce its `value` throws, not this.
+  /// ranks. If a member had nothing to reduce, its `value` throws, but not this call.
   void run() {
     std::string fault = look();
     const sf_status status = sf_bundle_run(get(), data_.data(), data_.size());
@@ -167,8 +167,8 @@ class BundlePlan : public detail::BoundPlan {
     conclude(status);
   }
 
-  /// In two phases; the members' memory stays the plan's, and stays where it is, until it is done. There is no value
-  /// meanwhile.
+  /// In two phases. The plan uses the members' memory, which must stay where it is, until the run has ended. There is
+  /// no value meanwhile.
   void start() {
     std::string fault = look();
     check(sf_bundle_start(get(), data_.data(), data_.size()));
@@ -203,8 +203,8 @@ class BundlePlan : public detail::BoundPlan {
     own(plan);
   }
 
-  /// Where the members' elements are now. Returns what is wrong with them: then there are none, which the library
-  /// reports to all ranks, so that nobody waits for this one.
+  /// Finds where the members' elements are now. Returns what is wrong with them, if anything: then there are no
+  /// elements, which the library reports to all ranks, so that nobody waits for this one.
   std::string look() {
     data_.clear();
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -220,7 +220,7 @@ class BundlePlan : public detail::BoundPlan {
     }
     return {};
   }
-  /// Says how the last run ended, and leaves that with the members if it was still under way.
+  /// Reports how the last run ended, and tells the members if it was still under way.
   void conclude(sf_status status) {
     for (std::size_t i = 0; is_running_ && i < members_.size(); ++i) {
       detail::BundleMember& member = *members_[i];
@@ -234,16 +234,16 @@ class BundlePlan : public detail::BoundPlan {
 
   Members members_;
   std::vector<std::uint64_t> sizes_;  // of the members' ranges when the plan was bound
-  std::vector<sf_data> data_;         // of the run that begins
-  std::string fault_;                 // of the run under way, or the last one
+  std::vector<sf_data> data_;         // for the run that begins
+  std::string fault_;                 // in the run under way, or the last one
   bool is_running_ = false;
 };
 
-/// Reductions that travel together. Adding members is local; all ranks add the same ones in the same order.
+/// Reductions that share messages. Adding members is local; all ranks add the same ones in the same order.
 ///
 /// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
-/// where its elements are, so that it may grow before `bind`, swap or move them between runs. Of a span, or a range
-/// like it, a copy is kept: its elements must stay where they are. Temporaries that own their elements don't compile.
+/// where its elements are, so that it may grow before `bind`, swap or move them between runs. A span, or a range like
+/// it, is copied: its elements must stay where they are. Temporaries that own their elements don't compile.
 class Bundle {
  public:
   /// The sum of all elements of all ranks.
@@ -259,13 +259,13 @@ class Bundle {
     using T = detail::element_t<R>;
     return add<T, T>(BuiltIn<SF_DOT>{}, x, detail::source_of<const T>(y), options);
   }
-  /// The sum of w[i] * x[i], correctly rounded: the dot product by another name.
+  /// The sum of w[i] * x[i], correctly rounded: the same as `dot`.
   template <Lasting R, Lasting S>
     requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
   Result<detail::value_of_t<R, SF_DOT>> weighted_sum(R&& x, S&& w, const MemberOptions& options = {}) {
     return dot(x, w, options);
   }
-  /// The sum of absolute values, that of squares, and that of the elements whose mask is not 0, correctly rounded.
+  /// The sums of absolute values, of squares, and of the elements whose mask is not 0, correctly rounded.
   template <Lasting R>
     requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
   Result<detail::value_of_t<R, SF_ABS_SUM>> abs_sum(R&& x, const MemberOptions& options = {}) {
@@ -320,8 +320,8 @@ class Bundle {
   Result<detail::result_t<detail::element_t<R>, Op>> reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
     return add<detail::element_t<R>, detail::element_t<R>>(op, x, {}, options);
   }
-  /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. On the root only,
-  /// where the bundle has one. The layout of the options does not count.
+  /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
+  /// the bundle has one. The layout in the options is ignored.
   template <Lasting R, class Op>
   void allreduce(R&& buffer, const Op& op, const MemberOptions& options = {}) {
     using T = std::remove_reference_t<std::ranges::range_reference_t<R>>;
@@ -331,7 +331,7 @@ class Bundle {
         std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(op, detail::source_of<T>(buffer), options));
   }
 
-  // A temporary is gone before a plan runs: give it a name that outlives the plans.
+  // A temporary ends before a plan runs: give it a name that outlives the plans.
   template <Fleeting R>
   void sum(R&&, const MemberOptions& = {}) = delete;
   template <class R, class S>
@@ -364,8 +364,8 @@ class Bundle {
   template <Fleeting R, class Op>
   void allreduce(R&&, const Op&, const MemberOptions& = {}) = delete;
 
-  /// Agrees with all ranks of `comm` on the members so far. More may be added afterwards, for other plans. Plans of one
-  /// bundle share the results.
+  /// Agrees with all ranks of `comm` on the members added so far. More may be added afterwards, for other plans. Plans
+  /// of one bundle share the results.
   BundlePlan bind(MPI_Comm comm, const BundleOptions& options = {}) const { return {members_, comm, options}; }
 
  private:

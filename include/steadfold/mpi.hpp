@@ -5,10 +5,10 @@
 //   double t = sf::sum(x, comm, {.method = sf::tree(), .layout = sf::Layout::contiguous(x.size(), comm)});
 //   Matrix m = sf::reduce(matrices, multiply, comm, {.layout = layout});    // any operator, in the fixed tree
 //
-// MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number, on nothing else.
+// MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number alone.
 //   sf::allreduce(buffer, sf::plus, comm);                                 // reduce_to, scan, exscan, reduce_scatter
 //
-// All calls are collective: every rank makes them, in the same order. What fails on one rank is an Error on all.
+// All calls are collective: every rank makes them, in the same order. A failure on one rank is an Error on all.
 // Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace steadfold {
 
-/// How a call is to be made. All fields but the layout's content and the threads are the same on all ranks.
+/// The options of a call. All but the layout's content and the threads must be the same on all ranks.
 struct Options {
   Method method = {};
   Layout layout = {};
@@ -40,7 +40,7 @@ struct Options {
 
 namespace detail {
 
-/// A call as the C interface takes it; it points into `held` and `options`.
+/// A call in the form of the C interface; it points into `held` and `options`.
 template <class T, class Op>
 sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& options) {
   sf_call call = sf_call_default();
@@ -82,7 +82,7 @@ inline int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Calls over MPI's communicators, and over types that convert to one.
+/// Calls over MPI communicators, and over types that convert to one.
 template <std::convertible_to<MPI_Comm> C>
 struct Over<C> {
   using Options = steadfold::Options;
@@ -93,8 +93,8 @@ struct Over<C> {
     return found;
   }
 
-  /// Where two vectors differ in size the call is made without the second, reads neither and fails on all ranks: none
-  /// must wait for one that threw.
+  /// If two vectors differ in size, the call is made without the second, reads neither and fails on all ranks, so that
+  /// none waits for a rank that threw.
   template <class T, class Op>
   static result_t<T, Op> reduce(const Operands<T>& x, const Op& op, MPI_Comm comm, const Options& options) {
     HeldOperator<T, std::decay_t<Op>> held(op);
@@ -108,7 +108,7 @@ struct Over<C> {
   }
 };
 
-/// A buffer of results, which take the place of elements: any contiguous range of variables.
+/// A buffer for results in place of elements: any contiguous range of variables.
 template <class Op, class R>
 constexpr bool is_writable() {
   if constexpr (!is_readable<Op, std::remove_cvref_t<R>>()) {
@@ -142,8 +142,8 @@ void reduce_in_place(R&& buffer, const Op& op, MPI_Comm comm, const Options& opt
   check(sf_reduce(&call, results.data(), nullptr, results.data(), comm), &held);
 }
 
-/// Where the result has another size than this rank's block the call is made without data, and fails on all ranks: none
-/// must wait for one that threw.
+/// If the result has another size than this rank's block, the call is made without data and fails on all ranks, so that
+/// none waits for a rank that threw.
 template <class T, class Op>
 void reduce_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result, const Op& op,
                    MPI_Comm comm, const Options& options) {
@@ -162,9 +162,9 @@ void reduce_blocks(std::span<const T> values, std::span<const std::uint64_t> blo
 
 }  // namespace detail
 
-/// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The same bits whatever
-/// the algorithm, topology and MPI library; not whatever the number of ranks. Options: method and schedule. The buffer
-/// is any contiguous range of elements that may be written to.
+/// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The bits depend on the
+/// number of ranks, but not on algorithm, topology or MPI library. Options: method and schedule. The buffer is any
+/// contiguous range of elements that may be written to.
 template <class R, class Op>
 void allreduce(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
   detail::reduce_in_place(std::forward<R>(buffer), op, comm, options);
@@ -177,21 +177,21 @@ void reduce_to(int root, R&& buffer, const Op& op, MPI_Comm comm, Options option
   detail::reduce_in_place(std::forward<R>(buffer), op, comm, options);
 }
 
-/// MPI's shape, in place: buffer[i] of the ranks 0 to this one, combined by `op` in the binary tree over those ranks.
+/// MPI's shape, in place: buffer[i] of ranks 0 to this one, combined by `op` in the binary tree over those ranks.
 template <class R, class Op>
 void scan(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
   detail::reduce_in_place(std::forward<R>(buffer), op, comm, options, SF_SCAN);
 }
 
-/// The same of the ranks below this one; the buffer of rank 0 stays as it is.
+/// The same over the ranks below this one; the buffer of rank 0 stays as it is.
 template <class R, class Op>
 void exscan(R&& buffer, const Op& op, MPI_Comm comm, const Options& options = {}) {
   detail::reduce_in_place(std::forward<R>(buffer), op, comm, options, SF_EXSCAN);
 }
 
-/// MPI's shape: of the vectors of all ranks combined by `op` rank r gets the blocks[r] elements behind those of the
-/// lower ranks. The bits are those of allreduce. `values` has as many elements as all blocks, `result` those of this
-/// rank's; it may be part of `values`.
+/// MPI's shape: combines the vectors of all ranks by `op`; rank r gets blocks[r] elements, after those of the lower
+/// ranks. The bits are those of allreduce. `values` has as many elements as all blocks together, `result` as many as
+/// this rank's block; it may be part of `values`.
 template <class R, class S, class Op>
 void reduce_scatter(const R& values, std::span<const std::uint64_t> blocks, S&& result, const Op& op, MPI_Comm comm,
                     const Options& options = {}) {
@@ -215,12 +215,12 @@ void reduce_scatter_block(const R& values, S&& result, const Op& op, MPI_Comm co
 
 namespace detail {
 
-/// What all plans can do.
+/// What all plans have in common.
 class BoundPlan {
  public:
   std::string describe() const { return sf_plan_describe(plan_.get()); }
   std::string schedule() const { return sf_plan_schedule(plan_.get()); }
-  /// Of the last run, on this rank.
+  /// Figures of the last run, on this rank.
   sf_figures figures() const {
     sf_figures figures{};
     detail::check(sf_plan_figures(plan_.get(), &figures));
@@ -229,13 +229,13 @@ class BoundPlan {
   void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
 
  protected:
-  /// Throws what an operator threw, or what the library has to say.
+  /// Throws what an operator threw, or the library's error.
   void check(sf_status status) const {
     if (status == SF_OK) return;
     for (const auto& holder : holders_) holder->rethrow();
     detail::check(status);
   }
-  /// Whether the run is done; `status` is how it ended.
+  /// Whether the run has ended; `status` is how.
   bool done(sf_status& status) {
     int done = 0;
     status = sf_plan_test(plan_.get(), &done);
@@ -253,7 +253,7 @@ class BoundPlan {
   std::unique_ptr<sf_plan, Free> plan_;
 };
 
-/// What goes with the elements of a run: the other factors of a dot product, or a mask of one byte per element.
+/// What goes with a run's elements: the other factors of a dot product, or a mask of one byte per element.
 template <class T>
 struct Beside {
   Beside() = default;
@@ -269,12 +269,12 @@ struct Beside {
   std::size_t size = 0;
 };
 
-/// What a run reads and writes on this rank.
+/// The sizes of what a run reads and writes on this rank.
 struct Shape {
   Second second = Second::none;
   std::uint64_t elements = 0;
   std::uint64_t results = 0;
-  bool gets_result = true;  // else no place for it need be given
+  bool gets_result = true;  // if not, the result may be left out
 
   static Shape of(const sf_call& call, int rank) {
     Shape shape{.second = second_of(call.operation), .elements = call.rows * call.columns, .results = call.columns};
@@ -283,7 +283,7 @@ struct Shape {
     return shape;
   }
 
-  /// What is wrong with the sizes that a run is given; empty where nothing is.
+  /// What is wrong with the sizes given to a run; empty if nothing is.
   template <class T>
   std::string misfit(std::size_t first, const Beside<T>& beside, std::size_t result) const {
     const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
@@ -306,7 +306,7 @@ struct Shape {
   }
 };
 
-/// A plan of one reduction: holds the sizes of every run against those it was bound for.
+/// A plan of one reduction. It compares the sizes of every run with those it was bound for.
 class SinglePlan : public BoundPlan {
  public:
   bool test() {
@@ -336,8 +336,8 @@ class SinglePlan : public BoundPlan {
     }
   }
 
-  // Where a size is wrong this rank takes part with no data, which the library reports to all ranks, so that nobody
-  // waits for it, and throws at the end of the run.
+  // If a size is wrong, this rank takes part without data, which the library reports to all ranks, so that nobody waits
+  // for it, and throws at the end of the run.
   template <class T, class Result>
   void run_on(std::span<const T> first, const Beside<T>& beside, std::span<Result> result) {
     const std::string fault = shape_.misfit(first.size(), beside, result.size());
@@ -365,14 +365,14 @@ class SinglePlan : public BoundPlan {
 
 }  // namespace detail
 
-/// A reduction to several results per rank, agreed on once and run often; Plan<T>::of_vectors and its like bind it. A
-/// run sends nothing but the reduction itself and allocates nothing. Move-only; one thread at a time; of no use after
-/// MPI_Finalize. Collective. Wrong sizes are an Error, on every rank that would wait for this one, too.
+/// A reduction to several results per rank, agreed on once and run often; bound by Plan<T>::of_vectors and its like. A
+/// run sends nothing but the reduction itself and allocates nothing. Move-only; one thread at a time; unusable after
+/// MPI_Finalize. Collective. Wrong sizes are an Error, also on every rank that would wait for this one.
 template <class T, class Result = T>
 class VectorPlan : public detail::SinglePlan {
  public:
-  /// `values` as large as the vectors, `result` as what this rank gets of them; on a rank that gets nothing it may be
-  /// empty. `result` may be `values`; of a reduce_scatter it may be part of them.
+  /// `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank that gets nothing
+  /// it may be empty. `result` may be `values`; in a reduce_scatter it may be part of them.
   void run(std::span<const T> values, std::span<Result> result) {
     this->template run_on<T, Result>(values, {}, result);
   }
@@ -383,7 +383,7 @@ class VectorPlan : public detail::SinglePlan {
     run(buffer, buffer);
   }
 
-  /// In two phases, with `test` and `wait`; the memory stays the plan's until it is done.
+  /// In two phases, with `test` and `wait`; the plan uses the memory until the run has ended.
   void start(std::span<const T> values, std::span<Result> result) {
     this->template start_on<T, Result>(values, {}, result);
   }
@@ -400,9 +400,9 @@ class VectorPlan : public detail::SinglePlan {
 };
 
 /// A reduction of distributed elements to one result, agreed on once and run often: a run sends nothing but the
-/// reduction itself and allocates nothing. Move-only; one thread at a time; of no use after MPI_Finalize. Collective.
-/// T: the elements; Result: what they come to, T but for locations (Located<T>) and results of another type. Wrong
-/// sizes are an Error, on every rank that would wait for this one, too.
+/// reduction itself and allocates nothing. Move-only; one thread at a time; unusable after MPI_Finalize. Collective. T:
+/// the elements; Result: T, except for locations (Located<T>) and results of another type. Wrong sizes are an Error,
+/// also on every rank that would wait for this one.
 template <class T, class Result = T>
 class Plan : public detail::SinglePlan {
  public:
@@ -418,16 +418,16 @@ class Plan : public detail::SinglePlan {
   Plan(detail::Sum<T>& /*sum*/, std::uint64_t rows, MPI_Comm comm, const Options& options = {})
       : Plan(plus, rows, comm, options) {}
 
-  /// The result, where this rank gets one (else a NaN; integers: 0). `second`: what sf::dot multiplies with, or the
-  /// mask of sf::masked_sum.
+  /// The result, if this rank gets one (else a NaN; integers: 0). `second`: what sf::dot multiplies with, or the mask
+  /// of sf::masked_sum.
   Result run(std::span<const T> first, const detail::Beside<T>& second = {}) {
     auto result = detail::no_result<Result>();
     this->template run_on<T, Result>(first, second, {&result, 1});
     return result;
   }
 
-  /// In two phases, with `test` and `wait`; the memory stays the plan's until it is done. `result` is one place; on a
-  /// rank that gets no result it may be empty.
+  /// In two phases, with `test` and `wait`; the plan uses the memory until the run has ended. `result` has one element;
+  /// on a rank that gets no result it may be empty.
   void start(std::span<const T> first, std::span<Result> result) { start(first, {}, result); }
   void start(std::span<const T> first, const detail::Beside<T>& second, std::span<Result> result) {
     this->template start_on<T, Result>(first, second, result);
@@ -438,7 +438,7 @@ class Plan : public detail::SinglePlan {
   static Vectors of_vectors(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
     return of_count(SF_REDUCE, op, count, comm, options);
   }
-  /// Of scan, of exscan, and of reduce_scatter.
+  /// The same for scan, exscan and reduce_scatter.
   template <class Op>
   static Vectors of_scan(const Op& op, std::uint64_t count, MPI_Comm comm, const Options& options = {}) {
     return of_count(SF_SCAN, op, count, comm, options);

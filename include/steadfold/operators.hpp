@@ -1,5 +1,5 @@
-// The operators of Steadfold for C++20, built-in and the caller's own: what they take, what they make of it, and what
-// tells them apart between ranks. Part of steadfold.hpp, which is the header to include.
+// The operators of Steadfold for C++20, built-in and the caller's own: what they take, what they return, and how ranks
+// tell them apart. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
 #include "steadfold/types.hpp"
@@ -19,11 +19,11 @@
 namespace steadfold {
 
 namespace detail {
-/// What lets an operator be called as a function of vectors: steadfold.hpp.
+/// Makes an operator callable as a function of vectors; see steadfold.hpp.
 template <class Op>
 struct Calls;
 
-/// What goes with the elements of an operation.
+/// What an operation needs besides its elements.
 enum class Second { none, factors, mask };
 constexpr Second second_of(sf_operation operation) {
   if (operation == SF_DOT) return Second::factors;
@@ -38,7 +38,7 @@ struct BuiltIn : detail::Calls<BuiltIn<id>> {
 };
 
 /// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
-/// element is converted first; exact sums are rounded to it.
+/// element is converted first; exact sums are rounded once, to the wider type.
 template <Element Result, sf_operation id>
 struct BuiltInTo : detail::Calls<BuiltInTo<Result, id>> {
   static constexpr sf_operation operation = id;
@@ -50,14 +50,14 @@ constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
 }
 
 /// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
-/// result may be left. It may throw: then every rank's call fails, and the rank that threw rethrows. One that is
-/// noexcept saves the ranks from asking each other. It is called by several threads at once where a call asks for them,
-/// and then the first exception counts. Ranks that bring operators of different types get SF_MISMATCH.
+/// result may be left. If it throws, every rank's call fails, and the rank where it threw rethrows. If it is noexcept,
+/// the ranks need not ask each other whether it threw. If a call asks for several threads, all of them call it at once,
+/// and the first exception counts. Ranks whose operators have different types get SF_MISMATCH.
 template <class Op, class T>
 concept UserOperator =
     std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
 
-/// An operator that ranks tell from others by its name alone, which `named` gives it.
+/// An operator that ranks know by its name alone, given by `named`.
 template <class Op>
 struct Named {
   std::string operator_name;
@@ -69,8 +69,8 @@ struct Named {
     return std::invoke(op, std::forward<Operands>(operands)...);
   }
 };
-/// For operators whose type says too little (function pointers, std::function, closures that hold something), or too
-/// much (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
+/// For operators whose type says too little (function pointers, std::function, closures with captures) or too much
+/// (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
 template <class Op>
 Named<std::decay_t<Op>> named(std::string name, Op&& op) {
   return {std::move(name), std::forward<Op>(op)};
@@ -78,7 +78,7 @@ Named<std::decay_t<Op>> named(std::string name, Op&& op) {
 
 namespace detail {
 
-/// The values that a built-in operator makes of elements of type T.
+/// The type of value that a built-in operator makes of elements of type T.
 template <class T, class Op>
 struct ValueOf {
   using type = T;
@@ -106,7 +106,7 @@ using value_t = typename ValueOf<T, Op>::type;
 template <class Op>
 concept IsBuiltIn = requires { Op::operation; };
 
-/// What an operator makes of elements of type T.
+/// The type of result that an operator makes of elements of type T.
 template <class T, class Op>
 struct ResultOf {
   using type = T;
@@ -123,7 +123,7 @@ struct ResultOf<T, Op> {
 template <class T, class Op>
 using result_t = typename ResultOf<T, std::remove_cvref_t<Op>>::type;
 
-/// What a built-in operator makes of a range.
+/// The type of result that a built-in operator makes of a range.
 template <class R, sf_operation id>
 using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
 
@@ -153,7 +153,7 @@ constexpr bool combines() {
   else
     return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && UserOperator<Op, T>;
 }
-/// The same; where it does not, a line of the compiler's says why.
+/// The same; if it does not, a compiler error says why.
 template <class T, class Op>
 constexpr bool is_combinable() {
   if constexpr (IsBuiltIn<Op>) {
@@ -175,10 +175,10 @@ constexpr bool is_combinable() {
   return combines<T, Op>();
 }
 
-/// What tells the types of operators and elements apart between ranks, as a short text, since the library reads it in
-/// every call: 48 bits. With run-time type information they come from the types' names, so that executables built from
-/// the same sources agree. Without, no compiler names all closures, and they are a place that the linker gave the pair:
-/// the distance from another one in the same executable or shared library, the same in every process that runs it.
+/// How ranks tell the types of operators and elements apart: 48 bits as a short text, short since the library reads it
+/// in every call. With run-time type information it comes from the types' names, so that executables built from the
+/// same sources agree. Without, no compiler names all closures, so it is a place that the linker gave the pair: the
+/// distance from another one in the same executable or shared library, equal in every process that runs it.
 struct TypeName {
   std::array<char, 9> text{};
 
@@ -217,7 +217,7 @@ const char* type_name() {
 }
 #endif
 
-/// What stands behind a call's operator: what it threw, if it did.
+/// What belongs to a call's operator: the exception that it threw, if any.
 class OperatorHolder {
  public:
   virtual ~OperatorHolder() = default;
@@ -240,7 +240,7 @@ class OperatorHolder {
   std::exception_ptr failure_;
 };
 
-/// A built-in operator: nothing to hold.
+/// A built-in operator, which needs nothing.
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
   static_assert(is_combinable<T, Op>());
@@ -300,7 +300,7 @@ class HeldOperator<T, Op> final : public OperatorHolder {
   Op op_;
 };
 
-/// Throws what the operator threw, or what the library has to say.
+/// Throws what the operator threw, or the library's error.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {
   if (status == SF_OK) return;
   if (op != nullptr) op->rethrow();

@@ -1,6 +1,6 @@
 /* Steadfold: reductions that give the same bits every time. The C interface without MPI.
  *
- * Every function returns an sf_status; sf_error_text() says the rest. No function prints, aborts or throws.
+ * Every function returns an sf_status; sf_error_text() has the details. No function prints, aborts or throws.
  * The ABI is not frozen yet. */
 #ifndef STEADFOLD_STEADFOLD_H
 #define STEADFOLD_STEADFOLD_H
@@ -38,11 +38,11 @@ typedef enum sf_type {
   SF_COMPLEX_F32, /* two floats, the real part first: sum, masked sum, product, mean, dot (of x[i] y[i], nothing
                      conjugated), and norm2 and the sum of squares, whose results are real */
   SF_COMPLEX_F64,
-  SF_LONG_DOUBLE, /* whatever that is here: its bits are those of one architecture. Sum, product, min, max, not exact */
-  SF_FLOAT128     /* __float128, where the compiler that built the library has it; likewise */
+  SF_LONG_DOUBLE, /* the platform's: the same bits on one architecture only. Sum, product, min, max; not exact */
+  SF_FLOAT128     /* __float128, if the compiler that built the library has it; the same operations */
 } sf_type;
 
-/* What the elements are combined with. */
+/* How elements are combined. */
 typedef enum sf_operation {
   SF_SUM,
   SF_PRODUCT,
@@ -51,16 +51,16 @@ typedef enum sf_operation {
   SF_USER,
   SF_DOT,          /* the sum of products of two vectors */
   SF_NORM2,        /* the root of the sum of squares */
-  SF_MEAN,         /* the sum divided by the number of rows, rounded once; of no rows: SF_EMPTY */
-  SF_MIN_LOCATION, /* the least value and the lowest index that has it; results are sf_located_... of 16 bytes */
+  SF_MEAN,         /* the sum divided by the number of rows, rounded once; without rows: SF_EMPTY */
+  SF_MIN_LOCATION, /* the least value and the lowest index that has it; a result is an sf_located_... of 16 bytes */
   SF_MAX_LOCATION,
   SF_ABS_SUM,     /* the sum of absolute values */
-  SF_SUM_SQUARES, /* the sum of squares: of norm2, before the root */
-  SF_MASKED_SUM   /* the sum of the rows that a mask selects; what the others hold never counts. Of none: +0.0 */
+  SF_SUM_SQUARES, /* the sum of squares: norm2 before the root */
+  SF_MASKED_SUM   /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
 } sf_operation;
 
 /* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
- * job. A NaN wins. Other types are laid out alike: the value at byte 0, the index at byte 8. */
+ * job. A NaN wins. For other types, too, the value is at byte 0 and the index at byte 8. */
 typedef struct sf_located_f64 {
   double value;
   uint64_t index;
@@ -68,19 +68,19 @@ typedef struct sf_located_f64 {
 
 /* What fixes the bits. */
 typedef enum sf_method {
-  SF_AUTOMATIC, /* plain where no order can change a bit (min, max, integers); exact for dot, norm2, mean, sums of
+  SF_AUTOMATIC, /* plain if no order can change a bit (min, max, integers); exact for dot, norm2, mean, sums of
                    squares, masked sums, and for sums of distributed floating-point rows; else tree */
   SF_TREE,      /* the binary tree over element indices: any operator */
   SF_EXACT,     /* the correctly rounded value: all sums, mean, dot, norm2 */
-  SF_PLAIN,     /* nothing: whatever order the schedule brings, as in MPI */
+  SF_PLAIN,     /* whatever order the schedule has, as in MPI: the bits are not fixed */
   SF_BINNED     /* the sum of terms that were rounded to a multiple of one unit, that of the lowest of `bins` bins below
                    the largest term: all sums, mean, dot, norm2 */
 } sf_method;
 
 /* How SF_BINNED finds the largest term. The bits are the same. */
 typedef enum sf_sweep {
-  SF_SINGLE_SWEEP, /* as it goes: one reduction */
-  SF_DOUBLE_SWEEP  /* beforehand: a maximum over all ranks, then the sum; one-shot calls go by a cached plan */
+  SF_SINGLE_SWEEP, /* during the sum: one reduction */
+  SF_DOUBLE_SWEEP  /* before the sum, by a maximum over all ranks; one-shot calls use a cached plan */
 } sf_sweep;
 
 /* What the bits must not depend on, combined by `|`; see docs/guarantees.md for what each method keeps. */
@@ -96,8 +96,8 @@ typedef enum sf_guarantee {
 
 /* Which rows of the whole job a rank brings. */
 typedef enum sf_layout {
-  SF_ANYWHERE,   /* the indices do not matter: exact, binned and plain. Tree takes it as SF_RANK_ORDER */
-  SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; where they begin is found out together */
+  SF_ANYWHERE,   /* the indices do not matter (exact, binned, plain); SF_TREE takes it as SF_RANK_ORDER */
+  SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; the ranks find out where they begin */
   SF_INTERVALS,  /* the rows of `intervals`, in the order of memory */
   SF_ROW_A_RANK  /* MPI's shape: rank r brings row r of as many rows as there are ranks */
 } sf_layout;
@@ -106,15 +106,15 @@ typedef enum sf_layout {
 typedef enum sf_collective {
   SF_REDUCE,         /* the result goes to `root`, or to all ranks */
   SF_REDUCE_SCATTER, /* rank r gets the columns of its block: blocks[r] of them, after those of the lower ranks */
-  SF_SCAN,           /* rank r gets the reduction of the rows of the ranks 0 to r; rows stand in rank order */
-  SF_EXSCAN          /* rank r gets that of the ranks 0 to r-1; rank 0 gets nothing and its `result` is left alone */
+  SF_SCAN,           /* rank r gets the reduction of the rows of ranks 0 to r; rows must be in rank order */
+  SF_EXSCAN          /* rank r gets that of ranks 0 to r-1; rank 0 gets nothing, its `result` is not written */
 } sf_collective;
 
 typedef struct sf_interval {
   uint64_t begin, end; /* indices begin .. end-1 */
 } sf_interval;
 
-/* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or anything else for failure.
+/* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or another value for failure.
  * result may be the same memory as left, never as right: an operator that reads left after it wrote result (a matrix
  * product, say) works on a copy. Elements are aligned to the largest power of two, at most 16, that divides their size.
  */
@@ -123,55 +123,55 @@ typedef int (*sf_operator)(const void* left, const void* right, void* result, si
 #define SF_UNKNOWN UINT64_MAX
 #define SF_ALL_RANKS (-1)
 
-/* One reduction: what is the same on all ranks, and what this rank brings. Start from sf_call_default(). */
+/* One reduction: what is the same on all ranks, and this rank's own part. Start from sf_call_default(). */
 typedef struct sf_call {
   sf_operation operation;
   sf_method method;
   sf_type type;
   sf_type result_type;    /* exact, binned: any floating-point type (complex for complex); else the type itself, or a
                              wider one, to which every element is converted first */
-  uint64_t columns;       /* elements in a row: every column is reduced for itself. At least 1, but in MPI's shape,
-                             where 0 is agreed on and leaves results alone */
+  uint64_t columns;       /* elements in a row: every column is reduced by itself. At least 1; in MPI's shape also
+                             0, which all ranks must give and which leaves results as they are */
   int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
-  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number is SF_GAP or SF_OVERLAP */
+  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number gives SF_GAP or SF_OVERLAP */
 
   size_t element_bytes;      /* SF_BYTES: size of an element */
   sf_operator user;          /* SF_USER */
-  void* context;             /* handed to `user` */
+  void* context;             /* passed to `user` */
   const char* operator_name; /* SF_USER: tells operators apart between ranks; may be NULL */
   int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
   int never_fails;           /* SF_USER: it always returns 0, so the ranks need not ask each other whether it did */
 
   sf_layout layout; /* the same kind on all ranks */
-  uint64_t rows;    /* of this rank, row-major, `columns` elements each; SF_INTERVALS: their total */
+  uint64_t rows;    /* how many this rank has, row-major, `columns` elements each; SF_INTERVALS: their total */
   const sf_interval* intervals;
   size_t interval_count;
 
-  uint32_t require; /* sf_guarantee bits: the call is SF_UNSUPPORTED where it cannot keep them */
+  uint32_t require; /* sf_guarantee bits: a call that cannot keep them gives SF_UNSUPPORTED */
 
-  uint32_t threads; /* that go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same bits, so
-                       ranks may have different ones, and fewer are made where the system has no more. `user` is called
-                       by all of them at once. */
+  uint32_t threads; /* how many go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same
+                       bits, so ranks may have different ones, and fewer are made if the system refuses more. `user` is
+                       called by all of them at once. */
 
   uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 is 3. More are more exact: docs/guarantees.md has the bound */
   sf_sweep sweep; /* SF_BINNED */
 
   sf_collective collective;
-  const uint64_t* blocks; /* SF_REDUCE_SCATTER: the columns of every rank, the same on all of them; their sum is
-                             `columns`. NULL: equally many, which must come out even */
-  size_t block_count;     /* as many as there are ranks */
+  const uint64_t* blocks; /* SF_REDUCE_SCATTER: how many columns every rank gets, the same array on all ranks; its
+                             sum is `columns`. NULL: equally many, so `columns` must be divisible */
+  size_t block_count;     /* the number of ranks */
 } sf_call;
 
-/* A sum of no doubles: every field has its default. */
+/* A call with default fields: a sum of zero rows of doubles. */
 sf_call sf_call_default(void);
 
 /* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT, or the mask of
- * SF_MASKED_SUM, a byte a row, where any but 0 selects it (else NULL); both are only read. `result` receives `columns`
- * results. root and schedule are ignored; SF_REDUCE alone is between elements of one process. */
+ * SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL); both are only read. `result` receives
+ * `columns` results. root and schedule are ignored; collective must be SF_REDUCE. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
-/* What the last failing call of this thread had to say: "problem (why), suggestion". Valid until the next call. */
+/* The error of this thread's last failing call: "problem (why), suggestion". Valid until the next call. */
 const char* sf_error_text(void);
 
 /* Sets that text (it is copied). For layers above this interface that report failures the same way. */

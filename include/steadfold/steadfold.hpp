@@ -35,8 +35,8 @@ constexpr bool reads() {
     return false;
 }
 
-/// The elements of a range that `Op` combines. Where it cannot, `elements_of` says why, and nothing else does: the call
-/// goes on as if they were doubles.
+/// The elements of a range that `Op` combines. If it cannot, only `elements_of` reports why: everything else compiles
+/// as if they were doubles.
 template <class Op, class R>
 struct Read {
   using type = double;
@@ -49,7 +49,7 @@ struct Read<Op, R> {
 template <class Op, class R>
 using read_t = typename Read<Op, std::remove_cvref_t<R>>::type;
 
-/// What an operator makes of a range.
+/// The result of an operator over a range.
 template <class Op, class R>
 using answer_t = result_t<read_t<Op, R>, Op>;
 
@@ -70,7 +70,7 @@ constexpr bool is_readable() {
     return false;
 }
 
-/// The elements as they stand in memory.
+/// The elements as they are in memory.
 template <class Op, class R>
 std::span<const read_t<Op, R>> elements_of(const R& x) {
   if constexpr (is_readable<Op, R>())
@@ -102,7 +102,7 @@ Operands<read_t<Op, R>> operands(const R& x, const S& y) {
   }
 }
 
-/// What is wrong with the sizes of a call's vectors; empty where nothing is.
+/// What is wrong with the sizes of a call's vectors; empty if nothing is.
 template <class T, class Op>
 std::string misfit(const Operands<T>& x, const Op& /*op*/) {
   if constexpr (IsBuiltIn<Op>) {
@@ -131,12 +131,12 @@ result_t<T, Op> reduce_local(const Operands<T>& x, const Op& op, const LocalOpti
   return result;
 }
 
-/// Neither a communicator nor options.
+/// A second vector or mask: neither a communicator nor options.
 template <class S>
 concept Companion = !Communicator<S> && !std::convertible_to<const S&, LocalOptions>;
 
-/// A built-in operator as a function: of this process's elements, or of those of all ranks of a communicator; of two
-/// vectors, or of a vector and a mask, where the operation takes them. Throws Error.
+/// A built-in operator as a function: over this process's elements, or those of all ranks of a communicator; over one
+/// vector, two vectors, or a vector and a mask, as the operation takes them. Throws Error.
 template <class Op>
 struct Calls {
   template <class R>
@@ -160,7 +160,7 @@ struct Calls {
   const Op& self() const { return static_cast<const Op&>(*this); }
 };
 
-/// A sum whose result has another type than the elements, or has not.
+/// Stands for a result of the elements' own type.
 struct Own;
 template <class Result>
 struct SumTo {
@@ -182,35 +182,35 @@ inline constexpr BuiltIn<SF_PRODUCT> times;  ///< the product of all elements
 /// The least element, and the greatest. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MIN> min, minimum;
 inline constexpr BuiltIn<SF_MAX> max, maximum;
-/// The same with the lowest index that has it: of the layout, without one counted in rank order.
+/// The same with the lowest index that has it: an index of the layout, or, without one, counted in rank order.
 inline constexpr BuiltIn<SF_MIN_LOCATION> min_location, minimum_location;
 inline constexpr BuiltIn<SF_MAX_LOCATION> max_location, maximum_location;
-/// The sum of x[i] * y[i], by default correctly rounded; of weights and elements by another name.
+/// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
 inline constexpr BuiltIn<SF_DOT> dot, weighted_sum;
-/// The sum of absolute values, and that of squares, by default correctly rounded.
+/// The sum of absolute values, and the sum of squares, by default correctly rounded.
 inline constexpr BuiltIn<SF_ABS_SUM> abs_sum;
 inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares;
-/// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded; the others are never
-/// looked at. None of them: +0.0.
+/// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
+/// never read. If none is selected: +0.0.
 inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum;
 /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
 inline constexpr BuiltIn<SF_NORM2> norm2;
 /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean;
 
-/// The sum of all elements; no elements: +0.0. Wider than the elements: sum<double>(floats).
+/// The sum of all elements; without elements +0.0. A result wider than the elements: sum<double>(floats).
 template <class Result = detail::Own, class R>
 detail::answer_t<detail::sum_to_t<Result>, R> sum(const R& x, const LocalOptions& options = {}) {
   return detail::sum_to_t<Result>{}(x, options);
 }
-/// The same over all ranks. With a root, other ranks get a NaN (integers: 0).
+/// The same over all ranks. If there is a root, other ranks get a NaN (integers: 0).
 template <class Result = detail::Own, class R, Communicator C>
 detail::answer_t<detail::sum_to_t<Result>, R> sum(const R& x, C comm, const detail::options_over_t<C>& options = {}) {
   return detail::sum_to_t<Result>{}(x, comm, options);
 }
 
 namespace detail {
-/// An operator that combines the elements of R, or another one where it cannot: `elements_of` has said so.
+/// `op` if it combines the elements of R, else some operator that does: `elements_of` has reported the error.
 template <class R, class Op>
 const auto& operator_for(const Op& op) {
   if constexpr (reads<Op, std::remove_cvref_t<R>>() || IsBuiltIn<Op>)
@@ -219,18 +219,18 @@ const auto& operator_for(const Op& op) {
     return plus;
 }
 
-/// `sum` by its name, as an argument.
+/// The type of the function `sum`, so that plans can take it by name.
 template <class T>
 using Sum = answer_t<BuiltIn<SF_SUM>, std::span<const T>>(const std::span<const T>&, const LocalOptions&);
 }  // namespace detail
 
-/// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) when there are none and
-/// the operator has no neutral element.
+/// All elements combined by `op` in the binary tree over their indices. Throws Error(SF_EMPTY) if there are no elements
+/// and the operator has no neutral element.
 template <class R, class Op>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& options = {}) {
   return detail::reduce_local(detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// The same over all ranks. Without a layout: in rank order.
+/// The same over all ranks. Without a layout the elements are in rank order.
 template <class R, class Op, Communicator C>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, C comm, const detail::options_over_t<C>& options = {}) {
   return detail::Over<C>::reduce(detail::operands<Op>(x), detail::operator_for<R>(op), comm, options);
@@ -238,7 +238,7 @@ detail::answer_t<Op, R> reduce(const R& x, const Op& op, C comm, const detail::o
 
 }  // namespace steadfold
 
-/// The name that calls are written with.
+/// The short name with which calls are written.
 namespace sf {
 using namespace steadfold;
 using guarantees::layout;

@@ -1,8 +1,8 @@
 /* Steadfold over MPI: the C interface. One library per MPI implementation.
  *
  * All functions with a communicator or a plan are collective: every rank calls them, in the same order. When a call
- * fails on one rank or ranks disagree, every rank returns an error (of a rooted call: the root, and who caused it; of a
- * scan's plan: those above it, and who caused it). */
+ * fails on one rank or ranks disagree, every rank returns an error (in a rooted call the root and the rank that caused
+ * it; in a scan's plan the ranks above that rank, and itself). */
 #ifndef STEADFOLD_STEADFOLD_MPI_H
 #define STEADFOLD_STEADFOLD_MPI_H
 
@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* Handles of MPI differ between its libraries, so what was compiled with the mpi.h of one must not be linked with the
- * Steadfold built for another. Every source that includes this file refers to the variable named here, and a library
- * defines none but its own: a mismatch is an undefined reference when the program is linked. */
+/* MPI handles differ between MPI libraries, so code compiled with one library's mpi.h must not be linked with the
+ * Steadfold built for another. Every source that includes this file refers to the variable named here, and each
+ * Steadfold library defines only its own: a mismatch is an undefined reference when the program is linked. */
 #if defined(OPEN_MPI)
 #define SF_MPI_LINK sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi
 #elif defined(MPICH_VERSION) /* also those derived from it, which share its handles */
@@ -33,34 +33,34 @@ static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;
 #endif
 #endif
 
-/* Reduces the rows of all ranks at once. `result` (columns results, of SF_REDUCE_SCATTER those of this rank's block;
+/* Reduces the rows of all ranks at once. `result` (columns results, for SF_REDUCE_SCATTER those of this rank's block;
  * may be `first`) is written on the ranks that get one, see sf_collective; on other ranks it may be NULL. The first
  * call on a communicator duplicates it; later calls of the same shape allocate nothing. */
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);
 
-/* The rows [mine->begin, mine->end) of this rank when rank 0 brings its `rows` rows first, then rank 1, and so on; and
- * the total. Collective. */
+/* Which rows [mine->begin, mine->end) this rank has if rank 0's `rows` rows come first, then rank 1's, and so on; and
+ * how many there are in all. Collective. */
 sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_t* element_count);
 
 /* A reduction agreed on once and run often. */
 typedef struct sf_plan sf_plan;
 
-/* Agrees layout, schedule and validity between all ranks. The call's intervals and texts are copied; user operator
- * context must live as long as the plan. Free it with sf_plan_free. */
+/* All ranks agree on layout, schedule and validity of the call. The call's intervals and texts are copied; user
+ * operator context must live as long as the plan. Free it with sf_plan_free. */
 sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan);
 
-/* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Not by two threads at once. After a
- * failure `result` may be written in part, as after that of a one-shot call. */
+/* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. One thread at a time. After a failure
+ * `result` may be written in part; so it may after a failed one-shot call. */
 sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result);
 
-/* The same in two phases: the memory given to start must stay until the plan is done. test sets *done; wait blocks. */
+/* The same in two phases: memory given to start must stay valid until the run ends. test sets *done; wait blocks. */
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result);
 sf_status sf_plan_test(sf_plan* plan, int* done);
 sf_status sf_plan_wait(sf_plan* plan);
 
-/* A bundle: several reductions that share every message, one after the other in it. All calls have the same root and
- * schedule; operation, type, method, columns and layout are each call's own. The results are those of the calls by
- * themselves. Bound and run by the functions below, started, tested, waited for and freed by those above. */
+/* Binds a bundle: several reductions that share every message. All calls have the same root and schedule; operation,
+ * type, method, columns and layout are each call's own. The results are those of the calls by themselves. Run and start
+ * a bundle with the functions below; test, wait and free as above. */
 sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan);
 
 /* Where one call of a bundle has its rows, and where its result goes. */
@@ -70,22 +70,22 @@ typedef struct sf_data {
   void* result;       /* may be NULL on ranks that get none */
 } sf_data;
 
-/* `data` has an entry for each call; a null pointer to be read or written, or another `count` than was bound, fails the
- * run on every rank. Calls succeed or fail together, but for SF_EMPTY: then the others' results stand,
- * and sf_bundle_status tells them apart. */
+/* `data` has one entry per call. A null pointer where data are needed, or another `count` than was bound, fails the run
+ * on every rank. Calls succeed or fail together, except for SF_EMPTY: then the other calls' results are valid, and
+ * sf_bundle_status says which call was empty. */
 sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count);
 sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);
 /* How the last run ended for one call of the bundle. */
 sf_status sf_bundle_status(const sf_plan* plan, size_t call);
 
-/* What the last run of this rank came to. */
+/* What the last run cost this rank. */
 typedef struct sf_figures {
   uint64_t messages; /* sent by this rank */
   uint64_t bytes;    /* payload of these, headers included */
   uint32_t rounds;   /* messages on the longest chain before this rank was done; 0 unless traced */
 } sf_figures;
 
-/* Stamps every message with its logical time, so that rounds are counted; costs a copy of every message. */
+/* Turns tracing on or off: messages carry their logical time, so that rounds are counted; each message is copied. */
 sf_status sf_plan_trace(sf_plan* plan, int on);
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures);
 
@@ -94,8 +94,8 @@ const char* sf_plan_describe(const sf_plan* plan);
 /* The name of the schedule in force. */
 const char* sf_plan_schedule(const sf_plan* plan);
 
-/* In any order and on each rank by itself, after MPI_Finalize too. A run under way is given up: the other ranks must
- * give it up as well. Does nothing where another thread is using the plan. */
+/* Frees a plan, in any order and on each rank by itself, even after MPI_Finalize. A run under way is given up: the
+ * other ranks must give it up as well. Does nothing while another thread is using the plan. */
 void sf_plan_free(sf_plan* plan);
 
 /* The MPI library's own name and version. */

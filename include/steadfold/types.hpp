@@ -1,5 +1,5 @@
-// What calls of Steadfold for C++20 are made of: errors, methods, guarantees, layouts and the types of elements. Part
-// of steadfold.hpp, which is the header to include.
+// What calls of Steadfold for C++20 are made of: errors, methods, guarantees, layouts and element types. Included by
+// steadfold.hpp, which is the header to include.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -31,11 +31,11 @@ class Error : public std::runtime_error {
   sf_status status_;
 };
 
-/// What fixes the bits; see docs/guarantees.md. Default-constructed: the default of the call it is given to. Serves as
-/// the options of any call: sf::sum(x, comm, sf::tree()).
+/// What fixes the bits; see docs/guarantees.md. A default-constructed Method is the default of the call it is given to.
+/// It also serves as the options of any call: sf::sum(x, comm, sf::tree()).
 struct Method {
   sf_method id = SF_AUTOMATIC;
-  std::uint32_t bins = 0;  // of binned
+  std::uint32_t bins = 0;  // for binned
   sf_sweep sweep = SF_SINGLE_SWEEP;
 
   void describe(sf_call& call) const noexcept {
@@ -54,7 +54,7 @@ struct Method {
 };
 constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
 constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
-/// How many bins below the largest term, and how that is found: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
+/// How many bins `binned` has, and how it finds the largest term: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
 struct Binned {
   std::uint32_t k = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
@@ -63,8 +63,8 @@ struct Binned {
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
 
-/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep what it requires is
-/// refused; docs/guarantees.md has the table.
+/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep this is refused;
+/// docs/guarantees.md has the table.
 struct Guarantees {
   std::uint32_t bits = 0;
   friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
@@ -79,7 +79,7 @@ inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
 inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
 }  // namespace guarantees
 
-/// How a call within one process is to be made.
+/// The options of a call within one process.
 struct LocalOptions {
   Method method = {};
   unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
@@ -90,13 +90,13 @@ struct LocalOptions {
 using Interval = sf_interval;
 
 namespace detail {
-/// Where a rank's elements stand when all stand in rank order.
+/// Where a rank's elements are if all elements are in rank order.
 struct RankOrder {
   Interval mine{};
   std::uint64_t element_count = 0;
 };
 
-/// How calls over a communicator are made, and the options they take. mpi.hpp has it for MPI's communicators.
+/// Calls over a communicator of type C, and their options. mpi.hpp has it for MPI's communicators.
 template <class C>
 struct Over;
 
@@ -104,17 +104,17 @@ template <class C>
 using options_over_t = typename Over<C>::Options;
 }  // namespace detail
 
-/// What joins ranks: of MPI, once mpi.hpp is included.
+/// A communicator: MPI's, once mpi.hpp is included.
 template <class C>
 concept Communicator = requires { typename detail::options_over_t<C>; };
 
 /// Which elements of the whole job this rank holds. `exact` does not need one.
 class Layout {
  public:
-  /// It does not matter; `tree` takes it as rank order, found out anew in each call.
+  /// Unspecified: fits methods that need no layout. `tree` takes it as rank order, found anew in each call.
   Layout() = default;
 
-  /// `rows` elements here, after those of the lower ranks. Collective over `communicator` (mpi.hpp).
+  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator` (mpi.hpp).
   template <Communicator C>
   static Layout contiguous(std::uint64_t rows, C communicator) {
     const detail::RankOrder found = detail::Over<C>::rank_order(rows, communicator);
@@ -157,7 +157,7 @@ concept Integer = detail::OneOf<T, int, unsigned, long, unsigned long, long long
 template <class T>
 concept Number = std::same_as<T, double> || std::same_as<T, float> || Integer<T>;
 
-/// Formats that are only read, as bits: results are floats, or what `to` says.
+/// Formats whose elements are only read, as bits: results are floats, or what `to` says.
 struct Bfloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a float
 };
@@ -167,11 +167,11 @@ struct Float16 {
 template <class T>
 concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
 
-/// Sum, masked sum, product, mean, dot (nothing is conjugated), sum of squares and norm2.
+/// Serves sum, masked sum, product, mean, dot (nothing is conjugated), sum of squares and norm2.
 template <class T>
 concept Complex = std::same_as<T, std::complex<double> > || std::same_as<T, std::complex<float> >;
 
-/// Sum, product, min and max by `tree`; the same bits on machines of one architecture.
+/// Serves sum, product, min and max by `tree`; the same bits on machines of one architecture.
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 Float128;
 template <class T>
@@ -183,7 +183,7 @@ concept Extended = std::same_as<T, long double>;
 
 template <class T>
 concept Element = Number<T> || Narrow<T> || Complex<T> || Extended<T>;
-/// What is rounded.
+/// Types whose sums can be rounded once, at the end.
 template <class T>
 concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T> || Complex<T>;
 
@@ -191,7 +191,7 @@ concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T>
 template <class R>
 concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
-/// Which elements count: one byte per element, any but 0 does.
+/// A mask: one byte per element; any value but 0 selects the element.
 template <class R>
 concept Mask = Vector<R> && sizeof(std::ranges::range_value_t<R>) == 1;
 
@@ -223,7 +223,7 @@ constexpr sf_type type_of() {
 template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
 
-/// What a rank that gets no result returns: a quiet NaN where there is one.
+/// What ranks that get no result return: a quiet NaN if the type has one.
 template <class T>
 T no_result() {
   if constexpr (std::numeric_limits<T>::has_quiet_NaN)
