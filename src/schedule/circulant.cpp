@@ -50,8 +50,8 @@ class Hops {
 // A segment whose partial or value travels in a round, and how many ranks' partials both sides hold.
 struct Travelling {
   std::uint32_t segment;
-  Rank near;  // the receiving side: as many ranks, itself the last of them
-  Rank far;   // the sending side
+  Rank near;  // on the receiving side, itself the last of them
+  Rank far;   // on the sending side
 };
 
 // The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut there.

@@ -15,7 +15,7 @@ class Matching {
  public:
   struct Communication {
     Rank rank = 0;
-    std::uint32_t partner = 0;  // the number of the other side; for add_words how many of them the rank has before
+    std::uint32_t partner = 0;  // the number of the other side; for add_words its place among the rank's
     std::uint32_t turn = 0;     // how many receives of the rank come before a receive
   };
 
