@@ -75,7 +75,7 @@ typedef struct sf_data {
  * sf_bundle_status says which call was empty. */
 sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count);
 sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);
-/* How the last run ended for one call of the bundle. */
+/* How the last run ended for one call of the bundle. On ranks that get no result none is SF_EMPTY. */
 sf_status sf_bundle_status(const sf_plan* plan, size_t call);
 
 /* What the last run cost this rank. */

@@ -189,13 +189,14 @@ void Plan::wait() {
   }
 }
 
-/// Members succeed or fail together, but that one may have nothing to reduce.
+/// Members succeed or fail together, but that one may have nothing to reduce. Only its value tells which one that is: a
+/// rank without values counts none of them as empty.
 void Plan::conclude() {
   running_ = false;
   status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
-  std::ranges::fill(statuses_, status_);
+  std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
   if (status_ <= Status::empty && agreed_.members.front().gets_result(transport_->rank())) deliver();
 }
 

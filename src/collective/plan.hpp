@@ -47,7 +47,7 @@ class Plan {
   /// What to say of a run that failed: more on the rank that knows why.
   Failure failure() const;
   bool running() const noexcept { return running_; }
-  /// That of one member: `empty`, or as the plan's.
+  /// That of one member: the plan's where it failed; else `ok`, or `empty` where this rank would have got its value.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
   std::size_t member_count() const noexcept { return members_.size(); }
 

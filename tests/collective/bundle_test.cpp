@@ -250,6 +250,36 @@ TEST(Bundles, KeepWhatTheOthersCameToWhereOneHadNothing) {
   }
 }
 
+/// Of two levels the first rank of a group may finish: it knows that some member had nothing, not which one.
+TEST(Bundles, AreNotEmptyWhereNoResultSaysWhichMemberIs) {
+  const Rank p = 5;
+  int ranks_that_know = 0;
+  for (const schedule::Row& row : schedule::registry()) {
+    for (const Rank root : {0, 2, p - 1}) {
+      SCOPED_TRACE(testing::Message() << row.name << ", root " << root);
+      std::mt19937_64 random(13);
+      std::vector<Part> parts;
+      parts.emplace_back(Call{.method = Method::exact}, 40, p, random);
+      parts.emplace_back(Call{.operation = Operation::min}, 0, p, random);
+      parts.emplace_back(Call{.method = Method::tree}, 11, p, random);
+      const Sides sides(parts, p, root, row.name);
+      if (sides.agreed.status == Status::unsupported) continue;
+      SimulatedRanks ranks(p, 5);
+      const BundleJob job(ranks, sides, parts);
+      ASSERT_FALSE(job.stuck);
+      for (Rank rank = 0; rank < p; ++rank) {
+        const Plan& plan = *job.plans[static_cast<std::size_t>(rank)];
+        ASSERT_LE(plan.status(), Status::empty);
+        if (rank != root && plan.status() == Status::empty) ++ranks_that_know;
+        for (std::size_t k = 0; k < parts.size(); ++k)
+          EXPECT_EQ(plan.status(k), rank == root && k == 1 ? Status::empty : Status::ok)
+              << "rank " << rank << ", " << k;
+      }
+    }
+  }
+  EXPECT_GT(ranks_that_know, 0) << "the control: no rank but the root finishes anything";
+}
+
 TEST(Bundles, FailTogetherWhereAnOperatorFails) {
   const Rank p = 4;
   for (const schedule::Row& row : schedule::registry()) {

@@ -35,14 +35,6 @@ bool same(const Member& m, const std::byte* found, const std::byte* wanted) {
   return std::memcmp(found, wanted, m.element_bytes()) == 0 && std::memcmp(found + 8, wanted + 8, 8) == 0;
 }
 
-/// Whether a call of this bundle has nothing to reduce.
-bool any_is_empty(const Prepared& prepared, std::size_t rank) {
-  if (!prepared.made.is_bundle()) return false;
-  for (std::size_t i = 0; i < prepared.expected.size(); ++i)
-    if (prepared.expected_on(i, rank).status == SF_EMPTY) return true;
-  return false;
-}
-
 }  // namespace
 
 void Tally::fault(const Case& made, std::size_t rank, const std::string& what) {
@@ -119,10 +111,8 @@ void Buffers::check(const Prepared& prepared, sf_status status, const std::strin
   const Member& m = made.members[member_];
   const Expected& expected = prepared.expected_on(member_, rank_);
   const bool gets = m.gets_result(rank_);
-  // Who gets nothing need not learn that nothing is all there is, nor of which call of a bundle.
-  const bool may_be_ok = expected.status == SF_OK || !gets;
-  const bool may_be_empty = expected.status == SF_EMPTY || (!gets && any_is_empty(prepared, rank_));
-  if (!(status == SF_OK && may_be_ok) && !(status == SF_EMPTY && may_be_empty))
+  const bool may_be_ok = !gets;  // who gets nothing need not learn that nothing is all there is
+  if (status != expected.status && !(status == SF_OK && may_be_ok))
     return tally.fault(made, rank_,
                        "member " + std::to_string(member_) + ": status " + std::to_string(status) + " in place of " +
                            std::to_string(expected.status) + " (" + text + ")");

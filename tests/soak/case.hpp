@@ -96,7 +96,6 @@ struct Case {
   std::vector<Member> members;  // several: a bundle, or those of a flight
   int runs = 1;
 
-  bool is_bundle() const { return members.size() > 1 && form != Form::flight; }
   std::string text() const;
 };
 
