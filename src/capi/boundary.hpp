@@ -2,7 +2,7 @@
 // Rank order: not concerned. Cost: some 10 ns. Source: ours.
 #pragma once
 
-#include <new>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -33,11 +33,8 @@ sf_status guarded(Body body) noexcept {
   } catch (const collective::Failure& failure) {
     sf_set_error_text(failure.what());
     return static_cast<sf_status>(failure.status());
-  } catch (const std::bad_alloc&) {
-    sf_set_error_text("out of memory (an allocation failed), reduce fewer columns at a time");
-    return SF_INTERNAL;
   } catch (const std::exception& error) {
-    sf_set_error_text(error.what());
+    sf_set_error_text(collective::text_of(error));
     return SF_INTERNAL;
   } catch (...) {
     sf_set_error_text("an unknown exception (a fault of the library), please report it");

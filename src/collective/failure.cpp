@@ -1,5 +1,7 @@
 #include "collective/failure.hpp"
 
+#include <new>
+
 namespace steadfold::collective {
 
 std::string in_bundle(std::size_t call, std::size_t calls) {
@@ -30,6 +32,12 @@ std::string text_of(Status status) {
       return "the reduction failed inside the library (out of memory or a fault), please report it";
   }
   return "unknown status";
+}
+
+const char* text_of(const std::exception& wrong) noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&wrong) != nullptr)
+    return "out of memory (an allocation failed), reduce fewer columns at a time";
+  return wrong.what();
 }
 
 Failure operator_failure() {

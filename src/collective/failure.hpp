@@ -2,6 +2,7 @@
 // Rank order: not concerned. Cost: failing paths only. Source: ours.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +25,9 @@ std::string in_bundle(std::size_t call, std::size_t calls);
 
 /// A sentence for a status that nobody on this rank can say more about.
 std::string text_of(Status status);
+
+/// What is said of an exception that is no Failure: a text that lives as long as the exception. Does not allocate.
+const char* text_of(const std::exception& wrong) noexcept;
 
 /// What the rank says whose operator failed.
 Failure operator_failure();

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <numeric>
 
 #include "collective/failure.hpp"
@@ -26,13 +25,6 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
   const auto all = transport.gather_all(bytes_of(mine == nullptr ? "" : mine));
   return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
-}
-
-/// What is said of an exception that is no Failure.
-std::string text_of(const std::exception& wrong) {
-  if (dynamic_cast<const std::bad_alloc*>(&wrong) != nullptr)
-    return "out of memory (an allocation failed), reduce fewer columns at a time";
-  return wrong.what();
 }
 
 /// Whether the call can go without agreeing on a layout: this rank knows the indices of its rows, or need not.
