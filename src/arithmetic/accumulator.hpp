@@ -116,16 +116,6 @@ class Accumulator {
   /// Cost: the digits touched since the last one.
   void clear() noexcept;
 
-  void add(Element x) noexcept
-    requires(factors == 1)
-  {
-    add_rows(reinterpret_cast<const std::byte*>(&x), nullptr, 1, sizeof x);
-  }
-  void add_product(Element x, Element y) noexcept
-    requires(factors == 2)
-  {
-    add_rows(reinterpret_cast<const std::byte*>(&x), reinterpret_cast<const std::byte*>(&y), 1, sizeof x);
-  }
   /// Adds `rows` elements that stand `stride` bytes apart (aligned or not), or their products with those of `second`,
   /// which may be `first`.
   void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;

@@ -332,7 +332,6 @@ class BinnedKind final : public PartialKind {
  public:
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
-  bool exactly_associative() const noexcept override { return true; }
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.record_bytes(); }
   Bytes value_bytes() const noexcept override { return shape_.columns * size_of(shape_.result); }
 

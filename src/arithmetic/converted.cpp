@@ -203,7 +203,6 @@ class ConvertedKind final : public PartialKind {
                          spare);
   }
 
-  bool exactly_associative() const noexcept override { return kind_->exactly_associative(); }
   Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows); }
   Bytes working_capacity(const order::IntervalSet& rows) const override { return kind_->working_capacity(rows); }
   Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows); }

@@ -225,7 +225,6 @@ class ExactKind final : public PartialKind {
     }
   }
 
-  bool exactly_associative() const noexcept override { return true; }
   Bytes capacity(const order::IntervalSet& /*rows*/) const override {
     return fixed_bytes + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
   }

@@ -104,7 +104,6 @@ class LocationKind final : public PartialKind {
         op_{.apply = apply<T, least>, .element_bytes = sizeof(Located<T>), .commutative = true, .order_free = true},
         pairs_(make_plain(op_, columns)) {}
 
-  bool exactly_associative() const noexcept override { return true; }
   Bytes capacity(const order::IntervalSet& rows) const override { return pairs_->capacity(rows); }
   Bytes value_bytes() const noexcept override { return pairs_->value_bytes(); }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<LocationBuilder<T, least>>(columns_); }

@@ -143,7 +143,6 @@ class MaskedKind final : public PartialKind {
  public:
   MaskedKind(std::unique_ptr<PartialKind> kind, Bytes row_bytes) : kind_(std::move(kind)), row_bytes_(row_bytes) {}
 
-  bool exactly_associative() const noexcept override { return kind_->exactly_associative(); }
   Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows) + count_bytes; }
   Bytes working_capacity(const order::IntervalSet& rows) const override {
     return kind_->working_capacity(rows) + count_bytes;

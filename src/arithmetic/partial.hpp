@@ -72,9 +72,6 @@ class PartialKind {
  public:
   virtual ~PartialKind() = default;
 
-  /// Whether merging is associative in bits, so that every schedule ends in the same ones.
-  virtual bool exactly_associative() const noexcept = 0;
-
   /// Most bytes, header included, of a partial that covers `rows`.
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
   /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.

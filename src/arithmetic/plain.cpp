@@ -66,7 +66,6 @@ class PlainKind final : public PartialKind {
  public:
   PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
-  bool exactly_associative() const noexcept override { return op_.order_free; }
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return sizeof(Prefix) + stride_; }
   Bytes full_size(const order::IntervalSet& rows) const override {
     return sizeof(Prefix) + (rows.empty() ? 0 : stride_);

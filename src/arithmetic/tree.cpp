@@ -345,8 +345,6 @@ class TreeKind final : public PartialKind {
  public:
   TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
-  bool exactly_associative() const noexcept override { return true; }
-
   Bytes capacity(const IntervalSet& rows) const override {
     return record_bytes(rows.intervals().size(), rows.node_count(), stride_);
   }

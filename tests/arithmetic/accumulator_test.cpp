@@ -33,17 +33,23 @@ testing::AssertionResult same_bits(Result actual, Result expected) {
   return testing::AssertionFailure() << std::hex << "bits " << bits(actual) << ", expected " << bits(expected);
 }
 
+/// One term: x, or x y.
+template <class Element, int factors>
+void add(Accumulator<Element, factors>& accumulator, Element x, Element y = {}) {
+  accumulator.add_rows(reinterpret_cast<const std::byte*>(&x), reinterpret_cast<const std::byte*>(&y), 1, sizeof x);
+}
+
 template <class Element>
 Accumulator<Element, 1> sum_of(const std::vector<Element>& data) {
   Accumulator<Element, 1> accumulator;
-  for (const Element x : data) accumulator.add(x);
+  for (const Element x : data) add(accumulator, x);
   return accumulator;
 }
 
 template <class Element>
 Accumulator<Element, 2> dot_of(const std::vector<Element>& x, const std::vector<Element>& y) {
   Accumulator<Element, 2> accumulator;
-  for (std::size_t i = 0; i < x.size(); ++i) accumulator.add_product(x[i], y[i]);
+  for (std::size_t i = 0; i < x.size(); ++i) add(accumulator, x[i], y[i]);
   return accumulator;
 }
 
@@ -292,13 +298,13 @@ TEST(Accumulator, DividesByAnyNumberOfRows) {
 TEST(Accumulator, IsReusedAfterClear) {
   Accumulator<double, 1> accumulator;
   for (const double x : {largest, -smallest, nan_of(1), infinity}) {
-    accumulator.add(x);
+    add(accumulator, x);
     accumulator.clear();
     EXPECT_EQ(accumulator.rows(), 0U);
     EXPECT_TRUE(same_bits(accumulator.rounded<double>(), 0.0));
-    accumulator.add(-0.0);
+    add(accumulator, -0.0);
     EXPECT_TRUE(same_bits(accumulator.rounded<double>(), -0.0));
-    accumulator.add(3.0);
+    add(accumulator, 3.0);
     EXPECT_TRUE(same_bits(accumulator.rounded<double>(), 3.0));
     accumulator.clear();
   }

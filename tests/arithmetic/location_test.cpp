@@ -86,7 +86,6 @@ TYPED_TEST(Location, IsTheFirstRowThatASearchFinds) {
     for (std::size_t i = 0; i < rows * columns; ++i) elements.push_back(hostile<T>(random));
     for (const bool least : {true, false}) {
       const auto kind = make_location(least ? Operation::min_location : Operation::max_location, type_of<T>, columns);
-      ASSERT_TRUE(kind->exactly_associative());
       const IntervalSet all(Interval{0, rows});
       // One partial a cut, merged in random order from both sides: no order may count.
       std::vector<std::vector<std::byte>> parts;

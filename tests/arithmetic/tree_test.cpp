@@ -357,7 +357,6 @@ TEST(TreeLayouts, KeepTheDigestAndGiveTheMostThatTheyPromise) {
   Watch watch{.size = 8};
   const Operator op = mixing(watch);
   const auto kind = make_tree(op, 2);
-  EXPECT_TRUE(kind->exactly_associative());
   EXPECT_EQ(kind->value_bytes(), 16u);
   EXPECT_EQ(kind->word_count(), 0u);
   std::mt19937_64 random(11);
