@@ -1,4 +1,5 @@
-"""Runs whole test programs once for every instruction set of the machine, by STEADFOLD_TARGET."""
+"""Runs whole test programs once for every instruction set of the machine, by STEADFOLD_TARGET, and compares the bits of
+method plain, which no recorded value holds."""
 
 import os
 import subprocess
@@ -9,9 +10,9 @@ TESTS = Path(os.environ["STEADFOLD_TEST_PROGRAMS"])
 FILTERS = {"test_kernels": "Targets.*", "test_arithmetic": "*", "test_api": "*"}
 
 
-def run(program, target):
+def run(program, target, filtered=None):
     environment = dict(os.environ, STEADFOLD_TARGET=target)
-    command = [TESTS / program, f"--gtest_filter={FILTERS[program]}", "--gtest_brief=1"]
+    command = [TESTS / program, f"--gtest_filter={filtered or FILTERS[program]}", "--gtest_brief=1"]
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
@@ -19,6 +20,11 @@ def targets():
     listed = subprocess.run([TESTS / "test_kernels", "--gtest_list_tests"], capture_output=True, text=True, check=True)
     names = [line.split("/")[1].split()[0] for line in listed.stdout.splitlines() if line.startswith("  ") and "/" in line]
     return list(dict.fromkeys(names))  # from the plainest to the best
+
+
+def bits_of_plain(target):
+    """A line for every reduction by method plain that test_api makes."""
+    return [line for line in run("test_api", target, "PlainBits.*").stdout.splitlines() if line.startswith("plain ")]
 
 
 class EveryTarget(unittest.TestCase):
@@ -29,6 +35,13 @@ class EveryTarget(unittest.TestCase):
                 with self.subTest(target=target, program=program):
                     ran = run(program, target)
                     self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+    def test_plain_gives_the_same_bits_on_all(self):
+        expected = bits_of_plain("scalar")
+        self.assertGreater(len(expected), 700)
+        for target in targets()[1:]:
+            with self.subTest(target=target):
+                self.assertEqual(bits_of_plain(target), expected)
 
     def test_an_unknown_target_is_refused(self):
         self.assertNotEqual(run("test_api", "avx99").returncode, 0)
