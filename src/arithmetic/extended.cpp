@@ -20,15 +20,6 @@ T extreme(T a, T b) {
   return a_is_less == least ? a : b;
 }
 
-template <class T, T (*combined)(T, T)>
-int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  const auto* a = static_cast<const T*>(left);
-  const auto* b = static_cast<const T*>(right);
-  auto* r = static_cast<T*>(result);
-  for (std::size_t i = 0; i < count; ++i) r[i] = combined(a[i], b[i]);
-  return 0;
-}
-
 /// The 80 bits of the x87 stand in 12 or 16 bytes.
 template <class T>
 constexpr std::size_t bytes_in_use = sizeof(T);
@@ -37,14 +28,33 @@ constexpr std::size_t bytes_in_use<long double> =
     std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
 
 template <class T>
+void clear_unused(void* values, std::size_t count) {
+  auto* at = static_cast<std::byte*>(values);
+  for (std::size_t i = 0; i < count; ++i, at += sizeof(T))
+    std::memset(at + bytes_in_use<T>, 0, sizeof(T) - bytes_in_use<T>);
+}
+
+template <class T, T (*combined)(T, T)>
+int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  const auto* a = static_cast<const T*>(left);
+  const auto* b = static_cast<const T*>(right);
+  auto* r = static_cast<T*>(result);
+  for (std::size_t i = 0; i < count; ++i) {
+    r[i] = combined(a[i], b[i]);
+    clear_unused<T>(r + i, 1);
+  }
+  return 0;
+}
+
+template <class T>
 void canonicalise(void* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     auto* const at = static_cast<std::byte*>(values) + i * sizeof(T);
     T x;
     std::memcpy(&x, at, sizeof x);
     if (__builtin_isnan(x)) x = nan_of<T>();
-    std::memcpy(at, &x, bytes_in_use<T>);
-    std::memset(at + bytes_in_use<T>, 0, sizeof x - bytes_in_use<T>);
+    std::memcpy(at, &x, sizeof x);
+    clear_unused<T>(at, 1);
   }
 }
 
@@ -60,7 +70,8 @@ Operator make(bool order_free) {
           .element_bytes = sizeof(T),
           .commutative = true,
           .order_free = order_free,
-          .canonicalise = canonicalise<T>};
+          .canonicalise = canonicalise<T>,
+          .clear_unused = bytes_in_use<T> < sizeof(T) ? clear_unused<T> : nullptr};
 }
 
 template <class T>

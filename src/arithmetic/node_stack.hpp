@@ -3,8 +3,6 @@
 // Source: [S0] chapter 2; the binary counter of pairwise summation.
 #pragma once
 
-#include <cstring>
-
 #include "arithmetic/operator.hpp"
 #include "order/interval.hpp"
 
@@ -53,7 +51,7 @@ class NodeStack {
   /// Brings the last value into the storage.
   void settle() {
     if (outside_ == nullptr) return;
-    std::memcpy(at(count_ - 1), outside_, stride_);
+    copy_values(*op_, outside_, at(count_ - 1), columns_);
     outside_ = nullptr;
   }
 

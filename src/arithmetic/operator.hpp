@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "kernels/fold.hpp"
@@ -97,12 +98,21 @@ struct Operator {
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;
+  /// Clears the bytes of values that hold no bits of them, as `apply` does for its results: equal values are equal
+  /// bytes in a record. Null where there are none.
+  void (*clear_unused)(void* values, std::size_t count) = nullptr;
   /// The result of no elements at all. Null where there is none.
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 
 /// result[i] = left[i] op right[i] for i < count, in the environment that is due; see Apply.
 int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
+
+/// Values as they are to stand in a record.
+inline void copy_values(const Operator& op, const std::byte* from, std::byte* to, std::size_t count) {
+  std::memcpy(to, from, count * op.element_bytes);
+  if (op.clear_unused != nullptr) op.clear_unused(to, count);
+}
 
 /// Writes the result of no elements at all, or is `empty` where there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);

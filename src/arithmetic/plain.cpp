@@ -43,7 +43,7 @@ class PlainBuilder final : public Builder {
     const std::byte* row = block.first;
     Count i = 0;
     if (row_count_ == 0) {
-      std::memcpy(values_.data(), row, values_.size());
+      copy_values(op_, row, values_.data(), columns_);
       row += block.row_stride;
       i = 1;
     }

@@ -239,7 +239,7 @@ class TreeBuilder final : public Builder {
   Bytes write_lone(std::span<std::byte> out) const {
     const Interval row{lone_.index, lone_.index + 1};
     const Bytes head = write_head(out, {}, std::span(&row, 1), 1);
-    std::memcpy(out.data() + head, lone_.row, stride_);
+    copy_values(op_, lone_.row, out.data() + head, columns_);
     return head + stride_;
   }
 

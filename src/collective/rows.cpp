@@ -34,8 +34,9 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
     segments_.push_back(std::move(segment));
   }
   const auto intervals = agreed.layout->intervals(rank);
-  if (row_bytes_ > 0 && intervals.size() == 1 && intervals.front().size() == 1 && segments_.front().kind->splits())
-    lone_row_ = intervals.front().begin;
+  const bool is_lone = intervals.size() == 1 && intervals.front().size() == 1;
+  const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
+  if (row_bytes_ > 0 && is_lone && is_record && segments_.front().kind->splits()) lone_row_ = intervals.front().begin;
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {

@@ -1,8 +1,10 @@
 // Every kind of partial that a call can ask for: its builder reads the rows it is given and nothing around them, writes
-// within its room, does not mind in how many pushes they come, and once cleared is as good as new.
+// within its room, does not mind in how many pushes they come, and once cleared is as good as new. Equal data give
+// equal bytes, whatever stood in the memory before.
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -83,6 +85,18 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     return {.first = first, .second = has_second ? second : nullptr, .rows = rows, .row_stride = stride};
   }
 
+  /// Gives the bytes that hold no bits of a number another content: the 80 bits of the x87 stand in 12 or 16 bytes.
+  void change_unused(const Kind& kind, const Block& block) {
+    constexpr Bytes used = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+    if (kind.call.type != Type::long_double) return;
+    for (Count row = 0; row < block.rows; ++row) {
+      for (Bytes i = 0; i < kind.row_bytes(); ++i) {
+        auto* const at = const_cast<std::byte*>(block.first) + row * block.row_stride + i;
+        if (i % sizeof(long double) >= used) *at = static_cast<std::byte>(random_());
+      }
+    }
+  }
+
   Memory surveyed(const Kind& kind, Builder& builder, const Block& block) {
     Memory found(kind.partial->survey_bytes());
     EXPECT_TRUE(stays_inside([&] { builder.survey(block); })) << "a survey";
@@ -105,6 +119,7 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     EXPECT_TRUE(stays_inside([&] { builder.push(first, rest); })) << "a push";
     const Bytes room = kind.partial->working_capacity(order::IntervalSet({0, block.rows}));
     auto* const out = reinterpret_cast<std::byte*>(out_.array<Word>((room + sizeof(Word) - 1) / sizeof(Word), side));
+    std::memset(out, static_cast<int>(random_() % 256), room);
     Bytes size = 0;
     EXPECT_TRUE(stays_inside([&] { size = builder.write({out, room}); })) << "a write";
     EXPECT_LE(size, room);
@@ -135,11 +150,9 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
           used->expect(expected);
         }
         const Memory expected = built(kind, *fresh, block, side);
-        const Memory found = built(kind, *used, block, side);
-        const bool has_unused_bytes = kind.call.result_type == Type::long_double;  // which are anything in records
-        EXPECT_TRUE(has_unused_bytes || found == expected) << rows << " rows\n" << hex(found) << "\n" << hex(expected);
+        change_unused(kind, block);
+        EXPECT_EQ(hex(built(kind, *used, block, side)), hex(expected)) << rows << " rows";
         const std::string values = hex(finished(kind, expected, rows, side));
-        EXPECT_EQ(hex(finished(kind, found, rows, side)), values) << rows << " rows";
         for (const Count first : {Count{1}, rows / 2}) {
           if (first == 0 || first >= rows) continue;
           const Memory in_two = built(kind, *used, block, side, first);

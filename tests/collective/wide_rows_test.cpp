@@ -3,6 +3,7 @@
 // recursion, by every schedule.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "collective/simulated_job.hpp"
@@ -173,6 +174,43 @@ TEST_P(WideRows, OfRanksWithSeveralOrNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, WideRows, testing::Values(1, 2, 3, 4, 5, 8));
+
+/// The bytes of a long double that hold no bits of it are not the caller's in a message, and the rank's only row is not
+/// sent from where it is.
+TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
+  constexpr Bytes used = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);  // of an x87's
+  constexpr long double number = 1.5L;
+  for (const Count columns : {1u, 600u}) {
+    const Call call{.method = Method::tree,
+                    .type = Type::long_double,
+                    .result_type = Type::long_double,
+                    .columns = columns,
+                    .layout = LayoutKind::row_a_rank,
+                    .rows = 1};
+    const Agreement agreed = concluded({call}).agreement.value();
+    collective::Crew crew;
+    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Cut(columns, 1), crew);
+    EXPECT_EQ(rows.is_split(0), columns > 1);
+    std::vector<std::string> partials;
+    for (const int before : {0x00, 0xFF}) {
+      std::vector<long double> row(columns);
+      std::memset(row.data(), before, columns * sizeof(long double));
+      for (long double& x : row) std::memcpy(&x, &number, used);
+      std::vector<long double> result(columns);
+      rows.take({.first = reinterpret_cast<const std::byte*>(row.data()),
+                 .result = reinterpret_cast<std::byte*>(result.data())},
+                true);
+      Memory room(rows.working_capacity({0, 1}, 0), static_cast<std::byte>(before));
+      if (!rows.is_split(0)) {
+        partials.push_back(hex(std::span(room).first(rows.lift(0, {0, 1}, room))));
+        continue;
+      }
+      const arithmetic::Split lifted = rows.lift_split(0, {0, 1}, room);
+      partials.push_back(hex(lifted.head) + hex({lifted.values, columns * sizeof(long double)}));
+    }
+    EXPECT_EQ(partials[0], partials[1]);
+  }
+}
 
 /// A result is not touched before it is known that no operator failed, and the next run is good.
 TEST(WideRowsOfFailingOperators, LeaveTheResultAlone) {
