@@ -55,8 +55,8 @@ TEST(PlainBits, ArePrintedForOtherTargets) {
   std::set<std::string> printed;
   for (const auto& [type, result] : types) {
     for (const std::string& operation : operations) {
-      for (const std::uint64_t rows : {1, 2, 9, 700}) {
-        for (const std::uint64_t columns : {1, 3, 37}) {
+      for (const std::uint64_t rows : {1u, 2u, 9u, 700u}) {
+        for (const std::uint64_t columns : {1u, 3u, 37u}) {
           Record record;
           record.operation = operation;
           record.type = type;

@@ -117,6 +117,33 @@ TEST_F(TreeBytes, StatusesMeetAsTheWorseAndDigestsMustAgree) {
   }
 }
 
+/// Siblings are merged by a way of their own, in one piece or in two.
+TEST_F(TreeBytes, DigestsOfSiblingsMustAgree) {
+  for (const Count size : {1u, 4u}) {
+    Part left = part({{0, size}});
+    Part right = part({{size, 2 * size}});
+    for (const std::uint64_t digest : {1u, 2u}) {
+      arithmetic::set_header(left.record, {.digest = 1});
+      arithmetic::set_header(right.record, {.digest = digest});
+      const Status expected = digest == 1 ? Status::ok : Status::mismatch;
+      EXPECT_EQ(status_of(merged_into(4096, left.record, right.record)), expected);
+      EXPECT_EQ(status_of(merged_into(4096, right.record, left.record)), expected);
+
+      const auto split = [&](const Record& record) {
+        const auto head = std::span(record).first(kind_->head_bytes(record));
+        return arithmetic::Split{head, record.data() + head.size()};
+      };
+      Guarded head(128);
+      Guarded values(kind_->value_bytes());
+      EXPECT_EQ(
+          status_of(kind_->merge_split(split(left.record), split(right.record), {head.room(), values.room()}).head),
+          expected);
+      const auto merged = kind_->merge_to_result(split(left.record), split(right.record), head.room(), values.data());
+      EXPECT_EQ(merged.has_value(), digest == 1);
+    }
+  }
+}
+
 TEST_F(TreeBytes, TooLittleRoomIsReported) {
   const Part left = part({{1, 30}, {40, 50}});
   const Part right = part({{30, 40}, {60, 70}});

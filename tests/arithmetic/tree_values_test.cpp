@@ -166,6 +166,32 @@ TYPED_TEST(TreeValues, OfNodesFromAnyFirstIndex) {
             bits_of(std::accumulate(elements.begin() + 1, elements.end(), elements[0])));
 }
 
+/// The merge that is the result makes NaNs canonical itself, some thousand columns at a time.
+TYPED_TEST(TreeValues, OfWideRowsThatAreMergedToTheResult) {
+  using T = TypeParam;
+  constexpr std::size_t columns = 5000;
+  const auto kind = make_tree(built_in(Operation::sum, type_of<T>), columns);
+  std::mt19937_64 random(12);
+  std::vector<T> rows = wide_values<T>(random, 2 * columns);
+  for (const std::size_t at : {0u, 1023u, 1024u, 2047u, 2048u, 4095u, 4096u, 4999u})
+    rows[at] = std::bit_cast<T>(~BitsOf<T>{0});
+  const Table table = table_of(rows, 0, columns);
+  const Record upper = built(*kind, table, {{1, 2}}).record;
+  const Record lower = built(*kind, table, {{0, 1}}).record;
+  const auto split = [&](const Record& record) {
+    const auto head = std::span(record).first(kind->head_bytes(record));
+    return arithmetic::Split{head, record.data() + head.size()};
+  };
+  Guarded head(128);
+  Guarded values(kind->value_bytes());
+  const auto merged = kind->merge_to_result(split(upper), split(lower), head.room(), values.data());
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(status_of(merged->head), Status::ok);
+  const Record found = values.taken(kind->value_bytes());
+  for (std::size_t i = 0; i < columns; ++i)
+    ASSERT_EQ(bits_of(value_at<BitsOf<T>>(found, i)), bits_of(canonical_bits(rows[i] + rows[columns + i]))) << i;
+}
+
 template <class T>
 int add_elements(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   for (std::size_t i = 0; i < count; ++i)

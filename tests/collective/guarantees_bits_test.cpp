@@ -73,8 +73,12 @@ std::string bits_of(const Call& call, const Deal& deal) {
   const Bytes size = arithmetic::is_location(call.operation) ? 16 : 8;
   const Outcome outcome = run(ranks, job, first, size, 1, second);
   EXPECT_FALSE(outcome.stuck);
+  for (const Status status : outcome.statuses) EXPECT_EQ(status, Status::ok);
   std::set<std::string> all;
-  for (const Result& result : outcome.results) all.insert(hex(result.bytes()));
+  for (const Result& result : outcome.results) {
+    EXPECT_FALSE(result.intact()) << "no result";
+    all.insert(hex(result.bytes()));
+  }
   std::string text;
   for (const std::string& bits : all) text += bits + " ";
   return text;

@@ -214,6 +214,43 @@ TEST(SharesOfWideRows, AreThoseOfTheTree) {
   }
 }
 
+/// A rank's block begins where its row does: there it may only be written once all of the row has been lifted.
+TEST(SharesOfWideRows, MayStandInTheRows) {
+  std::uint64_t seed = 4000;
+  std::mt19937_64 random(seed);
+  for (const std::size_t p : {2u, 3u, 4u, 5u, 8u}) {
+    const std::vector<Count> blocks(p, 1030);
+    const Count columns = 1030 * p;
+    const Deal deal = contiguous_deal(std::vector<Count>(p, 1));
+    const auto elements = summands(random, p * columns);
+    for (const std::string& name : names_for(Collective::reduce_scatter, Method::tree)) {
+      SCOPED_TRACE(testing::Message() << name << ", p " << p << ", seed " << ++seed);
+      const Job job{{.method = Method::tree,
+                     .columns = columns,
+                     .share = Share::block,
+                     .blocks = blocks,
+                     .schedule = name,
+                     .layout = LayoutKind::row_a_rank},
+                    deal,
+                    elements};
+      const std::vector<Call> calls = calls_for(job.common, deal);
+      SimulatedRanks ranks(job.rank_count(), seed, seed % 2 == 0 ? Sends::synchronous : Sends::buffered);
+      SimulatedJob plans(ranks, concluded(calls).agreement.value(), calls, 0);
+      std::vector<Memory> memory;
+      for (const auto& intervals : deal) memory.push_back(memory_of(elements, columns, intervals));
+      for (std::size_t rank = 0; rank < p; ++rank) {
+        const collective::Data data{.first = memory[rank].data(), .result = memory[rank].data()};
+        plans.plan(static_cast<Rank>(rank)).start(std::span(&data, 1), true);
+      }
+      ASSERT_TRUE(finish(ranks, {&plans}, static_cast<std::uint32_t>(p)));
+      for (std::size_t rank = 0; rank < p; ++rank) {
+        const Memory wanted = reference(Method::tree, elements, columns, p, job.columns_of(rank));
+        ASSERT_TRUE(std::ranges::equal(std::span(memory[rank]).first(wanted.size()), wanted)) << "rank " << rank;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Shares, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 31, 33, 64));
 
 /// The control: bits of plain follow the schedule, by which rows meet in another order.
