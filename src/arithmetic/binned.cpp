@@ -154,7 +154,7 @@ struct Extractors {
 
 /// Products of floats are exact in double; those of doubles are rounded once.
 template <class Element>
-class BinnedBuilder final : public Builder {
+class BinnedBuilder final : public Builder, private Surveyor {
  public:
   static constexpr Count large_tile = Count{1} << 15;
 
@@ -194,6 +194,9 @@ class BinnedBuilder final : public Builder {
     return shape_.record_bytes();
   }
 
+  Surveyor* surveyor() noexcept override { return shape_.sweep == Sweep::double_sweep ? this : nullptr; }
+
+ private:
   void survey(const Block& block) override {
     if (!readable(block)) return;
     std::uint8_t flags = no_flags;
@@ -209,7 +212,6 @@ class BinnedBuilder final : public Builder {
     });
   }
 
- private:
   bool is_dot() const noexcept { return shape_.operation == Operation::dot; }
   TermForm form() const noexcept {
     return is_dot() ? TermForm::product : shape_.grid.squares() ? TermForm::square : TermForm::element;
@@ -342,10 +344,8 @@ class BinnedKind final : public PartialKind {
 
   Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
 
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override;
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override;
+  Partial merge(const Partial& left, const Partial& right, const Room& room) const override;
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override;
 
  private:
   template <class Result>
@@ -363,31 +363,31 @@ class BinnedKind final : public PartialKind {
   Shape shape_;
 };
 
-Bytes BinnedKind::merge(std::span<const std::byte> left, std::span<const std::byte> right,
-                        std::span<std::byte> out) const {
-  const MergedHeader merged = merge_headers(left, right);
-  if (out.size() < sizeof(Header)) return 0;
-  if (!merged.ok) return write_failure(out, merged.header, merged.header.status);
+Partial BinnedKind::merge(const Partial& left, const Partial& right, const Room& room) const {
+  const std::span<std::byte> out = room.head;
+  const MergedHeader merged = merge_headers(left.head, right.head);
+  if (out.size() < sizeof(Header)) return {};
+  if (!merged.ok) return failed(room, merged.header, merged.header.status);
   const Bytes size = shape_.record_bytes();
-  if (left.size() != size || right.size() != size || out.size() < size)
-    return write_failure(out, merged.header, Status::transport_failed);
-  const Count rows = rows_of(left) + rows_of(right);
+  if (left.head.size() != size || right.head.size() != size || out.size() < size)
+    return failed(room, merged.header, Status::transport_failed);
+  const Count rows = rows_of(left.head) + rows_of(right.head);
   Column a;
   Column b;
   for (Count column = 0; column < shape_.columns; ++column) {
-    if (!take(shape_, left, column, a) || !take(shape_, right, column, b))
-      return write_failure(out, merged.header, Status::transport_failed);
+    if (!take(shape_, left.head, column, a) || !take(shape_, right.head, column, b))
+      return failed(room, merged.header, Status::transport_failed);
     a.bins.add(b.bins, shape_.bin_count);
     a.flags |= b.flags;
     put(shape_, a, column, out);
   }
   set_header(out, merged.header);
   std::memcpy(out.data() + sizeof(Header), &rows, sizeof rows);
-  return size;
+  return out.first(size);
 }
 
-Status BinnedKind::finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                          std::byte* /*spare*/) const {
+Status BinnedKind::finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const {
+  const std::span<const std::byte> partial = whole.head;
   const Status status = header_of(partial).status;
   if (status != Status::ok) return status;
   if (partial.size() != shape_.record_bytes()) return Status::transport_failed;

@@ -120,7 +120,7 @@ Convert widening(Type from, Type to, std::span<const Widening> table = widenings
 }
 
 /// Rows on their way into a builder, a tile at a time: the tile before stays until the builder has seen the next.
-class ConvertedBuilder final : public Builder {
+class ConvertedBuilder final : public Builder, private Surveyor {
  public:
   ConvertedBuilder(std::unique_ptr<Builder> inner, const Conversion& how, Type from, Count columns)
       : inner_(std::move(inner)),
@@ -136,15 +136,17 @@ class ConvertedBuilder final : public Builder {
     visit_tiles(block, [&](Count done, const Block& tile) { inner_->push(begin + done * how_.rows, tile); });
   }
 
-  void survey(const Block& block) override {
-    visit_tiles(block, [&](Count, const Block& tile) { inner_->survey(tile); });
-  }
-  void write_survey(std::span<std::byte> out) override { inner_->write_survey(out); }
-  void expect(std::span<const std::byte> surveyed) override { inner_->expect(surveyed); }
-
   Bytes write(std::span<std::byte> out) override { return inner_->write(out); }
 
+  Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
+
  private:
+  void survey(const Block& block) override {
+    visit_tiles(block, [&](Count, const Block& tile) { inner_->surveyor()->survey(tile); });
+  }
+  void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
+  void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }
+
   struct Tile {
     std::vector<std::byte> first;
     std::vector<std::byte> second;
@@ -197,8 +199,7 @@ class ConvertedKind final : public PartialKind {
   std::unique_ptr<Builder> builder() const override {
     return std::make_unique<ConvertedBuilder>(kind_->builder(), how_, from_, columns_);
   }
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override {
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
     return kind_->finish(partial, element_count == unknown_count ? unknown_count : element_count * how_.rows, values,
                          spare);
   }
@@ -210,17 +211,9 @@ class ConvertedKind final : public PartialKind {
   Count row_count(const order::IntervalSet& rows) const override { return kind_->row_count(rows); }
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override {
+  const AddedWords* added_words() const noexcept override { return kind_->added_words(); }
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
     return kind_->merge(left, right, out);
-  }
-  Count word_count() const noexcept override { return kind_->word_count(); }
-  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override {
-    kind_->to_words(partial, words);
-  }
-  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
-                   std::span<std::byte> out) const override {
-    return kind_->from_words(sums, rank_count, digest, out);
   }
 
  private:

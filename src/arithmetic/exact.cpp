@@ -213,7 +213,7 @@ void put_column(Flags flags, const Window& window, int digit_count, std::int64_t
   }
 }
 
-class ExactKind final : public PartialKind {
+class ExactKind final : public PartialKind, private AddedWords {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
       : operation_(operation), input_(input), result_(result), columns_(columns) {
@@ -234,17 +234,17 @@ class ExactKind final : public PartialKind {
     return input_ == ExactType::f32 ? builder_of<float>() : builder_of<double>();
   }
 
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override;
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override;
+  Partial merge(const Partial& left, const Partial& right, const Room& room) const override;
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override;
 
-  Count word_count() const noexcept override { return columns_at + columns_ * column_words(); }
-  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override;
-  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
-                   std::span<std::byte> out) const override;
+  const AddedWords* added_words() const noexcept override { return this; }
 
  private:
+  Count word_count() const noexcept override { return columns_at + columns_ * column_words(); }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override;
+  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                   std::span<std::byte> out) const noexcept override;
+
   template <class Element, int factors>
   void set_width() noexcept {
     digit_count_ = Accumulator<Element, factors>::digit_count;
@@ -294,13 +294,13 @@ bool ExactKind::readable(std::span<const std::byte> partial) const noexcept {
   return partial.size() >= fixed_bytes && reader.at_end();
 }
 
-Bytes ExactKind::merge(std::span<const std::byte> left, std::span<const std::byte> right,
-                       std::span<std::byte> out) const {
-  const MergedHeader merged = merge_headers(left, right);
-  if (out.size() < sizeof(Header)) return 0;
-  if (!merged.ok) return write_failure(out, merged.header, merged.header.status);
-  Reader a(left, digit_count_);
-  Reader b(right, digit_count_);
+Partial ExactKind::merge(const Partial& left, const Partial& right, const Room& room) const {
+  const std::span<std::byte> out = room.head;
+  const MergedHeader merged = merge_headers(left.head, right.head);
+  if (out.size() < sizeof(Header)) return {};
+  if (!merged.ok) return failed(room, merged.header, merged.header.status);
+  Reader a(left.head, digit_count_);
+  Reader b(right.head, digit_count_);
   Writer writer(out, merged.header, a.rows() + b.rows(), digit_count_);
   Flags flags[2];
   Window windows[3];
@@ -313,11 +313,11 @@ Bytes ExactKind::merge(std::span<const std::byte> left, std::span<const std::byt
     writer.put(static_cast<Flags>(flags[0] | flags[1]), windows[2]);
   }
   if (!a.at_end() || !b.at_end()) writer.fail();
-  return writer.finish();
+  return out.first(writer.finish());
 }
 
-Status ExactKind::finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                         std::byte* /*spare*/) const {
+Status ExactKind::finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const {
+  const std::span<const std::byte> partial = whole.head;
   const Status status = header_of(partial).status;
   if (status != Status::ok) return status;
   if (partial.size() < fixed_bytes) return Status::transport_failed;
@@ -339,7 +339,7 @@ Status ExactKind::finish(std::span<const std::byte> partial, Count element_count
   return reader.at_end() ? Status::ok : Status::transport_failed;
 }
 
-void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const {
+void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
   std::fill(words.begin(), words.end(), 0);
   Header header = header_of(partial);
   if (header.status == Status::ok && !readable(partial)) header.status = Status::transport_failed;
@@ -356,7 +356,7 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
 }
 
 Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
-                            std::span<std::byte> out) const {
+                            std::span<std::byte> out) const noexcept {
   if (out.size() < sizeof(Header)) return 0;
   Header header{.digest = digest};
   if (sums.size() < word_count()) return write_failure(out, header, Status::transport_failed);

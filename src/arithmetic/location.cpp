@@ -107,12 +107,10 @@ class LocationKind final : public PartialKind {
   Bytes capacity(const order::IntervalSet& rows) const override { return pairs_->capacity(rows); }
   Bytes value_bytes() const noexcept override { return pairs_->value_bytes(); }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<LocationBuilder<T, least>>(columns_); }
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override {
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
     return pairs_->merge(left, right, out);
   }
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override {
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
     return pairs_->finish(partial, element_count, values, spare);
   }
 

@@ -68,7 +68,7 @@ Count select(const std::byte* row, Bytes bytes, Bytes stride, const std::byte* m
 }
 
 /// Selected rows are gathered until there is a tile of them, however few are selected.
-class MaskedBuilder final : public Builder {
+class MaskedBuilder final : public Builder, private Surveyor {
  public:
   MaskedBuilder(std::unique_ptr<Builder> inner, Bytes row_bytes)
       : inner_(std::move(inner)),
@@ -96,14 +96,16 @@ class MaskedBuilder final : public Builder {
     return with_count(out, inner_->write(without_count(out)), rows_);
   }
 
-  void survey(const Block& block) override {
-    if (readable(block)) for_each_tile(block, [&](const Block& tile) { inner_->survey(tile); });
-  }
-  void write_survey(std::span<std::byte> out) override { inner_->write_survey(out); }
-  void expect(std::span<const std::byte> surveyed) override { inner_->expect(surveyed); }
+  Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
 
  private:
   static constexpr Bytes tile_bytes = 8192;
+
+  void survey(const Block& block) override {
+    if (readable(block)) for_each_tile(block, [&](const Block& tile) { inner_->surveyor()->survey(tile); });
+  }
+  void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
+  void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }
 
   static bool readable(const Block& block) noexcept {
     return block.rows == 0 || (block.first != nullptr && block.second != nullptr);
@@ -139,7 +141,7 @@ class MaskedBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class MaskedKind final : public PartialKind {
+class MaskedKind final : public PartialKind, private AddedWords {
  public:
   MaskedKind(std::unique_ptr<PartialKind> kind, Bytes row_bytes) : kind_(std::move(kind)), row_bytes_(row_bytes) {}
 
@@ -154,35 +156,34 @@ class MaskedKind final : public PartialKind {
     return std::make_unique<MaskedBuilder>(kind_->builder(), row_bytes_);
   }
 
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override {
-    const Count rows = rows_of(left) + rows_of(right);
-    return with_count(out, kind_->merge(inner(left), inner(right), without_count(out)), rows);
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
+    const Count rows = rows_of(left.head) + rows_of(right.head);
+    const Bytes size = arithmetic::merge(*kind_, inner(left.head), inner(right.head), without_count(out.head));
+    return out.head.first(with_count(out.head, size, rows));
   }
 
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override {
-    const Count rows = rows_of(partial);
-    const Status status = kind_->finish(inner(partial), unknown_count, values, spare);
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
+    const Count rows = rows_of(partial.head);
+    const Status status = kind_->finish(inner(partial.head), unknown_count, values, spare);
     if (status != Status::ok || element_count == unknown_count || rows == element_count) return status;
     return rows < element_count ? Status::gap : Status::overlap;
   }
 
-  Count word_count() const noexcept override {
-    const Count words = kind_->word_count();
-    return words == 0 ? 0 : words + 1;
-  }
-  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const override {
-    kind_->to_words(inner(partial), words.first(words.size() - 1));
+  const AddedWords* added_words() const noexcept override { return kind_->added_words() != nullptr ? this : nullptr; }
+
+ private:
+  Count word_count() const noexcept override { return kind_->added_words()->word_count() + 1; }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override {
+    kind_->added_words()->to_words(inner(partial), words.first(words.size() - 1));
     words.back() = static_cast<std::int64_t>(rows_of(partial));
   }
   Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
-                   std::span<std::byte> out) const override {
-    const Bytes size = kind_->from_words(sums.first(sums.size() - 1), rank_count, digest, without_count(out));
+                   std::span<std::byte> out) const noexcept override {
+    const auto kinds = sums.first(sums.size() - 1);
+    const Bytes size = kind_->added_words()->from_words(kinds, rank_count, digest, without_count(out));
     return with_count(out, size, static_cast<Count>(sums.back()));
   }
 
- private:
   std::unique_ptr<PartialKind> kind_;
   Bytes row_bytes_;
 };

@@ -5,6 +5,7 @@
 // A partial of any kind begins with a Header. Types are erased here once: schedules and transports see bytes only.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,20 @@ struct Block {
   Bytes row_stride = 0;
 };
 
+/// What a builder offers whose kind wants a first sweep over all rows.
+class Surveyor {
+ public:
+  /// Takes notice of rows that will be pushed.
+  virtual void survey(const Block& block) = 0;
+  /// Writes what was found out about them, and forgets it.
+  virtual void write_survey(std::span<std::byte> out) = 0;
+  /// Learns, for all rounds to come, what all ranks found out.
+  virtual void expect(std::span<const std::byte> surveyed) = 0;
+
+ protected:
+  ~Surveyor() = default;
+};
+
 /// Takes in one worker's data block by block, in any order of indices, and becomes a partial. One thread at a time.
 /// Keeps its memory over `clear`, so that a second round of the same shape does not allocate.
 class Builder {
@@ -47,23 +62,59 @@ class Builder {
   /// round: `clear` comes before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
 
-  /// A first sweep, where the kind's `survey_bytes` asks for one: takes notice of rows that will be pushed, writes what
-  /// was found out about them and forgets it, and learns, for all rounds to come, what all ranks found out.
-  virtual void survey(const Block& /*block*/) {}
-  virtual void write_survey(std::span<std::byte> /*out*/) {}
-  virtual void expect(std::span<const std::byte> /*surveyed*/) {}
+  /// Null unless the kind's `survey_bytes` asks for a first sweep.
+  virtual Surveyor* surveyor() noexcept { return nullptr; }
 };
 
-/// A partial whose rows of values stand apart from its head; null: the head is all there is, in one piece or failed.
-struct Split {
+/// A partial: a head, and its values, which stand elsewhere or, where `values` is null, behind the head as its last
+/// bytes. A failed partial is a head alone, of one Header.
+struct Partial {
+  Partial() = default;
+  /// In one piece.
+  template <std::convertible_to<std::span<const std::byte>> Memory>
+  Partial(const Memory& whole) : head(whole) {}  // NOLINT(google-explicit-constructor)
+  Partial(std::span<const std::byte> head_bytes, const std::byte* where) : head(head_bytes), values(where) {}
+
   std::span<const std::byte> head;
   const std::byte* values = nullptr;
 };
 
-/// Room for one.
-struct SplitRoom {
+/// Room for a partial, in one piece where `values` is empty.
+struct Room {
   std::span<std::byte> head;
-  std::span<std::byte> values;
+  std::span<std::byte> values = {};
+};
+
+/// What a kind offers whose partials may have their values apart, so that wide rows need not be copied.
+class ValuesApart {
+ public:
+  /// Bytes of the head that opens a partial in one piece, at most all of them; and of the values that belong to a head.
+  virtual Bytes head_bytes(std::span<const std::byte> whole) const noexcept = 0;
+  virtual Bytes values_bytes(std::span<const std::byte> head) const noexcept = 0;
+  /// Writes the head of the partial of one row, which is its values; returns its size.
+  virtual Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const noexcept = 0;
+  /// Merges two partials of one row of values each into one such partial. Its values go to `values` as results have
+  /// them; `head` may be that of an operand. Nothing where the partials are something else.
+  virtual std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
+                                                 std::byte* values) const = 0;
+
+ protected:
+  ~ValuesApart() = default;
+};
+
+/// What a kind offers whose partials can be added as 64-bit words, for schedules that leave the adding to the
+/// transport. The words carry the header too.
+class AddedWords {
+ public:
+  /// How many words stand for a partial.
+  virtual Count word_count() const noexcept = 0;
+  virtual void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept = 0;
+  /// Writes the partial that the sums over `rank_count` ranks stand for; returns its size.
+  virtual Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                           std::span<std::byte> out) const noexcept = 0;
+
+ protected:
+  ~AddedWords() = default;
 };
 
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
@@ -76,7 +127,7 @@ class PartialKind {
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
   /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Bytes of a partial of exactly `rows`; of one at full width where the values have a say.
+  /// Bytes of a partial of exactly `rows`; at full width where the values have a say.
   virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
   /// Whether that is the same for all rows but none.
   virtual bool has_fixed_size() const noexcept { return true; }
@@ -87,56 +138,29 @@ class PartialKind {
 
   virtual std::unique_ptr<Builder> builder() const = 0;
 
-  /// Bytes that a first sweep over the rows of all ranks finds out, merged byte by byte by maximum; 0: none is needed.
-  virtual Bytes survey_bytes() const noexcept { return 0; }
-
   /// Merges two partials into `out`, which overlaps neither; `left` stands before `right` in rank order where that
   /// counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a header is
-  /// written. Returns the size; a result that does not fit `out` has status transport_failed.
-  virtual Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-                      std::span<std::byte> out) const = 0;
+  /// written. A result that does not fit `out` has status transport_failed. Operands and room are in one piece unless
+  /// the kind has `values_apart`.
+  virtual Partial merge(const Partial& left, const Partial& right, const Room& out) const = 0;
 
   /// Turns the partial of all `element_count` rows (unknown_count: as many as there are) into the result's values.
-  /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning.
-  virtual Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                        std::byte* spare) const = 0;
+  /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning. `values` may be the
+  /// partial's own where it was merged to the result.
+  virtual Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const = 0;
 
-  /// Whether partials may have their values apart, so that wide rows need not be copied: then what follows is offered.
-  /// A partial in one piece is its head with the values behind it.
-  virtual bool splits() const noexcept { return false; }
-  /// Of the head that opens a partial's bytes, at most all of them; and of the values that belong to a head.
-  virtual Bytes head_bytes(std::span<const std::byte> partial) const { return partial.size(); }
-  virtual Bytes values_bytes(std::span<const std::byte> /*head*/) const { return 0; }
-  /// Writes the head of the partial of one row, which is its values; returns its size.
-  virtual Bytes write_head_of_row(const Header& /*header*/, Index /*row*/, std::span<std::byte> /*head*/) const {
-    return 0;
-  }
-  /// As `merge`; the room has the working capacity.
-  virtual Split merge_split(const Split& /*left*/, const Split& /*right*/, const SplitRoom& /*out*/) const {
-    return {};
-  }
-  /// The same of two partials of a row each that become one, as results have it: into `values`, where the result is
-  /// due. Nothing where they are something else. `head` may be that of one of them.
-  virtual std::optional<Split> merge_to_result(const Split& /*left*/, const Split& /*right*/,
-                                               std::span<std::byte> /*head*/, std::byte* /*values*/) const {
-    return std::nullopt;
-  }
-  /// As `finish`; `values` are the partial's own where it was merged to the result.
-  virtual Status finish_split(const Split& /*partial*/, Count /*element_count*/, std::byte* /*values*/,
-                              std::byte* /*spare*/) const {
-    return Status::unsupported;
-  }
-
-  /// For schedules that leave the adding to the transport: how many 64-bit words, added over all ranks, stand for a
-  /// partial; 0 where that does not work. The words carry the header too.
-  virtual Count word_count() const noexcept { return 0; }
-  virtual void to_words(std::span<const std::byte> /*partial*/, std::span<std::int64_t> /*words*/) const {}
-  /// Writes the partial that the sums over `rank_count` ranks stand for; returns its size.
-  virtual Bytes from_words(std::span<const std::int64_t> /*sums*/, std::uint32_t /*rank_count*/,
-                           std::uint64_t /*digest*/, std::span<std::byte> /*out*/) const {
-    return 0;
-  }
+  /// Bytes that a first sweep over the rows of all ranks finds out, merged byte by byte by maximum; 0: none is needed.
+  virtual Bytes survey_bytes() const noexcept { return 0; }
+  /// What only some kinds offer; null where this one does not.
+  virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
+  virtual const AddedWords* added_words() const noexcept { return nullptr; }
 };
+
+/// Merges partials in one piece into another; returns its size.
+inline Bytes merge(const PartialKind& kind, std::span<const std::byte> left, std::span<const std::byte> right,
+                   std::span<std::byte> out) {
+  return kind.merge(left, right, {out}).head.size();
+}
 
 /// The header of a slot's bytes; its status is one that there is, whatever arrived.
 Header header_of(std::span<const std::byte> bytes) noexcept;
@@ -151,5 +175,9 @@ MergedHeader merge_headers(std::span<const std::byte> left, std::span<const std:
 
 /// Writes a header alone; returns its size.
 Bytes write_failure(std::span<std::byte> out, Header header, Status status) noexcept;
+/// The same as a partial.
+inline Partial failed(const Room& out, const Header& header, Status status) noexcept {
+  return out.head.first(write_failure(out.head, header, status));
+}
 
 }  // namespace steadfold::arithmetic

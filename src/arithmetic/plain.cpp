@@ -73,27 +73,27 @@ class PlainKind final : public PartialKind {
   Bytes value_bytes() const noexcept override { return stride_; }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
 
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override {
-    const auto [header, ok] = merge_headers(left, right);
-    if (!ok) return write_failure(out, header, header.status);
-    if (!well_formed(left) || !well_formed(right) || out.size() < sizeof(Prefix) + stride_)
-      return write_failure(out, header, Status::transport_failed);
-    if (rows_of(left) == 0 || rows_of(right) == 0) {
-      const auto whole = rows_of(left) == 0 ? right : left;
+  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+    const std::span<std::byte> out = room.head;
+    const auto [header, ok] = merge_headers(left.head, right.head);
+    if (!ok) return failed(room, header, header.status);
+    if (!well_formed(left.head) || !well_formed(right.head) || out.size() < sizeof(Prefix) + stride_)
+      return failed(room, header, Status::transport_failed);
+    if (rows_of(left.head) == 0 || rows_of(right.head) == 0) {
+      const auto whole = rows_of(left.head) == 0 ? right.head : left.head;
       std::memcpy(out.data(), whole.data(), whole.size());
       set_header(out, header);
-      return whole.size();
+      return out.first(whole.size());
     }
-    const Prefix prefix{.header = header, .row_count = rows_of(left) + rows_of(right)};
+    const Prefix prefix{.header = header, .row_count = rows_of(left.head) + rows_of(right.head)};
     std::memcpy(out.data(), &prefix, sizeof prefix);
-    if (combine(op_, values_of(left), values_of(right), out.data() + sizeof prefix, columns_) != 0)
-      return write_failure(out, header, Status::operator_failed);
-    return sizeof prefix + stride_;
+    if (combine(op_, values_of(left.head), values_of(right.head), out.data() + sizeof prefix, columns_) != 0)
+      return failed(room, header, Status::operator_failed);
+    return out.first(sizeof prefix + stride_);
   }
 
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* /*spare*/) const override {
+  Status finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+    const std::span<const std::byte> partial = whole.head;
     const Status status = header_of(partial).status;
     if (status != Status::ok) return status;
     if (!well_formed(partial)) return Status::transport_failed;

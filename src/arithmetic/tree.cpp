@@ -67,40 +67,32 @@ struct Survey {
   }
 };
 
-/// Where a record goes: in one piece, or its values elsewhere.
-class Target {
- public:
-  explicit Target(std::span<std::byte> whole) : head_(whole) {}
-  explicit Target(const SplitRoom& room) : head_(room.head), values_(room.values), is_split_(true) {}
+/// Room for `bytes` of values that belong to a head of so many intervals; null where there is none.
+std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
+  const Bytes head = head_of(interval_count);
+  if (head > out.head.size()) return nullptr;
+  const std::span<std::byte> values = out.values.empty() ? out.head.subspan(head) : out.values;
+  return bytes > values.size() ? nullptr : values.data();
+}
 
-  std::span<std::byte> head() const { return head_; }
-  /// Room for `bytes` of values behind the head of so many intervals; null where there is none.
-  std::byte* values(Count interval_count, Bytes bytes) const {
-    const Bytes head = head_of(interval_count);
-    if (head > head_.size() || bytes > (is_split_ ? values_.size() : head_.size() - head)) return nullptr;
-    return is_split_ ? values_.data() : head_.data() + head;
-  }
-
- private:
-  std::span<std::byte> head_;
-  std::span<std::byte> values_;
-  bool is_split_ = false;
-};
+/// The record that was written to `out`, its values to `values`.
+Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
+  const Bytes head = head_of(interval_count);
+  if (out.values.empty()) return out.head.first(head + value_bytes);
+  return {out.head.first(head), values};
+}
 
 /// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
-/// `sources` is called three times: to survey, to combine, to list the intervals. Gives where the values went.
+/// `sources` is called three times: to survey, to combine, to list the intervals.
 template <class Sources>
-Split assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Target& out) {
+Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out) {
   const Bytes stride = op.element_bytes * columns;
-  const auto failure = [&](Status status) -> Split {
-    return {out.head().first(write_failure(out.head(), header, status)), nullptr};
-  };
   Survey survey;
   sources([&](Interval interval, const std::byte*) { survey.take(interval); });
   survey.close();
-  if (survey.overlap) return failure(Status::overlap);
-  std::byte* const values = out.values(survey.interval_count, survey.stack_nodes * stride);
-  if (values == nullptr) return failure(Status::transport_failed);
+  if (survey.overlap) return failed(out, header, Status::overlap);
+  std::byte* const values = room_for_values(out, survey.interval_count, survey.stack_nodes * stride);
+  if (values == nullptr) return failed(out, header, Status::transport_failed);
 
   NodeStack stack(op, columns, values);
   bool ok = true;
@@ -112,11 +104,10 @@ Split assemble(const Operator& op, Count columns, const Header& header, const So
       rest.begin = node.end();
     }
   });
-  if (!ok) return failure(Status::operator_failed);
+  if (!ok) return failed(out, header, Status::operator_failed);
   stack.settle();
 
-  const std::span<std::byte> head = out.head();
-  auto* const table = reinterpret_cast<Interval*>(head.data() + sizeof(Prefix));
+  auto* const table = reinterpret_cast<Interval*>(out.head.data() + sizeof(Prefix));
   Interval* last = table - 1;
   sources([&](Interval interval, const std::byte*) {
     if (last >= table && last->end == interval.begin)
@@ -127,8 +118,8 @@ Split assemble(const Operator& op, Count columns, const Header& header, const So
   const Prefix prefix{.header = header,
                       .interval_count = static_cast<std::uint32_t>(survey.interval_count),
                       .node_count = survey.node_count};
-  std::memcpy(head.data(), &prefix, sizeof prefix);
-  return {head.first(head_of(survey.interval_count)), values};
+  std::memcpy(out.head.data(), &prefix, sizeof prefix);
+  return written(out, survey.interval_count, values, survey.node_count * stride);
 }
 
 /// With NaNs as results have them, piece by piece, while what was combined is in the cache.
@@ -147,8 +138,8 @@ int combine_to_result(const Operator& op, const std::byte* left, const std::byte
 
 /// Siblings, as partners' records are: one operation and nothing to keep account of. Nothing where they are something
 /// else, or there is no room. `is_result`: what comes out are the values of the result.
-std::optional<Split> merge_siblings(const Operator& op, Count columns, const Split& left, const Split& right,
-                                    const Target& out, bool is_result) {
+std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
+                                      const Room& out, bool is_result) {
   const Bytes stride = op.element_bytes * columns;
   const LoneNode a = lone_node(left, stride);
   const LoneNode b = lone_node(right, stride);
@@ -157,22 +148,14 @@ std::optional<Split> merge_siblings(const Operator& op, Count columns, const Spl
   const LoneNode& lower = is_ascending ? a : b;
   const LoneNode& upper = is_ascending ? b : a;
   const Interval both{lower.interval.begin, upper.interval.end};
-  std::byte* const values = out.values(1, stride);
+  std::byte* const values = room_for_values(out, 1, stride);
   if (lower.interval.end != upper.interval.begin || !is_node(both) || values == nullptr) return std::nullopt;
-  const std::span<std::byte> head = out.head();
   const Header& header = a.prefix.header;
-  const int failed = is_result ? combine_to_result(op, lower.value, upper.value, values, columns)
-                               : combine(op, lower.value, upper.value, values, columns);
-  if (failed != 0) return Split{head.first(write_failure(head, header, Status::operator_failed)), nullptr};
-  return Split{head.first(write_head(head, header, std::span(&both, 1), 1)), values};
-}
-
-/// The size of what was assembled in one piece.
-Bytes whole_size(const Split& record, Bytes stride) {
-  if (record.values == nullptr) return record.head.size();
-  Prefix prefix;
-  std::memcpy(&prefix, record.head.data(), sizeof prefix);
-  return record.head.size() + prefix.node_count * stride;
+  const int wrong = is_result ? combine_to_result(op, lower.value, upper.value, values, columns)
+                              : combine(op, lower.value, upper.value, values, columns);
+  if (wrong != 0) return failed(out, header, Status::operator_failed);
+  write_head(out.head, header, std::span(&both, 1), 1);
+  return written(out, 1, values, stride);
 }
 
 /// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
@@ -212,7 +195,7 @@ class TreeBuilder final : public Builder {
     const auto sources = [this](auto visit) {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
     };
-    return whole_size(assemble(op_, columns_, {}, sources, Target(out)), stride_);
+    return assemble(op_, columns_, {}, sources, {out}).head.size();
   }
 
  private:
@@ -341,7 +324,7 @@ class TreeBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class TreeKind final : public PartialKind {
+class TreeKind final : public PartialKind, private ValuesApart {
  public:
   TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -361,49 +344,21 @@ class TreeKind final : public PartialKind {
 
   std::unique_ptr<Builder> builder() const override { return std::make_unique<TreeBuilder>(op_, columns_); }
 
-  Bytes merge(std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) const override {
-    return whole_size(merge({left, nullptr}, {right, nullptr}, Target(out)), stride_);
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
+    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false)) return *merged;
+    const auto [header, ok] = merge_headers(left.head, right.head);
+    if (!ok) return failed(out, header, header.status);
+    const auto a = parse(left, stride_);
+    const auto b = parse(right, stride_);
+    if (!a || !b) return failed(out, header, Status::transport_failed);
+    const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
+    return assemble(op_, columns_, header, sources, out);
   }
 
-  Status finish(std::span<const std::byte> partial, Count element_count, std::byte* values,
-                std::byte* spare) const override {
-    return finish_split({partial, nullptr}, element_count, values, spare);
-  }
-
-  bool splits() const noexcept override { return true; }
-
-  Bytes head_bytes(std::span<const std::byte> partial) const override {
-    Prefix prefix;
-    if (header_of(partial).status != Status::ok || partial.size() < sizeof prefix)
-      return std::min(partial.size(), sizeof(Header));
-    std::memcpy(&prefix, partial.data(), sizeof prefix);
-    return std::min(partial.size(), head_of(prefix.interval_count));
-  }
-
-  Bytes values_bytes(std::span<const std::byte> head) const override {
-    Prefix prefix;
-    if (head.size() < sizeof prefix) return 0;
-    std::memcpy(&prefix, head.data(), sizeof prefix);
-    return prefix.node_count * stride_;
-  }
-
-  Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const override {
-    const Interval interval{row, row + 1};
-    return write_head(head, header, std::span(&interval, 1), 1);
-  }
-
-  Split merge_split(const Split& left, const Split& right, const SplitRoom& out) const override {
-    return merge(left, right, Target(out));
-  }
-
-  std::optional<Split> merge_to_result(const Split& left, const Split& right, std::span<std::byte> head,
-                                       std::byte* values) const override {
-    return merge_siblings(op_, columns_, left, right, Target(SplitRoom{head, {values, stride_}}), true);
-  }
+  const ValuesApart* values_apart() const noexcept override { return this; }
 
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
-  Status finish_split(const Split& partial, Count element_count, std::byte* values, std::byte* spare) const override {
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
     const Status status = header_of(partial.head).status;
     if (status != Status::ok) return status;
     const auto record = parse(partial, stride_);
@@ -419,18 +374,29 @@ class TreeKind final : public PartialKind {
   }
 
  private:
-  Split merge(const Split& left, const Split& right, const Target& out) const {
-    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false)) return *merged;
-    const auto [header, ok] = merge_headers(left.head, right.head);
-    const auto failure = [&](Status status) -> Split {
-      return {out.head().first(write_failure(out.head(), header, status)), nullptr};
-    };
-    if (!ok) return failure(header.status);
-    const auto a = parse(left, stride_);
-    const auto b = parse(right, stride_);
-    if (!a || !b) return failure(Status::transport_failed);
-    const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
-    return assemble(op_, columns_, header, sources, out);
+  Bytes head_bytes(std::span<const std::byte> whole) const noexcept override {
+    Prefix prefix;
+    if (header_of(whole).status != Status::ok || whole.size() < sizeof prefix)
+      return std::min(whole.size(), sizeof(Header));
+    std::memcpy(&prefix, whole.data(), sizeof prefix);
+    return std::min(whole.size(), head_of(prefix.interval_count));
+  }
+
+  Bytes values_bytes(std::span<const std::byte> head) const noexcept override {
+    Prefix prefix;
+    if (head.size() < sizeof prefix) return 0;
+    std::memcpy(&prefix, head.data(), sizeof prefix);
+    return prefix.node_count * stride_;
+  }
+
+  Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const noexcept override {
+    const Interval interval{row, row + 1};
+    return write_head(head, header, std::span(&interval, 1), 1);
+  }
+
+  std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
+                                         std::byte* values) const override {
+    return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true);
   }
 
   /// A result may alias left but not right, so the running value changes places with each step and ends in `values`.

@@ -54,7 +54,7 @@ inline bool is_sound(const Record& record) {
 }
 
 /// Nothing when the bytes are no record: they came from elsewhere and are not to be trusted.
-inline std::optional<Record> parse(const Split& partial, Bytes stride) {
+inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   const std::span<const std::byte> bytes = partial.head;
   Prefix prefix;
   if (bytes.size() < sizeof prefix) return std::nullopt;
@@ -86,7 +86,7 @@ struct LoneNode {
   const std::byte* value = nullptr;  // null: it is something else
 };
 
-inline LoneNode lone_node(const Split& partial, Bytes stride) {
+inline LoneNode lone_node(const Partial& partial, Bytes stride) {
   LoneNode node;
   constexpr Bytes head = sizeof node.prefix + sizeof node.interval;
   const bool is_whole = partial.values == nullptr;

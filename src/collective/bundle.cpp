@@ -87,36 +87,36 @@ bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
   return true;
 }
 
-Bytes Bundle::lift(std::uint32_t /*segment*/, const Covers& covers, std::span<std::byte> out) {
-  return write({.digest = digest_}, out,
-               [&](std::size_t i, std::span<std::byte> room) { return members_[i]->lift(only_segment, covers, room); });
+Partial Bundle::lift(std::uint32_t /*segment*/, const Covers& covers, std::span<std::byte> out) {
+  return out.first(write({.digest = digest_}, out, [&](std::size_t i, std::span<std::byte> room) {
+    return members_[i]->lift(only_segment, covers, room).head.size();
+  }));
 }
 
-Bytes Bundle::merge(std::uint32_t /*segment*/, std::span<const std::byte> left, std::span<const std::byte> right,
-                    std::span<std::byte> out) {
-  const Header header = arithmetic::merge_headers(left, right).header;
-  if (!well_formed(left) || !well_formed(right) || header.status == Status::mismatch)
-    return arithmetic::write_failure(out, header, worse(header.status, Status::transport_failed));
-  Members lefts(left, prefix());
-  Members rights(right, prefix());
-  return write(header, out, [&](std::size_t i, std::span<std::byte> room) {
-    return members_[i]->merge(only_segment, lefts.next(), rights.next(), room);
-  });
+Partial Bundle::merge(std::uint32_t /*segment*/, const Partial& left, const Partial& right, const Room& out) {
+  const Header header = arithmetic::merge_headers(left.head, right.head).header;
+  if (!well_formed(left.head) || !well_formed(right.head) || header.status == Status::mismatch)
+    return arithmetic::failed(out, header, worse(header.status, Status::transport_failed));
+  Members lefts(left.head, prefix());
+  Members rights(right.head, prefix());
+  return out.head.first(write(header, out.head, [&](std::size_t i, std::span<std::byte> room) {
+    return members_[i]->merge(only_segment, lefts.next(), rights.next(), {room}).head.size();
+  }));
 }
 
-Bytes Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, std::span<const std::byte> partial,
-                     std::span<std::byte> out) {
-  Header header = arithmetic::header_of(partial);
-  if (!well_formed(partial)) return arithmetic::write_failure(out, header, Status::transport_failed);
-  Members partials(partial, prefix());
+Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Partial& partial, const Room& room) {
+  const std::span<std::byte> out = room.head;
+  Header header = arithmetic::header_of(partial.head);
+  if (!well_formed(partial.head)) return arithmetic::failed(room, header, Status::transport_failed);
+  Members partials(partial.head, prefix());
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto room = out.subspan(value_at_[i], value_at_[i + 1] - value_at_[i]);
-    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), room);
-    std::memset(room.data() + size, 0, room.size() - size);
-    header.status = worse(header.status, arithmetic::header_of(room).status);
+    const auto place = out.subspan(value_at_[i], value_at_[i + 1] - value_at_[i]);
+    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), {place}).head.size();
+    std::memset(place.data() + size, 0, place.size() - size);
+    header.status = worse(header.status, arithmetic::header_of(place).status);
   }
   arithmetic::set_header(out, header);
-  return value_at_.back();
+  return out.first(value_at_.back());
 }
 
 std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const std::byte> value) const noexcept {
@@ -124,13 +124,13 @@ std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const 
   return value.subspan(value_at_[member], value_at_[member + 1] - value_at_[member]);
 }
 
+WordContent* Bundle::words() noexcept {
+  return std::ranges::all_of(members_, [](const auto& each) { return each->words() != nullptr; }) ? this : nullptr;
+}
+
 std::size_t Bundle::word_count(std::uint32_t segment) const {
   std::size_t sum = 0;
-  for (const auto& each : members_) {
-    const std::size_t words = each->word_count(segment);
-    if (words == 0) return 0;
-    sum += words;
-  }
+  for (const auto& each : members_) sum += each->words()->word_count(segment);
   return sum;
 }
 
@@ -139,8 +139,9 @@ void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial,
   Members partials(partial, prefix());
   std::size_t at = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const std::size_t count = members_[i]->word_count(segment);
-    members_[i]->to_words(segment, is_readable ? partials.next() : partial, words.subspan(at, count));
+    WordContent& member = *members_[i]->words();
+    const std::size_t count = member.word_count(segment);
+    member.to_words(segment, is_readable ? partials.next() : partial, words.subspan(at, count));
     at += count;
   }
 }
@@ -148,10 +149,11 @@ void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial,
 Bytes Bundle::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
   std::size_t at = 0;
   return write({.digest = digest_}, out, [&](std::size_t i, std::span<std::byte> room) {
-    const std::size_t count = members_[i]->word_count(segment);
+    WordContent& member = *members_[i]->words();
+    const std::size_t count = member.word_count(segment);
     const auto part = sums.subspan(at, count);
     at += count;
-    return members_[i]->from_words(segment, part, room);
+    return member.from_words(segment, part, room);
   });
 }
 

@@ -15,7 +15,7 @@
 namespace steadfold::collective {
 
 /// Has one segment. The members must outlive it.
-class Bundle final : public Content {
+class Bundle final : public Content, private WordContent {
  public:
   Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest);
 
@@ -25,16 +25,16 @@ class Bundle final : public Content {
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
-  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
-               std::span<std::byte> out) override;
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  /// If all members have them.
+  WordContent* words() noexcept override;
+
+ private:
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
-
- private:
   template <class WriteMember>
   Bytes write(Header header, std::span<std::byte> out, const WriteMember& write_member) const;
   bool well_formed(std::span<const std::byte> partial) const noexcept;

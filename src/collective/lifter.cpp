@@ -45,7 +45,8 @@ void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count
 }
 
 void survey_rows(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
-  visit_rows(placed, first, last, [&](Interval rows, Count row) { builder.survey(block_of(placed, rows, row)); });
+  visit_rows(placed, first, last,
+             [&](Interval rows, Count row) { builder.surveyor()->survey(block_of(placed, rows, row)); });
 }
 
 Count count_of(const Placed& placed) {
@@ -73,7 +74,7 @@ Bytes Lifter::lift(const Placed& rows, Crew& crew, unsigned threads, std::span<s
   if (threads <= 1) return alone(rows, out);
   crew.run(threads, [&](unsigned member) {
     Share& mine = shares_[member];
-    if (!expected_.empty()) mine.builder->expect(expected_);
+    if (!expected_.empty()) mine.builder->surveyor()->expect(expected_);
     mine.builder->clear();
     push(*mine.builder, rows, mine.first, mine.last);
     mine.size = mine.builder->write(mine.partial);
@@ -85,12 +86,12 @@ void Lifter::survey(const Placed& rows, Crew& crew, unsigned threads, std::span<
   threads = divide(rows, crew, threads);
   if (threads <= 1) {
     survey_rows(*builder_, rows, 0, to_the_end);
-    return builder_->write_survey(out);
+    return builder_->surveyor()->write_survey(out);
   }
   crew.run(threads, [&](unsigned member) {
     Share& mine = shares_[member];
     survey_rows(*mine.builder, rows, mine.first, mine.last);
-    mine.builder->write_survey(mine.partial);
+    mine.builder->surveyor()->write_survey(mine.partial);
   });
   std::ranges::copy_n(shares_[0].partial.begin(), static_cast<std::ptrdiff_t>(out.size()), out.begin());
   for (unsigned i = 1; i < threads; ++i)
@@ -99,7 +100,7 @@ void Lifter::survey(const Placed& rows, Crew& crew, unsigned threads, std::span<
 
 void Lifter::expect(std::span<const std::byte> surveyed) {
   expected_.assign(surveyed.begin(), surveyed.end());
-  if (!expected_.empty()) builder_->expect(expected_);
+  if (!expected_.empty()) builder_->surveyor()->expect(expected_);
 }
 
 Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
@@ -143,7 +144,8 @@ std::span<const std::byte> Lifter::merged(unsigned threads, std::span<std::byte>
   std::span<const std::byte> all = std::span(shares_[0].partial).first(shares_[0].size);
   for (unsigned i = 1; i < threads; ++i) {
     const std::span<std::byte> room = i + 1 == threads ? out : std::span(shares_[i].merged);
-    all = room.first(kind_->merge(all, std::span(shares_[i].partial).first(shares_[i].size), room));
+    const auto mine = std::span(shares_[i].partial).first(shares_[i].size);
+    all = room.first(arithmetic::merge(*kind_, all, mine, room));
   }
   return all;
 }

@@ -26,15 +26,17 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
                          std::uint32_t tag, std::uint32_t ports)
     : program_(&program),
       content_(&content),
+      apart_(content.apart()),
       rank_count_(transport.rank_count()),
       places_(program.slots().size()),
       value_places_(program.segments(), schedule::Program::no_place),
       send_ports_(ports),
       receive_ports_(ports) {
-  for (std::uint32_t s = 0; s < program.segments(); ++s) split_segments_.push_back(content.is_split(s));
+  for (std::uint32_t s = 0; s < program.segments(); ++s)
+    apart_segments_.push_back(apart_ != nullptr && apart_->is_apart(s));
   for (const Step& step : program.steps()) {
-    if (step.covers.is_part() || step.covers.ranks.count > 0)
-      head_room_ = std::max(head_room_, content.head_capacity(step.covers, step.target.segment));
+    if (apart_ != nullptr && (step.covers.is_part() || step.covers.ranks.count > 0))
+      head_room_ = std::max(head_room_, apart_->head_capacity(step.covers, step.target.segment));
   }
   head_room_ = (std::max(head_room_, sizeof(Header)) + cache_line - 1) / cache_line * cache_line;
   std::vector<Bytes> landing(program.landing_count(), 0);
@@ -59,13 +61,13 @@ Bytes SlotMachine::most_in_message(const Step& step, std::size_t slots) const {
   const Slot slot = step.target;
   const Bytes whole =
       is_value(slot) ? content_->value_capacity(slot.segment) : content_->partial_capacity(step.covers, slot.segment);
-  return is_split(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
+  return is_apart(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
 }
 
 /// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
 /// that size, and the two change places.
 void SlotMachine::make_slots() {
-  const auto room = [&](Slot slot, Bytes whole) { return is_split(slot) ? head_room_ + whole : whole; };
+  const auto room = [&](Slot slot, Bytes whole) { return is_apart(slot) ? head_room_ + whole : whole; };
   std::vector<Bytes> largest(program_->segments(), sizeof(Header));
   for (const Step& step : program_->steps()) {
     if (step.target.kind != SlotKind::partial) continue;
@@ -98,7 +100,7 @@ void SlotMachine::make_slots() {
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
     const auto message = program_->message(ticket);
     const Step& last = message.back();
-    if (last.kind == StepKind::add_words) words_[ticket].resize(content_->word_count(last.left.segment));
+    if (last.kind == StepKind::add_words) words_[ticket].resize(content_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
     for (const Step& step : message) most += bytes_in_message(left(step).capacity, message.size());
@@ -125,7 +127,7 @@ void SlotMachine::find_ways_to_result() {
       return by != nullptr && (by->left == slot || by->right == slot);
     };
     if (step.kind == StepKind::finish)
-      to_result_[i] = gives_result && (is_split(step.target) || next[places.target] == nullptr);
+      to_result_[i] = gives_result && (is_apart(step.target) || next[places.target] == nullptr);
     if (step.kind == StepKind::merge) to_result_[i] = is_finished[places.target];
     if (step.kind == StepKind::receive) to_result_[i] = is_copied[places.target];
     const bool ends = step.kind == StepKind::finish && to_result_[i] && !reads(next[places.left], step.left);
@@ -159,27 +161,33 @@ void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcep
 }
 
 void SlotMachine::compute(const Step& step) {
-  if (is_split(step.target)) return compute_split(step);
   Place& to = target(step);
   const std::uint32_t segment = step.target.segment;
-  if (step.kind == StepKind::lift) {
-    written(to, content_->lift(segment, step.covers, {to.data, to.capacity}), 0);
-  } else if (step.kind == StepKind::merge) {
-    compute_merge(step);
-  } else if (step.kind == StepKind::copy) {
-    const Place& from = left(step);
-    const bool fits = from.size <= to.capacity;
-    if (fits) std::memcpy(to.data, from.data, from.size);
-    written(to, fits ? from.size : 0, from.ready);
-  } else if (std::byte* const place = step.kind == StepKind::finish ? way_to_result(step) : nullptr) {
-    const Place& from = left(step);
-    const SplitRoom out{{to.data, sizeof(Header)}, {place, to.capacity - sizeof(Header)}};
-    written(to, content_->finish_split(segment, step.covers, held(from), out), from.ready);
-  } else if (step.kind == StepKind::finish) {
-    const Place& from = left(step);
-    const Bytes size = content_->finish(segment, step.covers, {from.data, from.size}, {to.data, to.capacity});
-    written(to, size, from.ready);
+  switch (step.kind) {
+    case StepKind::lift: return written(to, content_->lift(segment, step.covers, {to.data, to.capacity}), 0);
+    case StepKind::merge: return compute_merge(step);
+    case StepKind::copy: return compute_copy(step);
+    case StepKind::finish: {
+      const Place& from = left(step);
+      const Partial value = content_->finish(segment, step.covers, held(from), room_for(step, to.data));
+      return written(to, value, from.ready);
+    }
+    default: break;
   }
+}
+
+/// Where a step writes its target, whose head begins at `data`. Values that stand apart go to the result if they are
+/// the result's; so do narrow ones that nothing reads afterwards.
+Room SlotMachine::room_for(const Step& step, std::byte* data) {
+  const Place& to = target(step);
+  if (is_apart(step.target)) {
+    std::byte* const due =
+        step.target == schedule::value(0, step.target.segment) ? result(step.target.segment) : nullptr;
+    return {{data, head_room_}, {due != nullptr ? due : data + head_room_, to.capacity - head_room_}};
+  }
+  std::byte* const due = step.kind == StepKind::finish ? way_to_result(step) : nullptr;
+  if (due == nullptr) return {{data, to.capacity}};
+  return {{data, sizeof(Header)}, {due, to.capacity - sizeof(Header)}};
 }
 
 bool SlotMachine::merge_to_result(const Step& step) {
@@ -187,7 +195,7 @@ bool SlotMachine::merge_to_result(const Step& step) {
   Place& to = target(step);
   const std::uint32_t ready = std::max(left(step).ready, right(step).ready);
   const auto merged =
-      content_->merge_to_result(step.target.segment, held(left(step)), held(right(step)), {to.data, to.capacity});
+      apart_->merge_to_result(step.target.segment, held(left(step)), held(right(step)), {to.data, to.capacity});
   if (merged) written(to, *merged, ready);
   return merged.has_value();
 }
@@ -200,49 +208,21 @@ void SlotMachine::compute_merge(const Step& step) {
   const std::uint32_t ready = std::max(a.ready, b.ready);
   const bool in_place = &to == &a || &to == &b;
   std::byte*& scratch = scratch_[to.scratch];
-  std::byte* const out = in_place ? scratch : to.data;
-  const Bytes size = content_->merge(step.target.segment, {a.data, a.size}, {b.data, b.size}, {out, to.capacity});
+  const Room out = room_for(step, in_place ? scratch : to.data);
+  const Partial merged = content_->merge(step.target.segment, held(a), held(b), out);
   if (in_place) std::swap(to.data, scratch);
-  written(to, size, ready);
+  written(to, merged, ready);
 }
 
-std::byte* SlotMachine::values_room(const Place& place, Slot slot) const {
-  std::byte* const due = slot == schedule::value(0, slot.segment) ? result(slot.segment) : nullptr;
-  return due != nullptr ? due : place.data + head_room_;
-}
-
-void SlotMachine::compute_split(const Step& step) {
+void SlotMachine::compute_copy(const Step& step) {
+  const Place& from = left(step);
   Place& to = target(step);
-  const std::uint32_t segment = step.target.segment;
-  if (step.kind == StepKind::lift) {
-    written(to, content_->lift_split(segment, step.covers, {to.data, to.capacity}), 0);
-  } else if (step.kind == StepKind::merge && !merge_to_result(step)) {
-    const Place& a = left(step);
-    const Place& b = right(step);
-    const std::uint32_t ready = std::max(a.ready, b.ready);
-    const bool in_place = &to == &a || &to == &b;
-    Place out = to;
-    std::byte*& scratch = scratch_[to.scratch];
-    if (in_place) out.data = scratch;
-    const Split merged = content_->merge_split(segment, held(a), held(b), room_of(out));
-    if (in_place) std::swap(to.data, scratch);
-    written(to, merged, ready);
-  } else if (step.kind == StepKind::copy) {
-    copy_split(left(step), to, step.target);
-  } else if (step.kind == StepKind::finish) {
-    const Place& from = left(step);
-    const SplitRoom out{{to.data, head_room_}, {values_room(to, step.target), to.capacity - head_room_}};
-    written(to, content_->finish_split(segment, step.covers, held(from), out), from.ready);
-  }
-}
-
-void SlotMachine::copy_split(const Place& from, Place& to, Slot slot) {
-  std::memcpy(to.data, from.data, from.size);
-  std::byte* const values = values_room(to, slot);
-  const Bytes bytes = values_bytes(slot, held(from));
-  const bool fits = bytes <= to.capacity - head_room_;
-  if (fits && bytes > 0 && values != from.values) std::memcpy(values, from.values, bytes);
-  written(to, Split{{to.data, fits ? from.size : 0}, bytes > 0 ? values : nullptr}, from.ready);
+  const Room out = room_for(step, to.data);
+  const Bytes bytes = values_bytes(step.target, held(from));
+  if (from.size > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
+  std::memcpy(out.head.data(), from.data, from.size);
+  if (bytes > 0 && out.values.data() != from.values) std::memcpy(out.values.data(), from.values, bytes);
+  written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
 
 /// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
@@ -268,20 +248,20 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
   return copy;
 }
 
-/// What stands apart of a slot that is sent.
+/// The values of a slot that is sent, where they stand apart.
 std::span<const std::byte> SlotMachine::values_of(const Step& send) {
-  const Split from = held(left(send));
+  const Partial from = held(left(send));
   return {from.values, values_bytes(send.left, from)};
 }
 
-Bytes SlotMachine::values_bytes(Slot slot, const Split& split) const {
-  return split.values == nullptr ? 0 : content_->values_bytes(slot.segment, split.head, is_value(slot));
+Bytes SlotMachine::values_bytes(Slot slot, const Partial& partial) const {
+  return partial.values == nullptr ? 0 : apart_->values_bytes(slot.segment, partial.head, is_value(slot));
 }
 
-/// Bytes that begin with a head; null: the values stand behind it.
-Split SlotMachine::split(Slot slot, std::span<const std::byte> bytes, const std::byte* values) const {
-  const auto head = bytes.first(content_->head_bytes(slot.segment, bytes, is_value(slot)));
-  if (content_->values_bytes(slot.segment, head, is_value(slot)) == 0) return {head, nullptr};
+/// Bytes that begin with a head, and the values that belong to it; null: they stand behind it.
+Partial SlotMachine::taken_apart(Slot slot, std::span<const std::byte> whole, const std::byte* values) const {
+  const auto head = whole.first(apart_->head_bytes(slot.segment, whole, is_value(slot)));
+  if (apart_->values_bytes(slot.segment, head, is_value(slot)) == 0) return head;
   return {head, values != nullptr ? values : head.data() + head.size()};
 }
 
@@ -296,7 +276,7 @@ std::span<std::byte> SlotMachine::second_room(const Step& receive) {
 
 void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
-  const bool has_two_parts = is_split(step.target) && program_->message(ticket).size() == 1;
+  const bool has_two_parts = is_apart(step.target) && program_->message(ticket).size() == 1;
   switch (step.kind) {
     case StepKind::send:
       if (has_two_parts)
@@ -312,7 +292,7 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
       break;
     case StepKind::add_words: {
       const Place& from = left(step);
-      content_->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
+      content_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
     }
@@ -332,7 +312,8 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
   } else if (step.kind == StepKind::add_words) {
     Place& to = target(step);
     const bool failed = progress == transport::Progress::failed;
-    const Bytes size = failed ? 0 : content_->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
+    const Bytes size =
+        failed ? 0 : content_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
     written(to, size, 0);
   } else if (progress == transport::Progress::failed) {
     status_ = worse(status_, Status::transport_failed);
@@ -345,29 +326,29 @@ void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes
   const auto message = program_->message(ticket);
   const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
   const bool has_failed = progress == transport::Progress::failed;
-  if (message.size() == 1 && is_split(message.front().target))
-    return land_split(message.front(), has_failed ? 0 : arrived);
+  if (message.size() == 1 && is_apart(message.front().target))
+    return land_apart(message.front(), has_failed ? 0 : arrived);
   if (message.size() == 1) return written(target(message.front()), has_failed ? 0 : arrived, 0);
   const auto bytes = endpoint_->landing(number).first(has_failed ? 0 : arrived);
   Unpacker unpacker(bytes, message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
     target(step).data = slot.data();
-    if (is_split(step.target))
-      written(target(step), split(step.target, slot, nullptr), 0);
+    if (is_apart(step.target))
+      written(target(step), taken_apart(step.target, slot, nullptr), 0);
     else
       written(target(step), slot.size(), 0);
   }
 }
 
 /// The head says how much there is; what is something else is lost.
-void SlotMachine::land_split(const Step& step, Bytes arrived) noexcept {
+void SlotMachine::land_apart(const Step& step, Bytes arrived) noexcept {
   Place& to = target(step);
   const std::span<std::byte> room = second_room(step);
-  const Split landed = split(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
+  const Partial landed = taken_apart(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
   const Bytes values = values_bytes(step.target, landed);
   const bool is_sound = landed.head.size() + values == arrived && values <= room.size();
-  written(to, is_sound ? landed : Split{}, 0);
+  written(to, is_sound ? landed : Partial{}, 0);
 }
 
 /// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not

@@ -14,13 +14,45 @@
 
 namespace steadfold::collective {
 
-using arithmetic::Split;
-using arithmetic::SplitRoom;
+using arithmetic::Partial;
+using arithmetic::Room;
 using order::Bytes;
 using order::Rank;
 using schedule::Covers;
 
-/// What the slots of a machine hold, as bytes that begin with a Header. Segments are ranges of columns.
+/// What a content offers whose segments may be so wide that values stand apart from the heads of partials and values.
+/// They travel from where they are to where they are due, and may be the caller's own rows and results.
+class ApartContent {
+ public:
+  /// Whether they do in this segment.
+  virtual bool is_apart(std::uint32_t segment) const = 0;
+  virtual Bytes head_capacity(const Covers& covers, std::uint32_t segment) const = 0;
+  /// Bytes of the head that opens a slot's bytes, at most all of them; and of the values that belong to a head.
+  virtual Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const = 0;
+  virtual Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const = 0;
+  /// Where the segment's values, however narrow, may be written as soon as they are known; null: nowhere yet. `finish`
+  /// writes them there if its room says so. So does this merge, which may decline: see arithmetic::ValuesApart.
+  virtual std::byte* result(std::uint32_t segment) const = 0;
+  virtual std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                                 std::span<std::byte> head) = 0;
+
+ protected:
+  ~ApartContent() = default;
+};
+
+/// What a content offers whose partials the transport can add; see arithmetic::AddedWords.
+class WordContent {
+ public:
+  virtual std::size_t word_count(std::uint32_t segment) const = 0;
+  virtual void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) = 0;
+  virtual Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) = 0;
+
+ protected:
+  ~WordContent() = default;
+};
+
+/// What the slots of a machine hold: partials and values, whose bytes begin with a Header. Segments are ranges of
+/// columns.
 class Content {
  public:
   virtual ~Content() = default;
@@ -30,53 +62,15 @@ class Content {
   virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
 
-  /// Each writes `out` and returns the size. `lift` takes this rank's rows, or a part of them.
-  virtual Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
-  virtual Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
-                      std::span<std::byte> out) = 0;
-  /// Of what `covers` says; of all ranks where it is empty.
-  virtual Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
-                       std::span<std::byte> out) = 0;
+  /// Each writes to `out`. `lift` takes this rank's rows, or a part of them; its room is in one piece.
+  virtual Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
+  virtual Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) = 0;
+  /// The value of the rows that `covers` names, or of all ranks' rows where it names none.
+  virtual Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) = 0;
 
-  /// Whether a segment's values are so wide that they stand apart from the heads of partials and values: they travel
-  /// from where they are to where they are due, and may be the caller's own rows and results. The calls below take the
-  /// place of those above then; `lift_split` has room for the partial in one piece, `lone` is as for PartialKind.
-  virtual bool is_split(std::uint32_t /*segment*/) const { return false; }
-  virtual Bytes head_capacity(const Covers& /*covers*/, std::uint32_t /*segment*/) const { return 0; }
-  /// Of what opens a slot's bytes, at most all of them; and of the values that belong to a head.
-  virtual Bytes head_bytes(std::uint32_t /*segment*/, std::span<const std::byte> bytes, bool /*is_value*/) const {
-    return bytes.size();
-  }
-  virtual Bytes values_bytes(std::uint32_t /*segment*/, std::span<const std::byte> /*head*/, bool /*is_value*/) const {
-    return 0;
-  }
-  virtual Split lift_split(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> /*out*/) {
-    return {};
-  }
-  virtual Split merge_split(std::uint32_t /*segment*/, const Split& /*left*/, const Split& /*right*/,
-                            const SplitRoom& /*out*/) {
-    return {};
-  }
-  virtual Split finish_split(std::uint32_t /*segment*/, const Covers& /*covers*/, const Split& /*partial*/,
-                             const SplitRoom& /*out*/) {
-    return {};
-  }
-  /// Where the segment's values, however narrow, may be written as soon as they are known; null: nowhere yet. Where
-  /// there is a place, `finish_split` is called for it, and this, which may decline: see PartialKind.
-  virtual std::byte* result(std::uint32_t /*segment*/) const { return nullptr; }
-  virtual std::optional<Split> merge_to_result(std::uint32_t /*segment*/, const Split& /*left*/, const Split& /*right*/,
-                                               std::span<std::byte> /*head*/) {
-    return std::nullopt;
-  }
-
-  /// See PartialKind; 0 where the transport cannot do the adding.
-  virtual std::size_t word_count(std::uint32_t /*segment*/) const { return 0; }
-  virtual void to_words(std::uint32_t /*segment*/, std::span<const std::byte> /*partial*/,
-                        std::span<std::int64_t> /*words*/) {}
-  virtual Bytes from_words(std::uint32_t /*segment*/, std::span<const std::int64_t> /*sums*/,
-                           std::span<std::byte> /*out*/) {
-    return 0;
-  }
+  /// What only some contents offer; null where this one does not.
+  virtual ApartContent* apart() noexcept { return nullptr; }
+  virtual WordContent* words() noexcept { return nullptr; }
 };
 
 /// One rank's slots, bound to an endpoint of `transport` under `tag`. Content and program must outlive it. `ports`: to
@@ -94,9 +88,9 @@ class SlotMachine final : public schedule::Machine {
   bool completed(const schedule::Step& step, std::uint32_t ticket) override;
 
   /// The value of a segment, where the program has one on this rank; else nothing. Cost: O(1).
-  Split value(std::uint32_t segment) const noexcept {
+  Partial value(std::uint32_t segment) const noexcept {
     const std::uint32_t place = value_places_[segment];
-    return place == schedule::Program::no_place ? Split{} : held(places_[place]);
+    return place == schedule::Program::no_place ? Partial{} : held(places_[place]);
   }
   /// The worst status that this rank saw in the run.
   Status status() const noexcept { return status_; }
@@ -120,26 +114,23 @@ class SlotMachine final : public schedule::Machine {
   void make_slots();
   void find_ways_to_result();
   void compute_merge(const schedule::Step& step);
-  void compute_split(const schedule::Step& step);
-  void copy_split(const Place& from, Place& to, schedule::Slot slot);
-  Split split(schedule::Slot slot, std::span<const std::byte> bytes, const std::byte* values) const;
-  Bytes values_bytes(schedule::Slot slot, const Split& split) const;
+  void compute_copy(const schedule::Step& step);
+  bool is_apart(schedule::Slot slot) const { return apart_segments_[slot.segment]; }
+  Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
+  Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
   std::span<const std::byte> values_of(const schedule::Step& send);
-  bool is_split(schedule::Slot slot) const { return split_segments_[slot.segment]; }
-  static Split held(const Place& place) { return {{place.data, place.size}, place.values}; }
-  SplitRoom room_of(const Place& place) const {
-    return {{place.data, head_room_}, {place.data + head_room_, place.capacity - head_room_}};
-  }
-  /// Where the values of a value slot go.
-  std::byte* values_room(const Place& place, schedule::Slot slot) const;
+  static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
+  Room room_for(const schedule::Step& step, std::byte* data);
   /// The place of the result, if what the step writes is no more than that.
   std::byte* way_to_result(const schedule::Step& step) const {
     return to_result_[program_->index_of(step)] ? result(step.target.segment) : nullptr;
   }
-  std::byte* result(std::uint32_t segment) const { return lifts_first_[segment] ? content_->result(segment) : nullptr; }
+  std::byte* result(std::uint32_t segment) const {
+    return apart_ != nullptr && lifts_first_[segment] ? apart_->result(segment) : nullptr;
+  }
   bool merge_to_result(const schedule::Step& step);
   std::span<std::byte> second_room(const schedule::Step& receive);
-  void land_split(const schedule::Step& step, Bytes arrived) noexcept;
+  void land_apart(const schedule::Step& step, Bytes arrived) noexcept;
   Place& target(const schedule::Step& step) { return places_[program_->places(step).target]; }
   Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
   Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
@@ -147,20 +138,21 @@ class SlotMachine final : public schedule::Machine {
   void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
-  void written(Place& place, const Split& split, std::uint32_t ready) noexcept {
-    written(place, split.head.size(), ready);
-    place.values = split.values;
+  void written(Place& place, const Partial& partial, std::uint32_t ready) noexcept {
+    written(place, partial.head.size(), ready);
+    place.values = partial.values;
   }
 
   const schedule::Program* program_;
   Content* content_;
+  ApartContent* apart_;  // the content's, if it has one
   Rank rank_count_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::byte*> scratch_;  // a size each
-  std::vector<bool> split_segments_;
+  std::vector<bool> apart_segments_;
   Bytes head_room_ = 0;            // of slots whose values stand apart
   std::vector<bool> to_result_;    // by step: whether what it writes are the result's values and no more
   std::vector<bool> lifts_first_;  // by segment: all rows are lifted before the result, which may take their place

@@ -38,13 +38,15 @@ Ways Opening::ways_of(std::span<const std::byte> bytes) noexcept { return terms_
 
 order::Coverage Opening::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
 
-Bytes Opening::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
+Partial Opening::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
   std::memcpy(out.data(), mine_.data(), size_);
-  return size_;
+  return out.first(size_);
 }
 
-Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left, std::span<const std::byte> right,
-                     std::span<std::byte> out) {
+Partial Opening::merge(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room) {
+  const std::span<const std::byte> left = lefts.head;
+  const std::span<const std::byte> right = rights.head;
+  const std::span<std::byte> out = room.head;
   auto [header, ok] = arithmetic::merge_headers(left, right);
   Terms terms = terms_of(left);
   const Terms other = terms_of(right);
@@ -52,7 +54,7 @@ Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left,
   terms.coverage.add(other.coverage);
   Bytes size = prefix;
   if (ok && (terms.ways & in_the_opening) != 0) {
-    const Bytes merged = kind_->merge(partial_of(left), partial_of(right), out.subspan(prefix));
+    const Bytes merged = arithmetic::merge(*kind_, partial_of(left), partial_of(right), out.subspan(prefix));
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
@@ -64,14 +66,13 @@ Bytes Opening::merge(std::uint32_t /*segment*/, std::span<const std::byte> left,
   }
   arithmetic::set_header(out, header);
   set_terms(out, terms);
-  return size;
+  return out.first(size);
 }
 
-Bytes Opening::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<const std::byte> partial,
-                      std::span<std::byte> out) {
-  if (partial.size() < prefix) return arithmetic::write_failure(out, {}, Status::transport_failed);
-  std::memcpy(out.data(), partial.data(), partial.size());
-  return partial.size();
+Partial Opening::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, const Partial& partial, const Room& out) {
+  if (partial.head.size() < prefix) return arithmetic::failed(out, {}, Status::transport_failed);
+  std::memcpy(out.head.data(), partial.head.data(), partial.head.size());
+  return out.head.first(partial.head.size());
 }
 
 }  // namespace steadfold::collective

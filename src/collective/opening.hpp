@@ -38,11 +38,9 @@ class Opening final : public Content {
   Bytes partial_capacity(const Covers&, std::uint32_t) const override { return capacity; }
   Bytes working_capacity(const Covers&, std::uint32_t) const override { return capacity; }
   Bytes value_capacity(std::uint32_t) const override { return capacity; }
-  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
-               std::span<std::byte> out) override;
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
 
  private:
   alignas(64) std::array<std::byte, capacity> mine_{};

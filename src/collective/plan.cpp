@@ -32,7 +32,8 @@ std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<co
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Cut whole(agreed.members[i].description.columns, 1);  // of a bundle's
     members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
-                                             transport.rank_count(), calls.size() == 1 ? cut : whole, crew));
+                                             transport.rank_count(), calls.size() == 1 ? cut : whole, crew,
+                                             calls.size() == 1));
   }
   return members;
 }
@@ -215,8 +216,8 @@ void Plan::deliver() {
   const order::Interval due = cut_.segments_of(transport_->rank());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
-      const Split value = main_.machine().value(s);
-      statuses_[i] = members_[i]->deliver(s, bundle_ ? Split{bundle_->value_of(i, value.head), nullptr} : value);
+      const Partial value = main_.machine().value(s);
+      statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
     }
   }
 }

@@ -17,7 +17,8 @@ bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_byte
 
 }  // namespace
 
-Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew)
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew,
+           bool is_alone)
     : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count), crew_(&crew) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
@@ -33,10 +34,14 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
     if (gets(s)) result_bytes_ += segment.kind->value_bytes();
     segments_.push_back(std::move(segment));
   }
+  if (segments_.empty()) return;
+  const arithmetic::PartialKind& kind = *segments_.front().kind;
+  has_words_ = kind.added_words() != nullptr;
+  may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
   const auto intervals = agreed.layout->intervals(rank);
   const bool is_lone = intervals.size() == 1 && intervals.front().size() == 1;
   const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
-  if (row_bytes_ > 0 && is_lone && is_record && segments_.front().kind->splits()) lone_row_ = intervals.front().begin;
+  if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals.front().begin;
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
@@ -46,7 +51,7 @@ void Rows::take(const Data& data, bool stays) noexcept {
   missing_ = missing(operation(), rows, agreed_->description.columns, data, is_due);
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
   operator_failed_ = false;
-  if (row_bytes_ == 0 || !segments_.front().kind->splits()) return;
+  if (!may_stand_apart_) return;
   const Bytes bytes = rows * row_bytes_;
   const bool is_apart = !is_due || !overlap(data.first, bytes, data.result, result_bytes_);
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
@@ -97,7 +102,7 @@ void Rows::expect(std::span<const std::byte> surveyed) {
   }
 }
 
-Status Rows::deliver(std::uint32_t segment, const Split& value) const {
+Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
   const std::byte* const values = value.values != nullptr ? value.values : value.head.data() + sizeof(Header);
   std::byte* const place = place_of_result(segment);
@@ -126,29 +131,36 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
           .is_masked = operation() == arithmetic::Operation::masked_sum};
 }
 
-Bytes Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
-  Segment& s = segments_[segment];
-  if (status_ != Status::ok) return arithmetic::write_failure(out, {.digest = agreed_->digest}, status_);
-  if (lone_row_ && !covers.is_part()) {  // its own partial
-    const Bytes head = s.kind->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out);
-    const Bytes values = s.kind->value_bytes();
-    std::memcpy(out.data() + head, data_.first + s.first_byte, values);
-    return head + values;
-  }
+Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
+  if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
+  if (lone_row_ && !covers.is_part()) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
-  const Bytes size = s.lifter.lift(rows, *crew_, threads_, out);
-  Header header = arithmetic::header_of(out);
+  const auto whole = out.first(segments_[segment].lifter.lift(rows, *crew_, threads_, out));
+  Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;
   note(header.status, Status::ok);
-  arithmetic::set_header(out, header);
-  return size;
+  arithmetic::set_header(whole, header);
+  if (!is_apart(segment)) return whole;
+  const auto head = whole.first(segments_[segment].kind->values_apart()->head_bytes(whole));
+  return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
-Bytes Rows::merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
-                  std::span<std::byte> out) {
-  const Bytes size = segments_[segment].kind->merge(left, right, out);
-  note(arithmetic::header_of(out).status, arithmetic::merge_headers(left, right).header.status);
-  return size;
+/// A rank's only row is its own partial, and stays where it is if that is allowed.
+Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
+  const Segment& s = segments_[segment];
+  const auto head = out.first(s.kind->values_apart()->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
+  const std::byte* const row = data_.first + s.first_byte;
+  const Bytes bytes = s.kind->value_bytes();
+  if (is_apart(segment) && lends_rows_) return {head, row};
+  std::memcpy(head.data() + head.size(), row, bytes);
+  if (is_apart(segment)) return {head, head.data() + head.size()};
+  return out.first(head.size() + bytes);
+}
+
+Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
+  const Partial merged = segments_[segment].kind->merge(left, right, out);
+  note(arithmetic::header_of(merged.head).status, arithmetic::merge_headers(left.head, right.head).header.status);
+  return merged;
 }
 
 /// Of ranks in a row from 0 on; of all where none are named.
@@ -157,19 +169,21 @@ Count Rows::row_count(const Covers& covers) const noexcept {
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
 }
 
-Bytes Rows::finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
-                   std::span<std::byte> out) {
+Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
   Segment& s = segments_[segment];
+  const bool in_one_piece = out.values.empty();
+  std::byte* const values = in_one_piece ? out.head.data() + sizeof(Header) : out.values.data();
   Header header{.digest = agreed_->digest};
-  header.status = s.kind->finish(partial, row_count(covers), out.data() + sizeof header, s.spare.data());
-  note(header.status, arithmetic::header_of(partial).status);
-  arithmetic::set_header(out, header);
-  return header.status == Status::ok ? value_capacity(segment) : sizeof header;
+  header.status = s.kind->finish(partial, row_count(covers), values, s.spare.data());
+  note(header.status, arithmetic::header_of(partial.head).status);
+  arithmetic::set_header(out.head, header);
+  if (header.status != Status::ok) return out.head.first(sizeof header);
+  if (in_one_piece) return out.head.first(value_capacity(segment));
+  return {out.head.first(sizeof header), values};
 }
 
-bool Rows::is_split(std::uint32_t segment) const {
-  const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  return kind.splits() && kind.value_bytes() >= wide_row;
+bool Rows::is_apart(std::uint32_t segment) const {
+  return may_stand_apart_ && segments_[segment].kind->value_bytes() >= wide_row;
 }
 
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
@@ -178,62 +192,37 @@ Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
   return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
 }
 
-Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> bytes, bool is_value) const {
-  return is_value ? std::min(bytes.size(), sizeof(Header)) : segments_[segment].kind->head_bytes(bytes);
+Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
+  return is_value ? std::min(whole.size(), sizeof(Header)) : segments_[segment].kind->values_apart()->head_bytes(whole);
 }
 
 Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
   const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  if (!is_value) return kind.values_bytes(head);
+  if (!is_value) return kind.values_apart()->values_bytes(head);
   return arithmetic::header_of(head).status == Status::ok ? kind.value_bytes() : 0;
-}
-
-/// A rank's only row stays where it is.
-Split Rows::lift_split(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
-  const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  if (lone_row_ && !covers.is_part() && lends_rows_)
-    return {out.first(kind.write_head_of_row({.digest = agreed_->digest}, *lone_row_, out)),
-            data_.first + segments_[segment].first_byte};
-  const auto whole = out.first(lift(segment, covers, out));
-  const auto head = whole.first(kind.head_bytes(whole));
-  return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
-}
-
-Split Rows::merge_split(std::uint32_t segment, const Split& left, const Split& right, const SplitRoom& out) {
-  const Split merged = segments_[segment].kind->merge_split(left, right, out);
-  note(arithmetic::header_of(merged.head).status, arithmetic::merge_headers(left.head, right.head).header.status);
-  return merged;
-}
-
-std::optional<Split> Rows::merge_to_result(std::uint32_t segment, const Split& left, const Split& right,
-                                           std::span<std::byte> head) {
-  const Status before = arithmetic::merge_headers(left.head, right.head).header.status;  // `head` may be one of them
-  const auto merged = segments_[segment].kind->merge_to_result(left, right, head, place_of_result(segment));
-  if (merged) note(arithmetic::header_of(merged->head).status, before);
-  return merged;
-}
-
-Split Rows::finish_split(std::uint32_t segment, const Covers& covers, const Split& partial, const SplitRoom& out) {
-  Segment& s = segments_[segment];
-  Header header{.digest = agreed_->digest};
-  header.status = s.kind->finish_split(partial, row_count(covers), out.values.data(), s.spare.data());
-  note(header.status, arithmetic::header_of(partial.head).status);
-  arithmetic::set_header(out.head, header);
-  return {out.head.first(sizeof header), header.status == Status::ok ? out.values.data() : nullptr};
 }
 
 std::byte* Rows::result(std::uint32_t segment) const {
   return takes_results_ && data_.result != nullptr && gets(segment) ? place_of_result(segment) : nullptr;
 }
 
-std::size_t Rows::word_count(std::uint32_t segment) const { return segments_[segment].kind->word_count(); }
+std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                             std::span<std::byte> head) {
+  const Status before = arithmetic::merge_headers(left.head, right.head).header.status;  // `head` may be one of them
+  const auto& kind = *segments_[segment].kind->values_apart();
+  const auto merged = kind.merge_to_result(left, right, head, place_of_result(segment));
+  if (merged) note(arithmetic::header_of(merged->head).status, before);
+  return merged;
+}
+
+std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }
 
 void Rows::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
-  segments_[segment].kind->to_words(partial, words);
+  words_of(segment).to_words(partial, words);
 }
 
 Bytes Rows::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
-  return segments_[segment].kind->from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
+  return words_of(segment).from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
 }
 
 }  // namespace steadfold::collective

@@ -14,10 +14,12 @@
 namespace steadfold::collective {
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
-class Rows final : public Content {
+class Rows final : public Content, private ApartContent, private WordContent {
  public:
-  /// `agreed` and the crew must outlive it. Throws Failure where the call is not offered.
-  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew);
+  /// `agreed` and the crew must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
+  /// Throws Failure where the call is not offered.
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew,
+       bool is_alone);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
@@ -37,29 +39,16 @@ class Rows final : public Content {
   void write_survey(std::span<std::byte> out);
   void expect(std::span<const std::byte> surveyed);
   /// Copies a finished segment's values, if they are ok and not yet there, to where the result goes; says how they are.
-  Status deliver(std::uint32_t segment, const Split& value) const;
+  Status deliver(std::uint32_t segment, const Partial& value) const;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
-  Bytes lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Bytes merge(std::uint32_t segment, std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) override;
-  Bytes finish(std::uint32_t segment, const Covers& covers, std::span<const std::byte> partial,
-               std::span<std::byte> out) override;
-  bool is_split(std::uint32_t segment) const override;
-  Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
-  Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> bytes, bool is_value) const override;
-  Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
-  Split lift_split(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Split merge_split(std::uint32_t segment, const Split& left, const Split& right, const SplitRoom& out) override;
-  std::optional<Split> merge_to_result(std::uint32_t segment, const Split& left, const Split& right,
-                                       std::span<std::byte> head) override;
-  Split finish_split(std::uint32_t segment, const Covers& covers, const Split& partial, const SplitRoom& out) override;
-  std::byte* result(std::uint32_t segment) const override;
-  std::size_t word_count(std::uint32_t segment) const override;
-  void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
-  Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  ApartContent* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
+  WordContent* words() noexcept override { return has_words_ ? this : nullptr; }
 
  private:
   struct Segment {
@@ -70,8 +59,23 @@ class Rows final : public Content {
     std::vector<std::byte> spare = {};
   };
 
+  bool is_apart(std::uint32_t segment) const override;
+  Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const override;
+  Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
+  std::byte* result(std::uint32_t segment) const override;
+  std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                         std::span<std::byte> head) override;
+  std::size_t word_count(std::uint32_t segment) const override;
+  void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
+  Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
+
   arithmetic::Operation operation() const noexcept {
     return static_cast<arithmetic::Operation>(agreed_->description.operation);
+  }
+  Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
+  const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
+    return *segments_[segment].kind->added_words();
   }
   Count row_count(const Covers& covers) const noexcept;
   void note(Status after, Status before) noexcept;
@@ -91,6 +95,8 @@ class Rows final : public Content {
   std::vector<Segment> segments_;
   order::Interval due_;  // segments whose results this rank gets, where it gets any
   Bytes result_bytes_ = 0;
+  bool may_stand_apart_ = false;
+  bool has_words_ = false;
   std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
   Data data_;
   Status status_ = Status::ok;

@@ -14,19 +14,18 @@ class Verdict final : public Content {
   Bytes partial_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
   Bytes working_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
   Bytes value_capacity(std::uint32_t) const override { return sizeof(Header); }
-  Bytes lift(std::uint32_t, const Covers&, std::span<std::byte> out) override { return write(out, mine_); }
-  Bytes merge(std::uint32_t, std::span<const std::byte> left, std::span<const std::byte> right,
-              std::span<std::byte> out) override {
-    return write(out, arithmetic::merge_headers(left, right).header);
+  Partial lift(std::uint32_t, const Covers&, std::span<std::byte> out) override { return write(out, mine_); }
+  Partial merge(std::uint32_t, const Partial& left, const Partial& right, const Room& out) override {
+    return write(out.head, arithmetic::merge_headers(left.head, right.head).header);
   }
-  Bytes finish(std::uint32_t, const Covers&, std::span<const std::byte> partial, std::span<std::byte> out) override {
-    return write(out, arithmetic::header_of(partial));
+  Partial finish(std::uint32_t, const Covers&, const Partial& partial, const Room& out) override {
+    return write(out.head, arithmetic::header_of(partial.head));
   }
 
  private:
-  static Bytes write(std::span<std::byte> out, const Header& header) {
+  static Partial write(std::span<std::byte> out, const Header& header) {
     arithmetic::set_header(out, header);
-    return sizeof header;
+    return out.first(sizeof header);
   }
   Header mine_;
 };

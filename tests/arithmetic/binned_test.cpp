@@ -55,7 +55,7 @@ Record record_of(const PartialKind& kind, const std::vector<Element>& first, con
 
 Record merged(const PartialKind& kind, const Record& left, const Record& right) {
   Record out(kind.capacity({}));
-  out.resize(kind.merge(left, right, out));
+  out.resize(merge(kind, left, right, out));
   return out;
 }
 
@@ -171,12 +171,12 @@ void expect_record_of_both_sweeps(Operation operation, int bin_count, std::uint6
   const std::unique_ptr<Builder> builders[] = {twice->builder(), twice->builder()};
   for (int i = 0; i < 2; ++i) {
     Record mine(columns);
-    builders[i]->survey(blocks[i]);
-    builders[i]->write_survey(mine);
+    builders[i]->surveyor()->survey(blocks[i]);
+    builders[i]->surveyor()->write_survey(mine);
     std::ranges::transform(surveyed, mine, surveyed.begin(), [](auto a, auto b) { return std::max(a, b); });
   }
   for (int i = 0; i < 2; ++i) {
-    builders[i]->expect(surveyed);
+    builders[i]->surveyor()->expect(surveyed);
     builders[i]->clear();
     builders[i]->push(0, blocks[i]);
     parts[i] = written(*twice, *builders[i]);

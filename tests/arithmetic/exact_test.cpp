@@ -62,7 +62,7 @@ Record written(const PartialKind& kind, Builder& builder) {
 
 Record merged(const PartialKind& kind, const Record& left, const Record& right) {
   Record out(kind.capacity({}));
-  out.resize(kind.merge(left, right, out));
+  out.resize(merge(kind, left, right, out));
   return out;
 }
 
@@ -163,8 +163,8 @@ Record merged_at_random(const PartialKind& kind, std::vector<Record> records, st
 }
 
 Words words_of(const PartialKind& kind, const Record& record) {
-  Words words(kind.word_count(), 0x5555);
-  kind.to_words(record, words);
+  Words words(kind.added_words()->word_count(), 0x5555);
+  kind.added_words()->to_words(record, words);
   return words;
 }
 
@@ -177,12 +177,12 @@ void add(Words& to, const Words& by) {
 Record from_words(const PartialKind& kind, const Words& sums, std::uint32_t rank_count,
                   std::uint64_t digest = test_digest) {
   Record out(kind.capacity({}));
-  out.resize(kind.from_words(sums, rank_count, digest, out));
+  out.resize(kind.added_words()->from_words(sums, rank_count, digest, out));
   return out;
 }
 
 Record added_as_words(const PartialKind& kind, const std::vector<Record>& records) {
-  Words sums(kind.word_count(), 0);
+  Words sums(kind.added_words()->word_count(), 0);
   for (const Record& record : records) add(sums, words_of(kind, record));
   return from_words(kind, sums, static_cast<std::uint32_t>(records.size()));
 }
@@ -451,11 +451,11 @@ int read_everywhere(const PartialKind& kind, const Record& record, const Record&
     ASSERT_LE(size, room);
     if (size >= sizeof(Header) && header_of({out.get(), size}).status != Status::ok) ++faults;
   };
-  written_to_out(kind.merge(broken.span(), good, {out.get(), room}));
-  written_to_out(kind.merge(good, broken.span(), {out.get(), room}));
-  Words words(kind.word_count());
-  kind.to_words(broken.span(), words);
-  written_to_out(kind.from_words(words, 1, 0, {out.get(), room}));
+  written_to_out(merge(kind, broken.span(), good, {out.get(), room}));
+  written_to_out(merge(kind, good, broken.span(), {out.get(), room}));
+  Words words(kind.added_words()->word_count());
+  kind.added_words()->to_words(broken.span(), words);
+  written_to_out(kind.added_words()->from_words(words, 1, 0, {out.get(), room}));
   Record values(kind.value_bytes());
   if (kind.finish(broken.span(), unknown_count, values.data(), values.data()) != Status::ok) ++faults;
   return faults;
@@ -499,9 +499,9 @@ TEST(Exact, SmallBuffersAreRefused) {
         EXPECT_EQ(size, 0U);
       }
     };
-    expect(kind->merge(good, good, out), sum);
+    expect(merge(*kind, good, good, out), sum);
     expect(builder->write(out), good);
-    expect(kind->from_words(words, 1, test_digest, out), good);
+    expect(kind->added_words()->from_words(words, 1, test_digest, out), good);
   }
 }
 
@@ -524,7 +524,7 @@ TEST(Exact, CorruptRecordsAreReadWithoutHarm) {
       for (std::byte& byte : noise) byte = static_cast<std::byte>(random());
       if (noise.size() >= sizeof(Header)) set_header(noise, Header{.digest = test_digest});
       faults += read_everywhere(kind, noise, good, kind.capacity({}));
-      Words words(kind.word_count());
+      Words words(kind.added_words()->word_count());
       for (std::int64_t& word : words) word = static_cast<std::int64_t>(random());
       from_words(kind, words, static_cast<std::uint32_t>(random()));
     });

@@ -49,7 +49,7 @@ TEST(DamagedHeader, EndsInAKnownStatusForEveryKindOfPartial) {
       const Record damaged = with_status(good, number);
       EXPECT_EQ(kind->finish(damaged, unknown_count, values, values + 8), Status::transport_failed) << number;
       for (const auto& [left, right] : {std::pair(damaged, good), std::pair(good, damaged)}) {
-        const Bytes size = kind->merge(left, right, out);
+        const Bytes size = merge(*kind, left, right, out);
         EXPECT_EQ(header_of(std::span(out).first(size)).status, Status::transport_failed) << number;
       }
     }

@@ -106,7 +106,7 @@ TYPED_TEST(Location, IsTheFirstRowThatASearchFinds) {
         parts.pop_back();
         auto& other = parts[random() % parts.size()];
         std::vector<std::byte> out(kind->working_capacity(all));
-        out.resize(random() % 2 == 0 ? kind->merge(one, other, out) : kind->merge(other, one, out));
+        out.resize(random() % 2 == 0 ? merge(*kind, one, other, out) : merge(*kind, other, one, out));
         other = std::move(out);
       }
       std::vector<std::byte> values(kind->value_bytes());

@@ -79,15 +79,17 @@ void expect_parts_to_be_whole(const PartialKind& kind, const Masked<T>& data, st
     end = std::min(data.rows(), begin + 1 + random() % (data.rows() / 2 + 1));
     parts.push_back({.record = record_of(kind, data, begin, end, 1 + random() % 400), .rows = {}});
   }
-  if (kind.word_count() > 0) {
-    std::vector<std::int64_t> sums(kind.word_count());
+  if (kind.added_words() != nullptr) {
+    std::vector<std::int64_t> sums(kind.added_words()->word_count());
     for (const Part& part : parts) {
-      std::vector<std::int64_t> words(kind.word_count());
-      kind.to_words(part.record, words);
+      std::vector<std::int64_t> words(kind.added_words()->word_count());
+      kind.added_words()->to_words(part.record, words);
       std::ranges::transform(sums, words, sums.begin(), std::plus());
     }
     Guarded out(kind.capacity({}));
-    EXPECT_TRUE(same(out.taken(kind.from_words(sums, static_cast<std::uint32_t>(parts.size()), 0, out.room())), whole));
+    EXPECT_TRUE(
+        same(out.taken(kind.added_words()->from_words(sums, static_cast<std::uint32_t>(parts.size()), 0, out.room())),
+             whole));
   }
   std::shuffle(parts.begin(), parts.end(), random);
   EXPECT_TRUE(same(merged_at_random(kind, parts, random).record, whole));
@@ -208,12 +210,12 @@ TEST(Masked, WhatNoKindWroteIsReported) {
     const Record part(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_NE(finished(*kind, part).status, Status::ok) << size;
     Guarded out(kind->capacity({}));
-    EXPECT_NE(status_of(out.taken(kind->merge(good, part, out.room()))), Status::ok) << size;
+    EXPECT_NE(status_of(out.taken(merge(*kind, good, part, out.room()))), Status::ok) << size;
   }
   const Bytes needed = merged(*kind, {.record = good, .rows = {}}, {.record = good, .rows = {}}).record.size();
   for (Bytes size = sizeof(Header); size < needed; ++size) {
     Guarded little(size);
-    EXPECT_NE(status_of(little.taken(kind->merge(good, good, little.room()))), Status::ok) << size;
+    EXPECT_NE(status_of(little.taken(merge(*kind, good, good, little.room()))), Status::ok) << size;
   }
   const auto builder = kind->builder();
   Block block = data.block(0, 100);

@@ -97,7 +97,7 @@ TYPED_TEST(Plain, SaysWhetherOrderShows) {
     const bool order_free = operation == Operation::min || operation == Operation::max;
     const auto kind = make_plain(built_in(operation, type_of<T>), 1);
     EXPECT_EQ(built_in(operation, type_of<T>).order_free, order_free);
-    EXPECT_EQ(kind->word_count(), 0u);
+    EXPECT_EQ(kind->added_words(), nullptr);
     std::size_t most = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       std::mt19937_64 random(seed);
@@ -223,17 +223,17 @@ TEST(PlainBytes, AreNotTrusted) {
       Record bytes = whole;
       bytes.resize(size);
       EXPECT_EQ(finished(*kind, bytes).status, Status::transport_failed) << size;
-      EXPECT_EQ(status_of(out.taken(kind->merge(bytes, good, out.room()))), Status::transport_failed) << size;
-      EXPECT_EQ(status_of(out.taken(kind->merge(good, bytes, out.room()))), Status::transport_failed) << size;
+      EXPECT_EQ(status_of(out.taken(merge(*kind, bytes, good, out.room()))), Status::transport_failed) << size;
+      EXPECT_EQ(status_of(out.taken(merge(*kind, good, bytes, out.room()))), Status::transport_failed) << size;
     }
   }
   for (Bytes room = sizeof(Header); room < kind->capacity({}); ++room) {
     Guarded small(room);
-    EXPECT_EQ(status_of(small.taken(kind->merge(good, good, small.room()))), Status::transport_failed) << room;
+    EXPECT_EQ(status_of(small.taken(merge(*kind, good, good, small.room()))), Status::transport_failed) << room;
   }
   Record other = good;
   arithmetic::set_header(other, {.digest = 5});
-  EXPECT_EQ(status_of(out.taken(kind->merge(good, other, out.room()))), Status::mismatch);
+  EXPECT_EQ(status_of(out.taken(merge(*kind, good, other, out.room()))), Status::mismatch);
 }
 
 }  // namespace

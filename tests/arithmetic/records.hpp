@@ -136,6 +136,12 @@ inline Part built(const PartialKind& kind, const Table& table, std::vector<Inter
   return built(kind, *kind.builder(), table, intervals);
 }
 
+/// The same partial, its values apart from its head as far as anybody is told.
+inline arithmetic::Partial with_values_apart(const PartialKind& kind, const Record& record) {
+  const auto head = std::span<const std::byte>(record).first(kind.values_apart()->head_bytes(record));
+  return {head, record.data() + head.size()};
+}
+
 /// Both operands stay as they are; the result fits the capacity of the rows.
 inline Part merged(const PartialKind& kind, const Part& left, const Part& right) {
   Part part{.record = {}, .rows = left.rows};
@@ -145,7 +151,7 @@ inline Part merged(const PartialKind& kind, const Part& left, const Part& right)
   const Record left_copy = left.record;
   const Record right_copy = right.record;
   Guarded out(kind.working_capacity(part.rows));
-  part.record = out.taken(kind.merge(left.record, right.record, out.room()));
+  part.record = out.taken(merge(kind, left.record, right.record, out.room()));
   EXPECT_LE(part.record.size(), kind.capacity(part.rows));
   EXPECT_TRUE(same(left.record, left_copy)) << "left was written";
   EXPECT_TRUE(same(right.record, right_copy)) << "right was written";

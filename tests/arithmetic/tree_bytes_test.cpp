@@ -22,7 +22,7 @@ class TreeBytes : public testing::Test {
   /// In a room of any size, whatever the operands say.
   Record merged_into(Bytes room, const Record& left, const Record& right) {
     Guarded out(room);
-    return out.taken(kind_->merge(left, right, out.room()));
+    return out.taken(merge(*kind_, left, right, out.room()));
   }
 
   Watch watch_{.size = 4};
@@ -129,16 +129,13 @@ TEST_F(TreeBytes, DigestsOfSiblingsMustAgree) {
       EXPECT_EQ(status_of(merged_into(4096, left.record, right.record)), expected);
       EXPECT_EQ(status_of(merged_into(4096, right.record, left.record)), expected);
 
-      const auto split = [&](const Record& record) {
-        const auto head = std::span(record).first(kind_->head_bytes(record));
-        return arithmetic::Split{head, record.data() + head.size()};
-      };
+      const auto apart = [&](const Record& record) { return with_values_apart(*kind_, record); };
       Guarded head(128);
       Guarded values(kind_->value_bytes());
-      EXPECT_EQ(
-          status_of(kind_->merge_split(split(left.record), split(right.record), {head.room(), values.room()}).head),
-          expected);
-      const auto merged = kind_->merge_to_result(split(left.record), split(right.record), head.room(), values.data());
+      EXPECT_EQ(status_of(kind_->merge(apart(left.record), apart(right.record), {head.room(), values.room()}).head),
+                expected);
+      const auto merged =
+          kind_->values_apart()->merge_to_result(apart(left.record), apart(right.record), head.room(), values.data());
       EXPECT_EQ(merged.has_value(), digest == 1);
     }
   }

@@ -358,7 +358,7 @@ TEST(TreeLayouts, KeepTheDigestAndGiveTheMostThatTheyPromise) {
   const Operator op = mixing(watch);
   const auto kind = make_tree(op, 2);
   EXPECT_EQ(kind->value_bytes(), 16u);
-  EXPECT_EQ(kind->word_count(), 0u);
+  EXPECT_EQ(kind->added_words(), nullptr);
   std::mt19937_64 random(11);
   const Table table = random_table(random, 0, 64, 16);
   Part left = built(*kind, table, {{0, 31}});

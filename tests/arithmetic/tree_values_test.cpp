@@ -178,13 +178,10 @@ TYPED_TEST(TreeValues, OfWideRowsThatAreMergedToTheResult) {
   const Table table = table_of(rows, 0, columns);
   const Record upper = built(*kind, table, {{1, 2}}).record;
   const Record lower = built(*kind, table, {{0, 1}}).record;
-  const auto split = [&](const Record& record) {
-    const auto head = std::span(record).first(kind->head_bytes(record));
-    return arithmetic::Split{head, record.data() + head.size()};
-  };
   Guarded head(128);
   Guarded values(kind->value_bytes());
-  const auto merged = kind->merge_to_result(split(upper), split(lower), head.room(), values.data());
+  const auto merged = kind->values_apart()->merge_to_result(
+      with_values_apart(*kind, upper), with_values_apart(*kind, lower), head.room(), values.data());
   ASSERT_TRUE(merged);
   EXPECT_EQ(status_of(merged->head), Status::ok);
   const Record found = values.taken(kind->value_bytes());

@@ -80,8 +80,8 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const collective::Cut whole(1, 1);
   std::vector<std::unique_ptr<collective::Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    members.push_back(
-        std::make_unique<collective::Rows>(agreed.members[i], collective::operator_of(calls[i]), 0, 1, whole, crew));
+    members.push_back(std::make_unique<collective::Rows>(agreed.members[i], collective::operator_of(calls[i]), 0, 1,
+                                                         whole, crew, false));
   collective::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;
@@ -91,10 +91,10 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   std::vector<std::string> values;
   for (const std::byte before : {std::byte{0}, std::byte{0xFF}}) {
     Memory partial(bundle.partial_capacity({0, 1}, 0), before);
-    partial.resize(bundle.lift(0, {0, 1}, partial));
+    partial.resize(bundle.lift(0, {0, 1}, partial).head.size());
     partials.push_back(hex(partial));
     Memory value(bundle.value_capacity(0), before);
-    value.resize(bundle.finish(0, {}, partial, value));
+    value.resize(bundle.finish(0, {}, partial, {value}).head.size());
     values.push_back(hex(value));
   }
   EXPECT_EQ(partials[0], partials[1]);

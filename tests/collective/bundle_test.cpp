@@ -358,7 +358,8 @@ struct Lone {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       rows.push_back(std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1,
-                                                        collective::Cut(members[k].description.columns, 1), crew));
+                                                        collective::Cut(members[k].description.columns, 1), crew,
+                                                        false));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));
@@ -371,7 +372,7 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
   collective::Bundle bundle(lone.rows, 1);
   const order::RankRange all{0, 1};
   Memory whole(bundle.working_capacity(all, 0));
-  whole.resize(bundle.lift(0, all, whole));
+  whole.resize(bundle.lift(0, all, whole).head.size());
   ASSERT_LE(whole.size(), bundle.partial_capacity(all, 0));
   for (int round = 0; round < 4000; ++round) {
     Memory damaged = whole;
@@ -386,9 +387,10 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
     const std::span<const std::byte> bytes(exact_size.get(), damaged.size());
     Memory out(2 * whole.size() + 4096);
     Memory value(bundle.value_capacity(0));
-    const Bytes merged = round % 2 == 0 ? bundle.merge(0, bytes, whole, out) : bundle.merge(0, whole, bytes, out);
-    EXPECT_LE(merged, out.size());
-    EXPECT_LE(bundle.finish(0, {}, bytes, value), value.size());
+    const collective::Partial merged =
+        round % 2 == 0 ? bundle.merge(0, bytes, whole, {out}) : bundle.merge(0, whole, bytes, {out});
+    EXPECT_LE(merged.head.size(), out.size());
+    EXPECT_LE(bundle.finish(0, {}, bytes, {value}).head.size(), value.size());
     if (cut < whole.size()) {
       EXPECT_NE(arithmetic::header_of(std::span(value)).status, Status::ok) << "of " << cut << " bytes";
     }

@@ -99,8 +99,8 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
 
   Memory surveyed(const Kind& kind, Builder& builder, const Block& block) {
     Memory found(kind.partial->survey_bytes());
-    EXPECT_TRUE(stays_inside([&] { builder.survey(block); })) << "a survey";
-    builder.write_survey(found);
+    EXPECT_TRUE(stays_inside([&] { builder.surveyor()->survey(block); })) << "a survey";
+    builder.surveyor()->write_survey(found);
     return found;
   }
 
@@ -146,8 +146,8 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
         if (kind.partial->survey_bytes() > 0) {
           const Memory expected = surveyed(kind, *fresh, block);
           EXPECT_EQ(hex(surveyed(kind, *used, block)), hex(expected)) << rows << " rows surveyed";
-          fresh->expect(expected);
-          used->expect(expected);
+          fresh->surveyor()->expect(expected);
+          used->surveyor()->expect(expected);
         }
         const Memory expected = built(kind, *fresh, block, side);
         change_unused(kind, block);

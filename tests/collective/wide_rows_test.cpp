@@ -189,8 +189,10 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
     collective::Crew crew;
-    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Cut(columns, 1), crew);
-    EXPECT_EQ(rows.is_split(0), columns > 1);
+    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Cut(columns, 1), crew,
+                          true);
+    collective::Content& content = rows;
+    EXPECT_EQ(content.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;
     for (const int before : {0x00, 0xFF}) {
       std::vector<long double> row(columns);
@@ -201,12 +203,9 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                  .result = reinterpret_cast<std::byte*>(result.data())},
                 true);
       Memory room(rows.working_capacity({0, 1}, 0), static_cast<std::byte>(before));
-      if (!rows.is_split(0)) {
-        partials.push_back(hex(std::span(room).first(rows.lift(0, {0, 1}, room))));
-        continue;
-      }
-      const arithmetic::Split lifted = rows.lift_split(0, {0, 1}, room);
-      partials.push_back(hex(lifted.head) + hex({lifted.values, columns * sizeof(long double)}));
+      const arithmetic::Partial lifted = rows.lift(0, {0, 1}, room);
+      partials.push_back(hex(lifted.head));
+      if (lifted.values != nullptr) partials.back() += hex({lifted.values, columns * sizeof(long double)});
     }
     EXPECT_EQ(partials[0], partials[1]);
   }

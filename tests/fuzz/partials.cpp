@@ -52,14 +52,14 @@ void finish(const PartialKind& kind, const Memory& partial, Count element_count)
 }
 
 void as_words(const PartialKind& kind, const Memory& partial) {
-  if (kind.word_count() == 0) return;
-  std::vector<std::int64_t> words(kind.word_count());
-  kind.to_words(partial, words);
+  if (kind.added_words() == nullptr) return;
+  std::vector<std::int64_t> words(kind.added_words()->word_count());
+  kind.added_words()->to_words(partial, words);
   const std::size_t given = std::min(partial.size(), words.size() * sizeof(std::int64_t));
   Memory out(kind.capacity(order::IntervalSet()));
-  kind.from_words(words, 3, 0, out);
+  kind.added_words()->from_words(words, 3, 0, out);
   if (given != 0) std::memcpy(words.data(), partial.data(), given);  // hostile sums
-  kind.from_words(words, 3, 0, out);
+  kind.added_words()->from_words(words, 3, 0, out);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (operand->size() >= sizeof(Header)) set_header(*operand, Header());
   }
   Memory merged(sizeof(Header) + 4 * std::size_t{data[3]});
-  const std::size_t written = kind->merge(left, right, merged);
+  const std::size_t written = merge(*kind, left, right, merged);
   if (written > merged.size()) __builtin_trap();
   merged.resize(written);
   for (const Memory* const partial : {&left, &right, &merged}) {

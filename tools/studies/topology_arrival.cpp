@@ -63,7 +63,7 @@ class Root {
         continue;
       rows_.add({static_cast<order::Index>(source), static_cast<order::Index>(source) + 1});
       Bytes merged(kind_.working_capacity(rows_));
-      merged.resize(kind_.merge(sum_, endpoint_.landing(ticket_of(source)).first(size), merged));
+      merged.resize(arithmetic::merge(kind_, sum_, endpoint_.landing(ticket_of(source)).first(size), merged));
       sum_ = std::move(merged);
       any = is_merged_[static_cast<std::size_t>(source)] = true;
     }
