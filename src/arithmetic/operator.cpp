@@ -111,8 +111,7 @@ std::array<Operator, 4> make_complex() {
 
 }  // namespace
 
-int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
-  if (!op.is_users) return op.apply(left, right, result, count, op.context);
+int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
   const CallersEnvironment environment;
   return op.apply(left, right, result, count, op.context);
 }

@@ -105,8 +105,14 @@ struct Operator {
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 
+/// In the caller's floating-point environment.
+int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
+
 /// result[i] = left[i] op right[i] for i < count, in the environment that is due; see Apply.
-int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
+inline int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
+  if (op.is_users) return combine_as_user(op, left, right, result, count);
+  return op.apply(left, right, result, count, op.context);
+}
 
 /// Values as they are to stand in a record.
 inline void copy_values(const Operator& op, const std::byte* from, std::byte* to, std::size_t count) {

@@ -1,19 +1,6 @@
 #include "arithmetic/partial.hpp"
 
-#include <cstring>
-
 namespace steadfold::arithmetic {
-
-Header header_of(std::span<const std::byte> bytes) noexcept {
-  Header header{.status = Status::transport_failed};
-  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
-  header.status = known(header.status);
-  return header;
-}
-
-void set_header(std::span<std::byte> bytes, const Header& header) noexcept {
-  std::memcpy(bytes.data(), &header, sizeof header);
-}
 
 MergedHeader merge_headers(std::span<const std::byte> left, std::span<const std::byte> right) noexcept {
   const Header a = header_of(left);

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -163,8 +164,17 @@ inline Bytes merge(const PartialKind& kind, std::span<const std::byte> left, std
 }
 
 /// The header of a slot's bytes; its status is one that there is, whatever arrived.
-Header header_of(std::span<const std::byte> bytes) noexcept;
-void set_header(std::span<std::byte> bytes, const Header& header) noexcept;
+inline Header header_of(std::span<const std::byte> bytes) noexcept {
+  Header header{.status = Status::transport_failed};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  header.status = known(header.status);
+  return header;
+}
+/// Its status alone.
+inline Status status_of(std::span<const std::byte> bytes) noexcept { return header_of(bytes).status; }
+inline void set_header(std::span<std::byte> bytes, const Header& header) noexcept {
+  std::memcpy(bytes.data(), &header, sizeof header);
+}
 
 /// The header of a merged partial, and whether its content is to be merged too.
 struct MergedHeader {

@@ -16,8 +16,9 @@ namespace {
 using order::Interval;
 using order::IntervalSet;
 using order::Node;
+using tree_record::are_siblings;
+using tree_record::digest_of;
 using tree_record::head_of;
-using tree_record::is_node;
 using tree_record::lone_node;
 using tree_record::LoneNode;
 using tree_record::parse;
@@ -143,14 +144,14 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   const Bytes stride = op.element_bytes * columns;
   const LoneNode a = lone_node(left, stride);
   const LoneNode b = lone_node(right, stride);
-  if (a.value == nullptr || b.value == nullptr || a.prefix.header.digest != b.prefix.header.digest) return std::nullopt;
+  if (a.value == nullptr || b.value == nullptr || digest_of(a) != digest_of(b)) return std::nullopt;
   const bool is_ascending = a.interval.begin < b.interval.begin;
   const LoneNode& lower = is_ascending ? a : b;
   const LoneNode& upper = is_ascending ? b : a;
-  const Interval both{lower.interval.begin, upper.interval.end};
   std::byte* const values = room_for_values(out, 1, stride);
-  if (lower.interval.end != upper.interval.begin || !is_node(both) || values == nullptr) return std::nullopt;
-  const Header& header = a.prefix.header;
+  if (!are_siblings(lower.interval, upper.interval) || values == nullptr) return std::nullopt;
+  const Interval both{lower.interval.begin, upper.interval.end};
+  const Header header = header_of({a.head, sizeof(Header)});  // `out` may be where it stands
   const int wrong = is_result ? combine_to_result(op, lower.value, upper.value, values, columns)
                               : combine(op, lower.value, upper.value, values, columns);
   if (wrong != 0) return failed(out, header, Status::operator_failed);

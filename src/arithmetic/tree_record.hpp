@@ -2,6 +2,8 @@
 // Rank order: intervals ascend. Cost: O(intervals). Source: ours.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -79,24 +81,43 @@ inline Bytes write_head(std::span<std::byte> out, const Header& header, std::spa
   return head_of(intervals.size());
 }
 
-/// A sound record of one node, read at one go.
+/// A record of one interval that says it has one node. Whether the interval is a node is for the caller to see.
 struct LoneNode {
-  Prefix prefix;
+  const std::byte* head = nullptr;
   Interval interval;
-  const std::byte* value = nullptr;  // null: it is something else
+  const std::byte* value = nullptr;  // null: the record is something else
 };
 
+/// Fields are read one by one: they were written one by one a moment ago, and a wider load would wait for all of them.
 inline LoneNode lone_node(const Partial& partial, Bytes stride) {
-  LoneNode node;
-  constexpr Bytes head = sizeof node.prefix + sizeof node.interval;
   const bool is_whole = partial.values == nullptr;
-  if (partial.head.size() != head + (is_whole ? stride : 0)) return node;
-  std::memcpy(&node.prefix, partial.head.data(), sizeof node.prefix);
-  std::memcpy(&node.interval, partial.head.data() + sizeof node.prefix, sizeof node.interval);
+  if (partial.head.size() != head_of(1) + (is_whole ? stride : 0)) return {};
+  const std::byte* const head = partial.head.data();
+  const auto field = [head](Bytes at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, head + at, sizeof word);
+    return word;
+  };
+  const auto status = static_cast<Status>(static_cast<std::uint32_t>(field(offsetof(Header, status))));
   const bool is_one =
-      node.prefix.header.status == Status::ok && node.prefix.interval_count == 1 && node.prefix.node_count == 1;
-  if (is_one && is_node(node.interval)) node.value = is_whole ? partial.head.data() + head : partial.values;
-  return node;
+      status == Status::ok && field(offsetof(Prefix, interval_count)) == 1 && field(offsetof(Prefix, node_count)) == 1;
+  if (!is_one) return {};
+  const Interval interval{field(sizeof(Prefix) + offsetof(Interval, begin)),
+                          field(sizeof(Prefix) + offsetof(Interval, end))};
+  return {head, interval, is_whole ? head + head_of(1) : partial.values};
+}
+
+inline std::uint64_t digest_of(const LoneNode& node) {
+  std::uint64_t digest = 0;
+  std::memcpy(&digest, node.head + offsetof(Header, digest), sizeof digest);
+  return digest;
+}
+
+/// Whether two intervals that touch, the lower one first, are the children of one node.
+inline bool are_siblings(const Interval& lower, const Interval& upper) {
+  const Count size = lower.end - lower.begin;
+  return size != 0 && (size & (size - 1)) == 0 && (lower.begin & (2 * size - 1)) == 0 && lower.end == upper.begin &&
+         upper.end - upper.begin == size;
 }
 
 }  // namespace steadfold::arithmetic::tree_record

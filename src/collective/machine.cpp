@@ -53,7 +53,8 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
   staged_.resize(program.ticket_count());
   arrivals_.resize(program.ticket_count());
   make_slots();
-  find_ways_to_result();
+  resolve_steps();
+  if (apart_ != nullptr) find_ways_to_result();
 }
 
 /// Of a slot that is received, as it lands.
@@ -97,24 +98,38 @@ void SlotMachine::make_slots() {
       if (is_partial) places_[i].scratch = scratch(bytes);
     }
   }
+}
+
+void SlotMachine::resolve_steps() {
+  const auto at = [this](std::uint32_t place) {
+    return place == schedule::Program::no_place ? nullptr : &places_[place];
+  };
+  for (const Step& step : program_->steps()) {
+    const schedule::Program::Places& places = program_->places(step);
+    resolved_.push_back({.target = at(places.target),
+                         .left = at(places.left),
+                         .right = at(places.right),
+                         .is_apart = is_apart(step.target)});
+  }
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
     const auto message = program_->message(ticket);
     const Step& last = message.back();
     if (last.kind == StepKind::add_words) words_[ticket].resize(content_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
-    for (const Step& step : message) most += bytes_in_message(left(step).capacity, message.size());
+    for (const Step& step : message) most += bytes_in_message(resolved(step).left->capacity, message.size());
     staged_[ticket].reserve(most);
   }
 }
 
-/// From the last step to the first: a merge's partial may be the result where nothing but a finish reads it; what that
-/// writes where it is not sent on, or has its values apart; a value that arrives where it is copied to the result's
-/// slot before another one comes.
+/// Goes from the last step to the first. The result may be written at once by
+/// - a finish, if its values stand apart or nothing reads its slot afterwards;
+/// - a merge whose partial such a finish reads and nothing else;
+/// - a receive whose value is copied to the result's slot before another one comes; and that copy.
+/// Not before all of the segment's rows are lifted, since the result may take their place in memory.
 void SlotMachine::find_ways_to_result() {
   const auto steps = program_->steps();
-  to_result_.assign(steps.size(), false);
-  lifts_first_.assign(program_->segments(), true);
+  std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
   std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
   std::vector<bool> is_finished(places_.size(), false);    // and is a finish to the result, after which none reads it
@@ -126,11 +141,13 @@ void SlotMachine::find_ways_to_result() {
     const auto reads = [](const Step* by, Slot slot) {
       return by != nullptr && (by->left == slot || by->right == slot);
     };
+    bool& to_result = resolved_[i].to_result;
     if (step.kind == StepKind::finish)
-      to_result_[i] = gives_result && (is_apart(step.target) || next[places.target] == nullptr);
-    if (step.kind == StepKind::merge) to_result_[i] = is_finished[places.target];
-    if (step.kind == StepKind::receive) to_result_[i] = is_copied[places.target];
-    const bool ends = step.kind == StepKind::finish && to_result_[i] && !reads(next[places.left], step.left);
+      to_result = gives_result && (is_apart(step.target) || next[places.target] == nullptr);
+    if (step.kind == StepKind::copy) to_result = gives_result && is_apart(step.target);
+    if (step.kind == StepKind::merge) to_result = is_finished[places.target];
+    if (step.kind == StepKind::receive) to_result = is_copied[places.target];
+    const bool ends = step.kind == StepKind::finish && to_result && !reads(next[places.left], step.left);
     for (const std::uint32_t place : {places.target, places.left, places.right}) {
       if (place == schedule::Program::no_place) continue;
       next[place] = &step;
@@ -139,8 +156,10 @@ void SlotMachine::find_ways_to_result() {
     }
     if (step.kind == StepKind::copy && gives_result) is_copied[places.left] = true;
     if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
-    if (to_result_[i] || gives_result) lifts_first_[step.target.segment] = !is_lifted[step.target.segment];
+    if (to_result || gives_result) lifts_first[step.target.segment] = !is_lifted[step.target.segment];
   }
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    resolved_[i].to_result = resolved_[i].to_result && lifts_first[steps[i].target.segment];
 }
 
 void SlotMachine::begin() noexcept {
@@ -152,72 +171,59 @@ void SlotMachine::begin() noexcept {
   std::ranges::fill(arrivals_, Arrival{});
 }
 
-void SlotMachine::written(Place& place, Bytes size, std::uint32_t ready) noexcept {
-  place.size = size;
-  place.values = nullptr;
-  place.ready = ready;
-  rounds_ = std::max(rounds_, ready);
-  status_ = worse(status_, arithmetic::header_of({place.data, size}).status);
-}
-
 void SlotMachine::compute(const Step& step) {
-  Place& to = target(step);
+  const Resolved& at = resolved(step);
+  Place& to = *at.target;
   const std::uint32_t segment = step.target.segment;
   switch (step.kind) {
     case StepKind::lift: return written(to, content_->lift(segment, step.covers, {to.data, to.capacity}), 0);
-    case StepKind::merge: return compute_merge(step);
-    case StepKind::copy: return compute_copy(step);
+    case StepKind::merge: return compute_merge(step, at);
+    case StepKind::copy: return compute_copy(step, at);
     case StepKind::finish: {
-      const Place& from = left(step);
-      const Partial value = content_->finish(segment, step.covers, held(from), room_for(step, to.data));
+      const Place& from = *at.left;
+      const Partial value = content_->finish(segment, step.covers, held(from), room_for(step, at, to.data));
       return written(to, value, from.ready);
     }
     default: break;
   }
 }
 
-/// Where a step writes its target, whose head begins at `data`. Values that stand apart go to the result if they are
-/// the result's; so do narrow ones that nothing reads afterwards.
-Room SlotMachine::room_for(const Step& step, std::byte* data) {
-  const Place& to = target(step);
-  if (is_apart(step.target)) {
-    std::byte* const due =
-        step.target == schedule::value(0, step.target.segment) ? result(step.target.segment) : nullptr;
-    return {{data, head_room_}, {due != nullptr ? due : data + head_room_, to.capacity - head_room_}};
-  }
-  std::byte* const due = step.kind == StepKind::finish ? way_to_result(step) : nullptr;
-  if (due == nullptr) return {{data, to.capacity}};
-  return {{data, sizeof(Header)}, {due, to.capacity - sizeof(Header)}};
+/// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at
+/// `data`.
+Room SlotMachine::room_for(const Step& step, const Resolved& at, std::byte* data) const {
+  std::byte* const due = step.kind == StepKind::merge ? nullptr : way_to_result(step, at);
+  const Bytes capacity = at.target->capacity;
+  if (at.is_apart) return {{data, head_room_}, {due != nullptr ? due : data + head_room_, capacity - head_room_}};
+  if (due == nullptr) return {{data, capacity}};
+  return {{data, sizeof(Header)}, {due, capacity - sizeof(Header)}};
 }
 
-bool SlotMachine::merge_to_result(const Step& step) {
-  if (way_to_result(step) == nullptr) return false;
-  Place& to = target(step);
-  const std::uint32_t ready = std::max(left(step).ready, right(step).ready);
+bool SlotMachine::merge_to_result(const Step& step, const Resolved& at) {
+  if (way_to_result(step, at) == nullptr) return false;
+  Place& to = *at.target;
+  const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const auto merged =
-      apart_->merge_to_result(step.target.segment, held(left(step)), held(right(step)), {to.data, to.capacity});
+      apart_->merge_to_result(step.target.segment, held(*at.left), held(*at.right), {to.data, to.capacity});
   if (merged) written(to, *merged, ready);
   return merged.has_value();
 }
 
-void SlotMachine::compute_merge(const Step& step) {
-  if (merge_to_result(step)) return;
-  Place& to = target(step);
-  const Place& a = left(step);
-  const Place& b = right(step);
-  const std::uint32_t ready = std::max(a.ready, b.ready);
-  const bool in_place = &to == &a || &to == &b;
+void SlotMachine::compute_merge(const Step& step, const Resolved& at) {
+  if (merge_to_result(step, at)) return;
+  Place& to = *at.target;
+  const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
+  const bool in_place = at.target == at.left || at.target == at.right;
   std::byte*& scratch = scratch_[to.scratch];
-  const Room out = room_for(step, in_place ? scratch : to.data);
-  const Partial merged = content_->merge(step.target.segment, held(a), held(b), out);
+  const Room out = room_for(step, at, in_place ? scratch : to.data);
+  const Partial merged = content_->merge(step.target.segment, held(*at.left), held(*at.right), out);
   if (in_place) std::swap(to.data, scratch);
   written(to, merged, ready);
 }
 
-void SlotMachine::compute_copy(const Step& step) {
-  const Place& from = left(step);
-  Place& to = target(step);
-  const Room out = room_for(step, to.data);
+void SlotMachine::compute_copy(const Step& step, const Resolved& at) {
+  const Place& from = *at.left;
+  Place& to = *at.target;
+  const Room out = room_for(step, at, to.data);
   const Bytes bytes = values_bytes(step.target, held(from));
   if (from.size > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
   std::memcpy(out.head.data(), from.data, from.size);
@@ -228,7 +234,7 @@ void SlotMachine::compute_copy(const Step& step) {
 /// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
 std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
-  const Place& first = left(message.front());
+  const Place& first = *resolved(message.front()).left;
   if (message.size() == 1 && !tracing_) return {first.data, first.size};
   std::vector<std::byte>& copy = staged_[ticket];
   std::uint32_t ready = 0;
@@ -237,9 +243,9 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
     ready = first.ready;
   } else {
     Packer packer(copy);
-    for (const Step& step : message) packer.add({left(step).data, left(step).size}, values_of(step));
-    for (const Step& step : message) packer.add_size(left(step).size + values_of(step).size());
-    for (const Step& step : message) ready = std::max(ready, left(step).ready);
+    for (const Step& step : message) packer.add(held(*resolved(step).left).head, values_of(step));
+    for (const Step& step : message) packer.add_size(resolved(step).left->size + values_of(step).size());
+    for (const Step& step : message) ready = std::max(ready, resolved(step).left->ready);
   }
   if (!tracing_) return copy;
   Header header = arithmetic::header_of(copy);
@@ -250,7 +256,7 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
 
 /// The values of a slot that is sent, where they stand apart.
 std::span<const std::byte> SlotMachine::values_of(const Step& send) {
-  const Partial from = held(left(send));
+  const Partial from = held(*resolved(send).left);
   return {from.values, values_bytes(send.left, from)};
 }
 
@@ -270,13 +276,13 @@ std::span<std::byte> SlotMachine::second_room(const Step& receive) {
   const auto memory =
       endpoint_->landing(schedule::landing_number(receive.target, program_->segments())).subspan(head_room_);
   const Bytes value = content_->value_capacity(receive.target.segment) - sizeof(Header);
-  std::byte* const place = way_to_result(receive);
+  std::byte* const place = way_to_result(receive, resolved(receive));
   return place == nullptr ? memory : std::span(place, value);
 }
 
 void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
-  const bool has_two_parts = is_apart(step.target) && program_->message(ticket).size() == 1;
+  const bool has_two_parts = resolved(step).is_apart && program_->message(ticket).size() == 1;
   switch (step.kind) {
     case StepKind::send:
       if (has_two_parts)
@@ -291,7 +297,7 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
         endpoint_->release(ticket, step.peer, number);
       break;
     case StepKind::add_words: {
-      const Place& from = left(step);
+      const Place& from = *resolved(step).left;
       content_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
@@ -310,7 +316,7 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
   if (step.kind == StepKind::receive) {
     land(ticket, progress, arrived);
   } else if (step.kind == StepKind::add_words) {
-    Place& to = target(step);
+    Place& to = *resolved(step).target;
     const bool failed = progress == transport::Progress::failed;
     const Bytes size =
         failed ? 0 : content_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
@@ -324,26 +330,29 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
 /// A message's slots are where they came to lie in its landing memory.
 void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
   const auto message = program_->message(ticket);
-  const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
   const bool has_failed = progress == transport::Progress::failed;
-  if (message.size() == 1 && is_apart(message.front().target))
-    return land_apart(message.front(), has_failed ? 0 : arrived);
-  if (message.size() == 1) return written(target(message.front()), has_failed ? 0 : arrived, 0);
+  if (message.size() == 1) {
+    const Resolved& at = resolved(message.front());
+    if (at.is_apart) return land_apart(message.front(), has_failed ? 0 : arrived);
+    return written(*at.target, has_failed ? 0 : arrived, 0);
+  }
+  const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
   const auto bytes = endpoint_->landing(number).first(has_failed ? 0 : arrived);
   Unpacker unpacker(bytes, message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
-    target(step).data = slot.data();
+    Place& to = *resolved(step).target;
+    to.data = slot.data();
     if (is_apart(step.target))
-      written(target(step), taken_apart(step.target, slot, nullptr), 0);
+      written(to, taken_apart(step.target, slot, nullptr), 0);
     else
-      written(target(step), slot.size(), 0);
+      written(to, slot.size(), 0);
   }
 }
 
 /// The head says how much there is; what is something else is lost.
 void SlotMachine::land_apart(const Step& step, Bytes arrived) noexcept {
-  Place& to = target(step);
+  Place& to = *resolved(step).target;
   const std::span<std::byte> room = second_room(step);
   const Partial landed = taken_apart(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
   const Bytes values = values_bytes(step.target, landed);
@@ -360,10 +369,10 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   ++next_receive_;
   land(ticket, arrivals_[ticket].progress, arrivals_[ticket].bytes);
   const auto message = program_->message(ticket);
-  const Place& first = target(message.front());
+  const Place& first = *resolved(message.front()).target;
   const std::uint32_t round = arithmetic::header_of({first.data, first.size}).round;
   const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
-  for (const Step& step : message) target(step).ready = ready;
+  for (const Step& step : message) resolved(step).target->ready = ready;
   rounds_ = std::max(rounds_, ready);
   return true;
 }

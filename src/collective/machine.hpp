@@ -2,6 +2,7 @@
 // Rank order: that of the steps. Cost: a virtual call a step; nothing is allocated once made. Source: ours.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -110,37 +111,48 @@ class SlotMachine final : public schedule::Machine {
     const std::byte* values = nullptr;  // where they stand apart
   };
 
+  /// What a step comes to on this rank, looked up once.
+  struct Resolved {
+    Place* target = nullptr;
+    Place* left = nullptr;
+    Place* right = nullptr;
+    bool is_apart = false;   // the values of the target stand apart
+    bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
+  };
+
   Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
   void make_slots();
+  void resolve_steps();
   void find_ways_to_result();
-  void compute_merge(const schedule::Step& step);
-  void compute_copy(const schedule::Step& step);
+  void compute_merge(const schedule::Step& step, const Resolved& at);
+  void compute_copy(const schedule::Step& step, const Resolved& at);
   bool is_apart(schedule::Slot slot) const { return apart_segments_[slot.segment]; }
   Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
   Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
   std::span<const std::byte> values_of(const schedule::Step& send);
   static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
-  Room room_for(const schedule::Step& step, std::byte* data);
-  /// The place of the result, if what the step writes is no more than that.
-  std::byte* way_to_result(const schedule::Step& step) const {
-    return to_result_[program_->index_of(step)] ? result(step.target.segment) : nullptr;
+  Room room_for(const schedule::Step& step, const Resolved& at, std::byte* data) const;
+  /// Where the step writes the values of the result, if it writes no more than that and may do so at once.
+  std::byte* way_to_result(const schedule::Step& step, const Resolved& at) const {
+    return at.to_result ? apart_->result(step.target.segment) : nullptr;
   }
-  std::byte* result(std::uint32_t segment) const {
-    return apart_ != nullptr && lifts_first_[segment] ? apart_->result(segment) : nullptr;
-  }
-  bool merge_to_result(const schedule::Step& step);
+  bool merge_to_result(const schedule::Step& step, const Resolved& at);
   std::span<std::byte> second_room(const schedule::Step& receive);
   void land_apart(const schedule::Step& step, Bytes arrived) noexcept;
-  Place& target(const schedule::Step& step) { return places_[program_->places(step).target]; }
-  Place& left(const schedule::Step& step) { return places_[program_->places(step).left]; }
-  Place& right(const schedule::Step& step) { return places_[program_->places(step).right]; }
+  const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
   bool has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived);
   void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
-  void written(Place& place, Bytes size, std::uint32_t ready) noexcept;
+  /// `size` bytes of the place, values behind the head.
+  void written(Place& place, Bytes size, std::uint32_t ready) noexcept {
+    written(place, Partial{{place.data, size}, nullptr}, ready);
+  }
   void written(Place& place, const Partial& partial, std::uint32_t ready) noexcept {
-    written(place, partial.head.size(), ready);
+    place.size = partial.head.size();
     place.values = partial.values;
+    place.ready = ready;
+    rounds_ = std::max(rounds_, ready);
+    status_ = worse(status_, arithmetic::status_of({place.data, place.size}));
   }
 
   const schedule::Program* program_;
@@ -153,9 +165,8 @@ class SlotMachine final : public schedule::Machine {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::byte*> scratch_;  // a size each
   std::vector<bool> apart_segments_;
-  Bytes head_room_ = 0;            // of slots whose values stand apart
-  std::vector<bool> to_result_;    // by step: whether what it writes are the result's values and no more
-  std::vector<bool> lifts_first_;  // by segment: all rows are lifted before the result, which may take their place
+  Bytes head_room_ = 0;                           // of slots whose values stand apart
+  std::vector<Resolved> resolved_;                // by step
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   std::vector<std::vector<std::byte>>
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped

@@ -89,6 +89,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), cut_), content(),
             *transport_, tag),
       is_empty_(agreed_.members.front().description.columns == 0),
+      gets_result_(agreed_.members.front().gets_result(transport_->rank())),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), cut_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
@@ -198,7 +199,7 @@ void Plan::conclude() {
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
-  if (status_ <= Status::empty && agreed_.members.front().gets_result(transport_->rank())) deliver();
+  if (status_ <= Status::empty && gets_result_) deliver();
 }
 
 Failure Plan::failure() const {

@@ -19,7 +19,13 @@ bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_byte
 
 Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew,
            bool is_alone)
-    : agreed_(&agreed), operator_(op), rank_(rank), rank_count_(rank_count), crew_(&crew) {
+    : agreed_(&agreed),
+      operator_(op),
+      rank_(rank),
+      rank_count_(rank_count),
+      local_rows_(agreed.layout->local_count(rank)),
+      gets_result_(agreed.gets_result(rank)),
+      crew_(&crew) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
@@ -29,15 +35,16 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
-    segment.spare.resize(segment.kind->value_bytes());
-    result_byte += segment.kind->value_bytes();
-    if (gets(s)) result_bytes_ += segment.kind->value_bytes();
+    segment.spare.resize(segment.value_bytes);
+    result_byte += segment.value_bytes;
+    if (gets(s)) result_bytes_ += segment.value_bytes;
     segments_.push_back(std::move(segment));
   }
   if (segments_.empty()) return;
   const arithmetic::PartialKind& kind = *segments_.front().kind;
   has_words_ = kind.added_words() != nullptr;
   may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
+  for (Segment& s : segments_) s.is_apart = may_stand_apart_ && s.value_bytes >= wide_row;
   const auto intervals = agreed.layout->intervals(rank);
   const bool is_lone = intervals.size() == 1 && intervals.front().size() == 1;
   const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
@@ -45,15 +52,13 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
-  const bool is_due = agreed_->gets_result(rank_);
-  const Count rows = agreed_->layout->local_count(rank_);
-  data_ = {.first = data.first, .second = data.second, .result = is_due ? data.result : nullptr};
-  missing_ = missing(operation(), rows, agreed_->description.columns, data, is_due);
+  data_ = {.first = data.first, .second = data.second, .result = gets_result_ ? data.result : nullptr};
+  missing_ = missing(operation(), local_rows_, agreed_->description.columns, data, gets_result_);
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
   operator_failed_ = false;
   if (!may_stand_apart_) return;
-  const Bytes bytes = rows * row_bytes_;
-  const bool is_apart = !is_due || !overlap(data.first, bytes, data.result, result_bytes_);
+  const Bytes bytes = local_rows_ * row_bytes_;
+  const bool is_apart = !gets_result_ || !overlap(data.first, bytes, data.result, result_bytes_);
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
   const bool is_direct = stays && status_ == Status::ok && agreed_->description.may_fail == 0;
   lends_rows_ = is_direct && is_apart;
@@ -68,7 +73,7 @@ void Rows::refuse() noexcept {
 }
 
 std::optional<Failure> Rows::failure() const {
-  if (missing_ != Missing::nothing) return failure_of(missing_, operation(), agreed_->layout->local_count(rank_));
+  if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
   if (operator_failed_) return operator_failure();
   return std::nullopt;
 }
@@ -106,7 +111,7 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
   const std::byte* const values = value.values != nullptr ? value.values : value.head.data() + sizeof(Header);
   std::byte* const place = place_of_result(segment);
-  if (status == Status::ok && values != place) std::memcpy(place, values, segments_[segment].kind->value_bytes());
+  if (status == Status::ok && values != place) std::memcpy(place, values, segments_[segment].value_bytes);
   return status;
 }
 
@@ -118,9 +123,7 @@ Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const 
   return segments_[segment].kind->working_capacity(covers.rows(*agreed_->layout));
 }
 
-Bytes Rows::value_capacity(std::uint32_t segment) const {
-  return sizeof(Header) + segments_[segment].kind->value_bytes();
-}
+Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
 
 Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = agreed_->layout->intervals(rank_),
@@ -141,25 +144,26 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
   note(header.status, Status::ok);
   arithmetic::set_header(whole, header);
   if (!is_apart(segment)) return whole;
-  const auto head = whole.first(segments_[segment].kind->values_apart()->head_bytes(whole));
+  const auto head = whole.first(segments_[segment].values_apart->head_bytes(whole));
   return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
 /// A rank's only row is its own partial, and stays where it is if that is allowed.
 Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Segment& s = segments_[segment];
-  const auto head = out.first(s.kind->values_apart()->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
+  const auto head = out.first(s.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
   const std::byte* const row = data_.first + s.first_byte;
-  const Bytes bytes = s.kind->value_bytes();
-  if (is_apart(segment) && lends_rows_) return {head, row};
+  const Bytes bytes = s.value_bytes;
+  if (s.is_apart && lends_rows_) return {head, row};
   std::memcpy(head.data() + head.size(), row, bytes);
-  if (is_apart(segment)) return {head, head.data() + head.size()};
+  if (s.is_apart) return {head, head.data() + head.size()};
   return out.first(head.size() + bytes);
 }
 
 Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
   const Partial merged = segments_[segment].kind->merge(left, right, out);
-  note(arithmetic::header_of(merged.head).status, arithmetic::merge_headers(left.head, right.head).header.status);
+  if (arithmetic::status_of(merged.head) == Status::operator_failed)
+    note(Status::operator_failed, arithmetic::merge_headers(left.head, right.head).header.status);
   return merged;
 }
 
@@ -182,10 +186,6 @@ Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial&
   return {out.head.first(sizeof header), values};
 }
 
-bool Rows::is_apart(std::uint32_t segment) const {
-  return may_stand_apart_ && segments_[segment].kind->value_bytes() >= wide_row;
-}
-
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *segments_[segment].kind;
   const order::IntervalSet rows = covers.rows(*agreed_->layout);
@@ -193,13 +193,13 @@ Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
 }
 
 Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
-  return is_value ? std::min(whole.size(), sizeof(Header)) : segments_[segment].kind->values_apart()->head_bytes(whole);
+  return is_value ? std::min(whole.size(), sizeof(Header)) : segments_[segment].values_apart->head_bytes(whole);
 }
 
 Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
-  const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  if (!is_value) return kind.values_apart()->values_bytes(head);
-  return arithmetic::header_of(head).status == Status::ok ? kind.value_bytes() : 0;
+  const Segment& s = segments_[segment];
+  if (!is_value) return s.values_apart->values_bytes(head);
+  return arithmetic::status_of(head) == Status::ok ? s.value_bytes : 0;
 }
 
 std::byte* Rows::result(std::uint32_t segment) const {
@@ -208,11 +208,8 @@ std::byte* Rows::result(std::uint32_t segment) const {
 
 std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                              std::span<std::byte> head) {
-  const Status before = arithmetic::merge_headers(left.head, right.head).header.status;  // `head` may be one of them
-  const auto& kind = *segments_[segment].kind->values_apart();
-  const auto merged = kind.merge_to_result(left, right, head, place_of_result(segment));
-  if (merged) note(arithmetic::header_of(merged->head).status, before);
-  return merged;
+  // An operator that may fail writes no result before its run is done: there is nothing to note.
+  return segments_[segment].values_apart->merge_to_result(left, right, head, place_of_result(segment));
 }
 
 std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }

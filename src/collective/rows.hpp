@@ -57,9 +57,12 @@ class Rows final : public Content, private ApartContent, private WordContent {
     Lifter lifter = Lifter(*kind);
     Bytes first_result_byte = 0;
     std::vector<std::byte> spare = {};
+    Bytes value_bytes = kind->value_bytes();
+    const arithmetic::ValuesApart* values_apart = kind->values_apart();
+    bool is_apart = false;
   };
 
-  bool is_apart(std::uint32_t segment) const override;
+  bool is_apart(std::uint32_t segment) const override { return segments_[segment].is_apart; }
   Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const override;
   Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
@@ -89,6 +92,8 @@ class Rows final : public Content, private ApartContent, private WordContent {
   arithmetic::Operator operator_;  // the kinds refer to it
   Rank rank_;
   Rank rank_count_;
+  Count local_rows_;
+  bool gets_result_;
   Crew* crew_;
   unsigned threads_ = 1;
   Bytes row_bytes_;

@@ -14,39 +14,36 @@ void Interpreter::reset() noexcept {
 }
 
 bool Interpreter::advance(Machine& machine) {
-  const Program& program = *program_;
-  const std::span<const Step> steps = program.steps();
-  std::size_t index = next_step_;
+  const std::span<const Step> steps = program_->steps();
+  const std::uint32_t* const dependencies_end = program_->dependencies_ends().data();
+  std::uint32_t index = next_step_;
   std::uint32_t asked = none;
   for (; index < steps.size(); ++index) {
-    const std::uint32_t dependencies_end = program.dependencies_end(static_cast<std::uint32_t>(index));
-    if (next_dependency_ < dependencies_end && !may_start(machine, dependencies_end)) {
-      asked = program.all_dependencies()[next_dependency_];
+    if (next_dependency_ < dependencies_end[index] && !may_start(machine, dependencies_end[index])) {
+      asked = program_->all_dependencies()[next_dependency_];
       break;
     }
     const Step& step = steps[index];
-    if (communicates(step.kind)) {
-      if (step.more) continue;
-      machine.start(step, next_ticket_);
-      ++next_ticket_;
-    } else {
+    if (!communicates(step.kind))
       machine.compute(step);
-    }
+    else if (!step.more)
+      machine.start(step, next_ticket_++);
   }
-  next_step_ = static_cast<std::uint32_t>(index);
-  const bool all_complete = poll(machine, asked);
-  return all_complete && index == steps.size();
+  next_step_ = index;
+  return poll(machine, asked) && index == steps.size();
 }
 
 bool Interpreter::may_start(Machine& machine, std::uint32_t dependencies_end) {
-  const std::span<const std::uint32_t> dependencies = program_->all_dependencies();
-  for (; next_dependency_ < dependencies_end; ++next_dependency_) {
-    if (!is_complete(machine, dependencies[next_dependency_])) return false;
+  const std::uint32_t* const dependencies = program_->all_dependencies().data();
+  for (std::uint32_t i = next_dependency_; i < dependencies_end; ++i) {
+    next_dependency_ = i;
+    if (!is_complete(machine, dependencies[i])) return false;
   }
+  next_dependency_ = dependencies_end;
   return true;
 }
 
-bool Interpreter::is_complete(Machine& machine, std::uint32_t ticket) {
+inline bool Interpreter::is_complete(Machine& machine, std::uint32_t ticket) {
   if (completed_in_[ticket] == run_) return true;
   if (!machine.completed(program_->communication(ticket), ticket)) return false;
   completed_in_[ticket] = run_;

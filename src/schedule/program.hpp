@@ -71,7 +71,7 @@ class Program {
   /// has waited for; dependencies_end says where each step's end. Reading a slot waits for what writes it; writing one
   /// waits for what writes it and for the sends that read it.
   std::span<const std::uint32_t> all_dependencies() const noexcept { return dependencies_; }
-  std::uint32_t dependencies_end(std::uint32_t step_index) const noexcept { return dependencies_end_[step_index]; }
+  std::span<const std::uint32_t> dependencies_ends() const noexcept { return dependencies_end_; }
 
  private:
   class Compiler;

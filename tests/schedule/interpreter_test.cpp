@@ -30,8 +30,8 @@ std::vector<StepKind> kinds(const Program& program) {
 
 std::vector<std::uint32_t> dependencies(const Program& program, std::uint32_t index) {
   const auto all = program.all_dependencies();
-  const std::uint32_t begin = index == 0 ? 0 : program.dependencies_end(index - 1);
-  return {all.begin() + begin, all.begin() + program.dependencies_end(index)};
+  const std::uint32_t begin = index == 0 ? 0 : program.dependencies_ends()[index - 1];
+  return {all.begin() + begin, all.begin() + program.dependencies_ends()[index]};
 }
 
 TEST(Program, RecursiveDoublingOfTwoRanksIsShort) {

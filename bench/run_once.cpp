@@ -1,0 +1,121 @@
+// Runs a plan of two ranks in one process so many times: what bench/instructions.py counts the instructions of. The
+// endpoints hand messages over by copying them, and their own instructions are left out by their names.
+//   bench_run tree|exact|binned ELEMENTS RUNS [MEMBERS]     elements per rank; members of a bundle, 1: a plan
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "collective/agreement.hpp"
+#include "collective/plan.hpp"
+
+namespace {
+
+using namespace steadfold;
+using order::Bytes;
+using order::Rank;
+
+/// Landing slots of both ranks, and what has arrived in them.
+struct Loop {
+  struct Slot {
+    std::vector<std::byte> bytes;
+    Bytes arrived = 0;
+    bool is_full = false;
+  };
+  std::vector<Slot> slots[2];
+};
+
+class LoopbackEndpoint final : public transport::Endpoint {
+ public:
+  LoopbackEndpoint(std::shared_ptr<Loop> loop, Rank rank, std::span<const Bytes> capacities, transport::Ticket tickets)
+      : loop_(std::move(loop)), rank_(rank), receives_(tickets, nullptr) {
+    for (const Bytes capacity : capacities) mine().push_back({.bytes = std::vector<std::byte>(capacity)});
+  }
+
+  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return mine()[slot].bytes; }
+  void put(transport::Ticket ticket, Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>>) noexcept override {
+    Loop::Slot& to = loop_->slots[target][slot];
+    std::memcpy(to.bytes.data(), bytes.data(), bytes.size());
+    to.arrived = bytes.size();
+    to.is_full = true;
+    receives_[ticket] = nullptr;
+  }
+  void release(transport::Ticket ticket, Rank, transport::SlotNumber slot,
+               const std::optional<transport::SecondRoom>&) noexcept override {
+    receives_[ticket] = &mine()[slot];
+  }
+  void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
+  transport::Progress test(transport::Ticket ticket, Bytes& arrived) noexcept override {
+    Loop::Slot* const slot = receives_[ticket];
+    if (slot == nullptr) return transport::Progress::complete;
+    if (!slot->is_full) return transport::Progress::pending;
+    arrived = slot->arrived;
+    slot->is_full = false;
+    return transport::Progress::complete;
+  }
+  transport::Traffic traffic() const noexcept override { return {}; }
+
+ private:
+  std::vector<Loop::Slot>& mine() { return loop_->slots[rank_]; }
+  std::shared_ptr<Loop> loop_;
+  Rank rank_;
+  std::vector<Loop::Slot*> receives_;  // by ticket; null: a send, which is done at once
+};
+
+class Loopback final : public transport::Transport {
+ public:
+  Loopback(std::shared_ptr<Loop> loop, Rank rank) : loop_(std::move(loop)), rank_(rank) {}
+  Rank rank() const noexcept override { return rank_; }
+  Rank rank_count() const noexcept override { return 2; }
+  std::unique_ptr<transport::Endpoint> bind(std::uint32_t, std::span<const Bytes> capacities,
+                                            transport::Ticket tickets) override {
+    return std::make_unique<LoopbackEndpoint>(loop_, rank_, capacities, tickets);
+  }
+  Gathered gather_all(std::span<const std::byte>) override { return {}; }
+
+ private:
+  std::shared_ptr<Loop> loop_;
+  Rank rank_;
+};
+
+collective::Method method_named(std::string_view name) {
+  if (name == "tree") return collective::Method::tree;
+  return name == "exact" ? collective::Method::exact : collective::Method::binned;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 && argc != 5) {
+    std::cerr << "wrong arguments (three or four are needed), give METHOD ELEMENTS RUNS [MEMBERS]\n";
+    return 2;
+  }
+  const std::size_t count = std::strtoull(argv[2], nullptr, 10);
+  const std::size_t members = argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 1;
+  const collective::Call call{
+      .method = method_named(argv[1]), .layout = collective::LayoutKind::rank_order, .rows = count};
+  const std::vector<collective::Call> calls(members, call);
+  const std::vector<std::byte> proposal[2] = {collective::propose(calls, 0, nullptr),
+                                              collective::propose(calls, 1, nullptr)};
+  const std::span<const std::byte> proposals[2] = {proposal[0], proposal[1]};
+  const collective::Agreement agreed = collective::conclude(proposals, "recursive_doubling");
+
+  const auto loop = std::make_shared<Loop>();
+  collective::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},
+                               {agreed, calls, std::make_shared<Loopback>(loop, 1), 0}};
+  const std::vector<double> x(count, 0.1);
+  std::vector<double> results[2] = {std::vector<double>(members), std::vector<double>(members)};
+  std::vector<collective::Data> data[2];
+  for (const int rank : {0, 1})
+    for (double& result : results[rank])
+      data[rank].push_back(
+          {.first = reinterpret_cast<const std::byte*>(x.data()), .result = reinterpret_cast<std::byte*>(&result)});
+  for (std::size_t runs = std::strtoull(argv[3], nullptr, 10); runs > 0; --runs) {
+    for (const int rank : {0, 1}) plans[rank].start(data[rank], true);
+    for (const int rank : {0, 1}) plans[rank].wait();
+  }
+  std::cout << results[0].back() << "\n";
+}
