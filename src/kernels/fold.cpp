@@ -32,7 +32,6 @@ using order::Index;
 
 constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
 constexpr Count chunk = Count{1} << chunk_level;
-constexpr Count most_nodes_of_chunk = 2 * chunk_level + 1;
 
 /// A binary counter that combines the values of chunks, pushed in ascending order, into their maximal nodes.
 template <class Op, class T>
@@ -237,31 +236,45 @@ struct Folded {
     }
   }
 
-  /// The maximal nodes of an interval within a chunk, pass by pass: those at the left end come out in order, those at
-  /// the right end last first.
+  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements: the bits of
+  /// how many elements those are, the smallest one outside.
+  template <int level = 0, class Take>
+  static HWY_INLINE void ends(Count count, const Take& take) {
+    if constexpr (level < short_depth * levels) {
+      if ((count >> level & 1) != 0) take(std::integral_constant<int, level>());
+      ends<level + 1>(count, take);
+    }
+  }
+
+  /// The maximal nodes of an interval within a chunk, pass by pass: what a pass leaves over at the ends goes to the
+  /// ends of the nodes.
   static Count within_chunk(const T* x, Index begin, Count count, T* nodes) {
     alignas(64) T buffers[2][chunk / factor];
-    T right[most_nodes_of_chunk];
-    Count left_count = 0;
-    Count right_at = most_nodes_of_chunk;
-    const T* from = x;
+    const Count node_count = order::node_count({begin, begin + count});
+    T* left = nodes;
+    T* right = nodes + node_count;
     for (int turn = 0; count > 0; turn ^= 1) {
-      const Count head = std::min(count, (factor - begin % factor) % factor);
-      left_count += one_by_one<Op>(from, begin, head, nodes + left_count);
+      const Count head = (0 - begin) % factor;
+      if (head > count) {  // inside of one node of the next pass
+        one_by_one<Op>(x, begin, count, left);
+        break;
+      }
+      const T* end = x + count;
       const Count outputs = (count - head) / factor;
-      const Count tail = (count - head) % factor;
-      T last[most_nodes_of_chunk];
-      const Count last_count = one_by_one<Op>(from + count - tail, begin + count - tail, tail, last);
-      right_at -= last_count;
-      std::copy_n(last, last_count, right + right_at);
-      pass(from + head, outputs, buffers[turn]);
-      from = buffers[turn];
+      ends(head, [&](auto level) HWY_ATTR {
+        *left++ = node<Op, level>(x);
+        x += Count{1} << level;
+      });
+      ends((count - head) % factor, [&](auto level) HWY_ATTR {
+        end -= Count{1} << level;
+        *--right = node<Op, level>(end);
+      });
+      pass(x, outputs, buffers[turn]);
+      x = buffers[turn];
       begin = (begin + head) / factor;
       count = outputs;
     }
-    const Count right_count = most_nodes_of_chunk - right_at;
-    std::copy_n(right + right_at, right_count, nodes + left_count);
-    return left_count + right_count;
+    return node_count;
   }
 
   template <class Loads>
@@ -305,8 +318,8 @@ struct Folded {
     const Index last = end / chunk;
     if (first >= last) {
       const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of two at most
-      const Count written = within_chunk(x, begin, split - begin, nodes);
-      return written + within_chunk(x + (split - begin), split, end - split, nodes + written);
+      const Count written = begin < split ? within_chunk(x, begin, split - begin, nodes) : 0;
+      return split == end ? written : written + within_chunk(x + (split - begin), split, end - split, nodes + written);
     }
     Count written = within_chunk(x, begin, first * chunk - begin, nodes);
     x += first * chunk - begin;

@@ -15,6 +15,8 @@
 #define HWY_TARGET_INCLUDE "kernels/shares.cpp"
 #include <hwy/foreach_target.h>  // after the line above
 #include <hwy/highway.h>
+
+#include "kernels/load_first.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_SHARES_SCALAR
@@ -82,13 +84,21 @@ using VI = hn::Vec<DI>;
 HWY_INLINE V load(D d, const double* x) { return hn::LoadU(d, x); }
 HWY_INLINE V load(D d, const float* x) { return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x)); }
 
-/// The elements, or their products.
+HWY_INLINE V load_few(D d, const double* x, Count count) { return load_first(d, x, count); }
+HWY_INLINE V load_few(D d, const float* x, Count count) {
+  return hn::PromoteTo(d, load_first(hn::Rebind<float, D>(), x, count));
+}
+
+/// The elements, or their products; of the last few, zeros behind have no shares.
 template <TermForm form, class T>
-HWY_INLINE V factors(const T* x, const T* y) {
-  if constexpr (form == TermForm::product)
-    return hn::Mul(load(D(), x), load(D(), y));
-  else
-    return load(D(), x);
+HWY_INLINE V factors(const T* x, const T* y, Count count) {
+  const D d;
+  if (count >= hn::Lanes(d)) [[likely]] {
+    if constexpr (form == TermForm::product) return hn::Mul(load(d, x), load(d, y));
+    return load(d, x);
+  }
+  if constexpr (form == TermForm::product) return hn::Mul(load_few(d, x, count), load_few(d, y, count));
+  return load_few(d, x, count);
 }
 
 /// Whether the largest is found by comparing bit patterns. Without an instruction for that, a comparison and a choice
@@ -131,20 +141,13 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   VI s1 = hn::Zero(di);
   VI s2 = hn::Zero(di);
   VI s3 = hn::Zero(di);
-  T last[2][hn::MaxLanes(d)] = {};
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + lanes > count) [[unlikely]] {  // padded with zeros, which have no shares
-      std::memcpy(last[0], x, (count - done) * sizeof(T));
-      std::memcpy(last[1], y, (count - done) * sizeof(T));
-      x = last[0];
-      y = last[1];
-    }
     if (done + ahead / sizeof(T) < count) {
       fetch_ahead(x);
       if constexpr (form == TermForm::product) fetch_ahead(y);
     }
-    V rest = factors<form>(x, y);
+    V rest = factors<form>(x, y, count - done);
     if constexpr (compares_bits) {
       largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(rest)));
     } else {
@@ -176,7 +179,11 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
     }
     if constexpr (bin_count > 3) s3 = hn::Add(s3, hn::BitCast(di, hn::Add(rest, e3)));
   }
-  const std::uint64_t found[] = {sum_of_lanes(s0), sum_of_lanes(s1), sum_of_lanes(s2), sum_of_lanes(s3)};
+  std::uint64_t found[4] = {};
+  if constexpr (bin_count > 0) found[0] = sum_of_lanes(s0);
+  if constexpr (bin_count > 1) found[1] = sum_of_lanes(s1);
+  if constexpr (bin_count > 2) found[2] = sum_of_lanes(s2);
+  if constexpr (bin_count > 3) found[3] = sum_of_lanes(s3);
   take_away_extractors<bin_count>(found, done, extractors, sums);
   if constexpr (compares_bits) return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(di, largest_bits)));
   if (!hn::AllTrue(di, hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di)))) return infinity;

@@ -8,6 +8,7 @@
 
 #include "kernels/digits.hpp"
 #include "kernels/fold.hpp"
+#include "kernels/pair.hpp"
 #include "kernels/select.hpp"
 #include "kernels/shares.hpp"
 #include "kernels/window.hpp"
@@ -131,6 +132,18 @@ class Fences : public EveryTarget {
     });
   }
 
+  template <class T>
+  void expect_sums_as_pairs() {
+    const auto sum = kernels::sum_as_pair<T>(GetParam());
+    if (sum == nullptr) return;
+    for_each_length({}, [&](Count count, Side side) {
+      const T* const x = ones<T>(first_, count, side);
+      auto* const pair = result_.array<double>(2, side);
+      if (count == 0) return;
+      EXPECT_TRUE(stays_inside([&] { sum(x, count, pair); })) << count << where(side);
+    });
+  }
+
   static const char* where(Side side) { return side == Side::begin ? ", behind a fence" : ", before a fence"; }
 
   Fenced first_{Count{1} << 17};
@@ -169,6 +182,11 @@ TEST_P(Fences, StopShares) {
       expect_shares<float>(form, bin_count);
     }
   }
+}
+
+TEST_P(Fences, StopSumsAsPairs) {
+  expect_sums_as_pairs<double>();
+  expect_sums_as_pairs<float>();
 }
 
 TEST_P(Fences, StopDigits) {
