@@ -81,14 +81,6 @@ void close(Window& window, std::int64_t carry) noexcept {
   if (window.zero()) window.lowest = 0;
 }
 
-/// Digit i of the magnitude, counted from the window's first digit, which is not 0 and so ends the borrow.
-std::uint32_t magnitude(const Window& window, int i) noexcept {
-  if (window.count == 0) return 1;  // -2^(32 lowest)
-  const std::uint32_t digit = window.digits[static_cast<std::size_t>(i)];
-  if (!window.negative) return digit;
-  return i == 0 ? 0 - digit : ~digit;
-}
-
 /// A magnitude's first 128 bits, the highest of them set, whether anything follows, and the exponent of the highest.
 struct Leading {
   Uint128 bits;
@@ -96,15 +88,20 @@ struct Leading {
   int exponent;
 };
 
+/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
+/// so ends the borrow.
 Leading leading(const Window& window, int lowest_exponent) noexcept {
   const int top = std::max(window.count, 1) - 1;
-  Uint128 bits = 0;
-  for (int i = top; i > top - 4; --i) bits = bits << 32 | (i < 0 ? 0 : magnitude(window, i));
+  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
+  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
+  for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
+  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
   bits <<= spare;
   bool sticky = top > 4;  // the first digit is not 0
   if (top >= 4) {
-    const std::uint64_t fifth = std::uint64_t{magnitude(window, top - 4)} << spare;
+    const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
+    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
     bits |= fifth >> 32;
     sticky |= static_cast<std::uint32_t>(fifth) != 0;
   }

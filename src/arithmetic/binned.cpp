@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "arithmetic/bins.hpp"
@@ -45,6 +46,32 @@ struct Shape {
   /// The window never reaches below the lowest bin.
   int lowest_top() const noexcept { return bin_count - 1; }
 };
+
+/// Whether `rows` of `element_count` rows are all, and enough.
+Status check_rows(const Shape& shape, Count rows, Count element_count) noexcept {
+  if (element_count != unknown_count && rows != element_count)
+    return rows < element_count ? Status::gap : Status::overlap;
+  return shape.operation == Operation::mean && rows == 0 ? Status::empty : Status::ok;
+}
+
+template <class Result>
+void write_value(const Shape& shape, const Column& column, Count rows, std::byte* value) noexcept {
+  const auto round = shape.operation == Operation::norm2  ? &rounded_root<Result>
+                     : shape.operation == Operation::mean ? &rounded_mean<Result>
+                                                          : &rounded<Result>;
+  Window window;
+  column.bins.window(shape.bin_count, window);
+  const int lowest = shape.grid.quantum(column.bins.top - shape.bin_count + 1);
+  const Result result = round(static_cast<Flags>(column.flags), rows, window, lowest);
+  std::memcpy(value, &result, sizeof result);
+}
+
+void write_value(const Shape& shape, const Column& column, Count rows, std::byte* value) noexcept {
+  if (shape.result == Type::f32)
+    write_value<float>(shape, column, rows, value);
+  else
+    write_value<double>(shape, column, rows, value);
+}
 
 Count rows_of(std::span<const std::byte> record) noexcept {
   Count rows = 0;
@@ -171,6 +198,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   void clear() override {
     for (Count i = 0; i < columns_.size(); ++i) columns_[i] = {.bins = {.top = expected_[i]}};
+    is_untouched_ = columns_.size() == 1 && expected_[0] == shape_.lowest_top();
     rows_ = 0;
     status_ = Status::ok;
   }
@@ -192,6 +220,17 @@ class BinnedBuilder final : public Builder, private Surveyor {
     std::memcpy(out.data() + sizeof(Header), &rows_, sizeof rows_);
     for (Count i = 0; i < columns_.size(); ++i) put(shape_, columns_[i], i, out);
     return shape_.record_bytes();
+  }
+
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
+    const Status status = status_ != Status::ok ? status_ : check_rows(shape_, rows_, element_count);
+    if (status != Status::ok) return status;
+    for (const Column& column : columns_) {
+      write_value(shape_, column, rows_, values);
+      values += size_of(shape_.result);
+    }
+    return Status::ok;
   }
 
   Surveyor* surveyor() noexcept override { return shape_.sweep == Sweep::double_sweep ? this : nullptr; }
@@ -282,28 +321,51 @@ class BinnedBuilder final : public Builder, private Surveyor {
       without_specials(tile, flags, [&](const Tile& copy) { look_at(copy, top, flags); });
   }
 
-  /// Goes ahead with the window that there is, and once more where it was too low.
+  /// Goes ahead with the window that there is, and once more where it was too low. The first tile of a round begins
+  /// with the window of the last round's, if two rounds in a row had the same, and goes once more where that is too
+  /// high.
   void add(const Tile& tile, Column& column) {
-    if (column.bins.top == shape_.lowest_top()) {
-      Tile few = tile;  // which tell where the window will be, most likely
-      few.count = std::min<Count>(tile.count, 64);
-      int top = column.bins.top;
-      look_at(few, top, column.flags);
-      column.bins.raise(top, shape_.bin_count);
-    }
+    const bool is_first = std::exchange(is_untouched_, false);
+    bool is_guess = is_first && is_steady_;
+    if (is_guess)
+      column.bins.top = last_top_;
+    else if (column.bins.top == shape_.lowest_top())
+      raise_for_few(tile, column);
     for (;;) {
       window_.follow(shape_, column.bins.top);
       std::array<std::int64_t, most_bins> sums{};
       const std::uint64_t largest =
           tile.shares(tile.first, tile.second, tile.count, window_.scale, window_.each.data(), sums.data());
-      if (!finite(largest)) return without_specials(tile, column.flags, [&](const Tile& copy) { add(copy, column); });
-      const int top = shape_.grid.top_of(largest);
-      if (top <= column.bins.top) {
+      if (!finite(largest)) {
+        if (is_guess) column.bins.top = shape_.lowest_top();
+        return without_specials(tile, column.flags, [&](const Tile& copy) { add(copy, column); });
+      }
+      const int top = std::max(shape_.grid.top_of(largest), shape_.lowest_top());
+      const bool fits = is_guess ? top == column.bins.top : top <= column.bins.top;
+      if (fits) {
         for (std::size_t bin = 0; bin < sums.size(); ++bin) column.bins.sums[bin] += sums[bin];
+        if (is_first) remember(top);
         return note_zeros(tile, largest, column);
       }
+      if (is_guess) column.bins.top = shape_.lowest_top();  // nothing is in the bins yet
+      is_guess = false;
       column.bins.raise(top, shape_.bin_count);
     }
+  }
+
+  /// The first few terms tell where the window will be, most likely.
+  void raise_for_few(const Tile& tile, Column& column) {
+    Tile few = tile;
+    few.count = std::min<Count>(tile.count, 64);
+    int top = column.bins.top;
+    look_at(few, top, column.flags);
+    column.bins.raise(top, shape_.bin_count);
+  }
+
+  /// The top that a round's first tile came to.
+  void remember(int top) noexcept {
+    is_steady_ = top == last_top_;
+    last_top_ = top;
   }
 
   /// The sum of nothing but -0.0 is -0.0.
@@ -326,6 +388,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Shares largest_;
   Copy copy_;
   Extractors window_;
+  bool is_untouched_ = false;  // the only column, which begins with no window
+  bool is_steady_ = false;     // the last rounds had the same
+  int last_top_ = -1;
   Count rows_ = 0;
   Status status_ = Status::ok;
 };
@@ -348,18 +413,6 @@ class BinnedKind final : public PartialKind {
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override;
 
  private:
-  template <class Result>
-  void write_value(const Column& column, Count rows, std::byte* value) const noexcept {
-    const auto round = shape_.operation == Operation::norm2  ? &rounded_root<Result>
-                       : shape_.operation == Operation::mean ? &rounded_mean<Result>
-                                                             : &rounded<Result>;
-    Window window;
-    column.bins.window(shape_.bin_count, window);
-    const int lowest = shape_.grid.quantum(column.bins.top - shape_.bin_count + 1);
-    const Result result = round(static_cast<Flags>(column.flags), rows, window, lowest);
-    std::memcpy(value, &result, sizeof result);
-  }
-
   Shape shape_;
 };
 
@@ -392,16 +445,12 @@ Status BinnedKind::finish(const Partial& whole, Count element_count, std::byte* 
   if (status != Status::ok) return status;
   if (partial.size() != shape_.record_bytes()) return Status::transport_failed;
   const Count rows = rows_of(partial);
-  if (element_count != unknown_count && rows != element_count)
-    return rows < element_count ? Status::gap : Status::overlap;
-  if (shape_.operation == Operation::mean && rows == 0) return Status::empty;
+  const Status of_rows = check_rows(shape_, rows, element_count);
+  if (of_rows != Status::ok) return of_rows;
   Column column;
   for (Count i = 0; i < shape_.columns; ++i, values += size_of(shape_.result)) {
     if (!take(shape_, partial, i, column)) return Status::transport_failed;
-    if (shape_.result == Type::f32)
-      write_value<float>(column, rows, values);
-    else
-      write_value<double>(column, rows, values);
+    write_value(shape_, column, rows, values);
   }
   return Status::ok;
 }

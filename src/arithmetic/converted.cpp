@@ -138,6 +138,12 @@ class ConvertedBuilder final : public Builder, private Surveyor {
 
   Bytes write(std::span<std::byte> out) override { return inner_->write(out); }
 
+  bool finishes_alone() const noexcept override { return inner_->finishes_alone(); }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* spare) override {
+    return inner_->finish_alone(element_count == unknown_count ? unknown_count : element_count * how_.rows, values,
+                                spare);
+  }
+
   Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
 
  private:

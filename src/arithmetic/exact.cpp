@@ -1,10 +1,13 @@
 #include "arithmetic/exact.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "arithmetic/accumulator.hpp"
+#include "kernels/pair.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -107,16 +110,65 @@ class Writer {
   bool fits_;
 };
 
+/// What results are made of.
+struct Ending {
+  ExactOperation operation;
+  ExactType result;
+
+  Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
+
+  /// Whether `rows` of `element_count` rows are all, and enough.
+  Status check(Count rows, Count element_count) const noexcept {
+    if (element_count != unknown_count && rows != element_count)
+      return rows < element_count ? Status::gap : Status::overlap;
+    return operation == ExactOperation::mean && rows == 0 ? Status::empty : Status::ok;
+  }
+
+  /// Writes the value of one column.
+  void write(Flags flags, Count rows, const Window& window, int lowest_exponent, std::byte* value) const noexcept {
+    if (result == ExactType::f32)
+      write_as<float>(flags, rows, window, lowest_exponent, value);
+    else
+      write_as<double>(flags, rows, window, lowest_exponent, value);
+  }
+
+  /// Writes a sum that kernels/pair found; false where it would be rounded twice.
+  bool write_pair(const std::array<double, 2>& pair, std::byte* value) const noexcept {
+    if (result == ExactType::f64) {
+      std::memcpy(value, &pair[0], sizeof(double));
+      return true;
+    }
+    const auto narrow = static_cast<float>(pair[0]);
+    std::memcpy(value, &narrow, sizeof narrow);
+    return pair[1] == 0;
+  }
+
+ private:
+  template <class Result>
+  void write_as(Flags flags, Count rows, const Window& window, int lowest_exponent, std::byte* value) const noexcept {
+    const auto round = operation == ExactOperation::norm2  ? &rounded_root<Result>
+                       : operation == ExactOperation::mean ? &rounded_mean<Result>
+                                                           : &rounded<Result>;
+    const Result rounded_value = round(flags, rows, window, lowest_exponent);
+    std::memcpy(value, &rounded_value, sizeof rounded_value);
+  }
+};
+
 template <class Element, ExactOperation operation>
 class ExactBuilder final : public Builder {
   using Column = Accumulator<Element, sums_products(operation) ? 2 : 1>;
 
  public:
-  explicit ExactBuilder(Count columns)
+  ExactBuilder(Count columns, const Ending& ending)
       : columns_(columns,
-                 Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)) {}
+                 Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
+        ending_(ending) {
+    if (operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1)
+      sum_as_pair_ = kernels::sum_as_pair<Element>(kernels::chosen());
+  }
 
   void clear() override {
+    few_ = {};
     for (Column& column : columns_) column.clear();
     rows_ = 0;
     status_ = Status::ok;
@@ -128,7 +180,55 @@ class ExactBuilder final : public Builder {
       status_ = Status::invalid_argument;
       return;
     }
+    push_few();
+    const bool may_wait = rows_ == 0 && sum_as_pair_ != nullptr && block.row_stride == sizeof(Element);
     rows_ += block.rows;
+    if (may_wait && block.rows <= kernels::most_in_pair)
+      few_ = block;
+    else
+      add(block, second);
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    push_few();
+    Writer writer(out, Header{.status = status_}, rows_, Column::digit_count);
+    if (status_ != Status::ok) return out.size() < sizeof(Header) ? 0 : write_failure(out, Header{}, status_);
+    Window window;
+    for (const Column& column : columns_) {
+      column.window(window);
+      writer.put(column.flags(), window);
+    }
+    return writer.finish();
+  }
+
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
+    const Status status = status_ != Status::ok ? status_ : ending_.check(rows_, element_count);
+    if (status != Status::ok) return status;
+    if (few_.rows > 0 && finish_few(values)) return Status::ok;
+    push_few();
+    Window window;
+    for (const Column& column : columns_) {
+      column.window(window);
+      ending_.write(column.flags(), rows_, window, Column::lowest_exponent, values);
+      values += ending_.value_size();
+    }
+    return Status::ok;
+  }
+
+ private:
+  /// The first few rows wait where they stand: where no others come, two doubles may hold their sum.
+  void push_few() {
+    if (few_.rows == 0) return;
+    const Block few = std::exchange(few_, {});
+    add(few, few.first);
+  }
+  bool finish_few(std::byte* value) const noexcept {
+    std::array<double, 2> pair;
+    return sum_as_pair_(few_.first, few_.rows, pair.data()) && ending_.write_pair(pair, value);
+  }
+
+  void add(const Block& block, const std::byte* second) {
     // Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
     const Count tile = columns_.size() == 1 ? block.rows : 128;
     for (Count done = 0; done < block.rows; done += tile) {
@@ -141,19 +241,10 @@ class ExactBuilder final : public Builder {
     }
   }
 
-  Bytes write(std::span<std::byte> out) override {
-    Writer writer(out, Header{.status = status_}, rows_, Column::digit_count);
-    if (status_ != Status::ok) return out.size() < sizeof(Header) ? 0 : write_failure(out, Header{}, status_);
-    Window window;
-    for (const Column& column : columns_) {
-      column.window(window);
-      writer.put(column.flags(), window);
-    }
-    return writer.finish();
-  }
-
- private:
   std::vector<Column> columns_;
+  Ending ending_;
+  kernels::SumAsPair sum_as_pair_ = nullptr;  // null: of no use here
+  Block few_;
   Count rows_ = 0;
   Status status_ = Status::ok;
 };
@@ -216,7 +307,7 @@ void put_column(Flags flags, const Window& window, int digit_count, std::int64_t
 class ExactKind final : public PartialKind, private AddedWords {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
-      : operation_(operation), input_(input), result_(result), columns_(columns) {
+      : operation_(operation), input_(input), ending_{operation, result}, columns_(columns) {
     const bool product = sums_products(operation);
     if (input == ExactType::f32) {
       product ? set_width<float, 2>() : set_width<float, 1>();
@@ -228,7 +319,7 @@ class ExactKind final : public PartialKind, private AddedWords {
   Bytes capacity(const order::IntervalSet& /*rows*/) const override {
     return fixed_bytes + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
   }
-  Bytes value_bytes() const noexcept override { return columns_ * value_size(); }
+  Bytes value_bytes() const noexcept override { return columns_ * ending_.value_size(); }
 
   std::unique_ptr<Builder> builder() const override {
     return input_ == ExactType::f32 ? builder_of<float>() : builder_of<double>();
@@ -254,31 +345,25 @@ class ExactKind final : public PartialKind, private AddedWords {
   std::unique_ptr<Builder> builder_of() const {
     switch (operation_) {
       case ExactOperation::sum:
-      case ExactOperation::mean: return std::make_unique<ExactBuilder<Element, ExactOperation::sum>>(columns_);
-      case ExactOperation::abs_sum: return std::make_unique<ExactBuilder<Element, ExactOperation::abs_sum>>(columns_);
-      case ExactOperation::dot: return std::make_unique<ExactBuilder<Element, ExactOperation::dot>>(columns_);
+      case ExactOperation::mean: return make_builder<Element, ExactOperation::sum>();
+      case ExactOperation::abs_sum: return make_builder<Element, ExactOperation::abs_sum>();
+      case ExactOperation::dot: return make_builder<Element, ExactOperation::dot>();
       case ExactOperation::sum_squares:
       case ExactOperation::norm2: break;
     }
-    return std::make_unique<ExactBuilder<Element, ExactOperation::sum_squares>>(columns_);
+    return make_builder<Element, ExactOperation::sum_squares>();
+  }
+  template <class Element, ExactOperation operation>
+  std::unique_ptr<Builder> make_builder() const {
+    return std::make_unique<ExactBuilder<Element, operation>>(columns_, ending_);
   }
 
-  Bytes value_size() const noexcept { return result_ == ExactType::f32 ? sizeof(float) : sizeof(double); }
   Count column_words() const noexcept { return flag_words + static_cast<Count>(digit_count_); }
   bool readable(std::span<const std::byte> partial) const noexcept;
 
-  template <class Result>
-  void write_value(Flags flags, Count rows, const Window& window, std::byte* value) const noexcept {
-    const auto round = operation_ == ExactOperation::norm2  ? &rounded_root<Result>
-                       : operation_ == ExactOperation::mean ? &rounded_mean<Result>
-                                                            : &rounded<Result>;
-    const Result result = round(flags, rows, window, lowest_exponent_);
-    std::memcpy(value, &result, sizeof result);
-  }
-
   ExactOperation operation_;
   ExactType input_;
-  ExactType result_;
+  Ending ending_;
   Count columns_;
   int digit_count_ = 0;
   int lowest_exponent_ = 0;
@@ -322,19 +407,13 @@ Status ExactKind::finish(const Partial& whole, Count element_count, std::byte* v
   if (status != Status::ok) return status;
   if (partial.size() < fixed_bytes) return Status::transport_failed;
   Reader reader(partial, digit_count_);
-  if (element_count != unknown_count && reader.rows() != element_count) {
-    return reader.rows() < element_count ? Status::gap : Status::overlap;
-  }
-  if (operation_ == ExactOperation::mean && reader.rows() == 0) return Status::empty;
+  const Status of_rows = ending_.check(reader.rows(), element_count);
+  if (of_rows != Status::ok) return of_rows;
   Flags flags = no_flags;
   Window window;
-  for (Count column = 0; column < columns_; ++column, values += value_size()) {
+  for (Count column = 0; column < columns_; ++column, values += ending_.value_size()) {
     if (!reader.next(flags, window)) return Status::transport_failed;
-    if (result_ == ExactType::f32) {
-      write_value<float>(flags, reader.rows(), window, values);
-    } else {
-      write_value<double>(flags, reader.rows(), window, values);
-    }
+    ending_.write(flags, reader.rows(), window, lowest_exponent_, values);
   }
   return reader.at_end() ? Status::ok : Status::transport_failed;
 }

@@ -1,6 +1,7 @@
 #include "arithmetic/operator.hpp"
 
 #include <array>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -48,6 +49,19 @@ void fold_left(const void* elements, std::size_t count, void* result) {
   *static_cast<T*>(result) = folded;
 }
 
+template <class Op, class T>
+void fold_right(const void* elements, std::size_t count, void* result) {
+  const auto at = [&](std::size_t i) {  // the caller's own may stand anywhere
+    T element;
+    std::memcpy(&element, static_cast<const std::byte*>(elements) + i * sizeof element, sizeof element);
+    return element;
+  };
+  T folded = at(--count);
+  while (count > 0) folded = Op::of(at(--count), folded);
+  if (folded != folded) folded = std::numeric_limits<T>::quiet_NaN();
+  std::memcpy(result, &folded, sizeof folded);
+}
+
 template <class T>
 void canonicalise(void* values, std::size_t count) {
   static const kernels::Canonicalise kernel = kernels::canonicalise<T>(kernels::chosen());
@@ -68,7 +82,8 @@ Operator make() {
               .order_free = is_order_free<Op, T>,
               .fold = kernels::fold<Op, T>(kernels::chosen()),
               .fold_rows = kernels::fold_rows<Op, T>(kernels::chosen()),
-              .fold_left = fold_left<Op, T>};
+              .fold_left = fold_left<Op, T>,
+              .fold_right = fold_right<Op, T>};
   if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
   if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;
   return op;

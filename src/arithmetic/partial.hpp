@@ -63,6 +63,13 @@ class Builder {
   /// round: `clear` comes before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
 
+  /// In place of `write`, where nobody merges: writes what the kind's `finish` makes of that partial, bit for bit. Rows
+  /// 0, 1, ... must have been pushed in this order, or none. `unsupported`: this kind does not offer it.
+  virtual Status finish_alone(Count /*element_count*/, std::byte* /*values*/, std::byte* /*spare*/) {
+    return Status::unsupported;
+  }
+  virtual bool finishes_alone() const noexcept { return false; }
+
   /// Null unless the kind's `survey_bytes` asks for a first sweep.
   virtual Surveyor* surveyor() noexcept { return nullptr; }
 };

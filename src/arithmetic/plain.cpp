@@ -38,6 +38,17 @@ class PlainBuilder final : public Builder {
     return status_ == Status::ok ? write_plain(out, row_count_, values_) : write_failure(out, {}, status_);
   }
 
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
+    if (status_ != Status::ok) return status_;
+    if (element_count != unknown_count && row_count_ != element_count)
+      return row_count_ < element_count ? Status::gap : Status::overlap;
+    if (row_count_ == 0) return value_of_nothing(op_, values, columns_);
+    std::memcpy(values, values_.data(), values_.size());
+    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
+    return Status::ok;
+  }
+
  private:
   void push_rows(const Block& block) {
     const std::byte* row = block.first;

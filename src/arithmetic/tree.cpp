@@ -159,6 +159,28 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   return written(out, 1, values, stride);
 }
 
+/// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)), as results have it. A result may alias left
+/// but not right, so the running value changes places with each step and ends in `values`.
+Status pass_through(const Operator& op, Count columns, const std::byte* nodes, Count count, std::byte* values,
+                    std::byte* spare) {
+  if (columns == 1 && op.fold_right != nullptr) {
+    op.fold_right(nodes, count, values);
+    return Status::ok;
+  }
+  const Bytes stride = op.element_bytes * columns;
+  if (count == 1) std::memmove(values, nodes, stride);
+  std::byte* target = count % 2 == 0 ? values : spare;
+  std::byte* other = count % 2 == 0 ? spare : values;
+  const std::byte* right = nodes + (count - 1) * stride;
+  for (Count i = count - 1; i-- > 0;) {
+    if (combine(op, nodes + i * stride, right, target, columns) != 0) return Status::operator_failed;
+    right = target;
+    std::swap(target, other);
+  }
+  if (op.canonicalise != nullptr) op.canonicalise(values, columns);
+  return Status::ok;
+}
+
 /// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
 class TreeBuilder final : public Builder {
  public:
@@ -197,6 +219,18 @@ class TreeBuilder final : public Builder {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
     };
     return assemble(op_, columns_, {}, sources, {out}).head.size();
+  }
+
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* spare) override {
+    if (status_ != Status::ok) return status_;
+    stack_.settle();
+    const Count rows = lone_.row != nullptr ? 1 : runs_.empty() ? 0 : runs_.front().rows.end;
+    if (element_count != unknown_count && rows != element_count)
+      return rows < element_count ? Status::gap : Status::overlap;
+    if (rows == 0) return value_of_nothing(op_, values, columns_);
+    if (lone_.row != nullptr) return pass_through(op_, columns_, lone_.row, 1, values, spare);
+    return pass_through(op_, columns_, storage_.data(), stack_.count(), values, spare);
   }
 
  private:
@@ -371,7 +405,8 @@ class TreeKind final : public PartialKind, private ValuesApart {
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
     if (element_count != unknown_count && all.end != element_count)
       return all.end < element_count ? Status::gap : Status::overlap;
-    return fold(*record, values, spare);
+    if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
+    return pass_through(op_, columns_, record->values, record->node_count, values, spare);
   }
 
  private:
@@ -398,23 +433,6 @@ class TreeKind final : public PartialKind, private ValuesApart {
   std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
                                          std::byte* values) const override {
     return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true);
-  }
-
-  /// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
-  Status fold(const Record& record, std::byte* values, std::byte* spare) const {
-    const Count nodes = record.node_count;
-    if (nodes == 1 && values == record.values) return Status::ok;  // merged to the result
-    if (nodes == 1) std::memcpy(values, record.values, stride_);
-    std::byte* target = nodes % 2 == 0 ? values : spare;
-    std::byte* other = nodes % 2 == 0 ? spare : values;
-    const std::byte* right = record.values + (nodes - 1) * stride_;
-    for (Count i = nodes - 1; i-- > 0;) {
-      if (combine(op_, record.values + i * stride_, right, target, columns_) != 0) return Status::operator_failed;
-      right = target;
-      std::swap(target, other);
-    }
-    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
-    return Status::ok;
   }
 
   const Operator& op_;

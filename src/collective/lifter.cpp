@@ -82,6 +82,12 @@ Bytes Lifter::lift(const Placed& rows, Crew& crew, unsigned threads, std::span<s
   return merged(threads, out).size();
 }
 
+Status Lifter::finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare) {
+  builder_->clear();
+  if (rows.rows > 0) builder_->push(0, rows);
+  return builder_->finish_alone(element_count, values, spare);
+}
+
 void Lifter::survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
   threads = divide(rows, crew, threads);
   if (threads <= 1) {

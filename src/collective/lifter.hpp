@@ -34,6 +34,11 @@ class Lifter {
   /// capacity for the rows.
   Bytes lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
 
+  /// Whether rows of one process can be finished without a partial, and that: rows 0, 1, ... all of them, by this
+  /// thread.
+  bool finishes_alone() const noexcept { return builder_->finishes_alone(); }
+  Status finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare);
+
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
   void survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
   /// What the first sweeps of all ranks found out: for every `lift` to come.
