@@ -1,8 +1,10 @@
-"""Counts the instructions an element costs, with callgrind: the same figure on every run, unlike a time.
+"""Counts instructions with callgrind: the same figure in every run, unlike a time.
 
-    bench/instructions.py [--program build/release/bench/bench_once] [--targets scalar,sse4,avx2]
+    bench/instructions.py elements|calls|runs [--programs build/release/bench] [--targets scalar,sse4,avx2] [--json]
 
-The slope between two lengths, so that starting the program and filling the array count the same or are taken off.
+elements: per element of a long array; the slope between two lengths, which leaves out what a call costs.
+calls:    per call of a few elements, header and library; the slope between two numbers of calls.
+runs:     per run of a plan of two ranks, and rank, without the transport; the slope between two numbers of runs.
 Valgrind knows no AVX-512.
 """
 
@@ -13,43 +15,68 @@ import re
 import subprocess
 import tempfile
 
-SHORT, LONG = 1 << 16, 1 << 17
+METHODS = ("tree", "exact", "binned")
+LENGTHS = (1 << 16, 1 << 17)
+REPETITIONS = (10, 110)
+COUNTS_OF_CALLS = (1, 2, 3, 7, 16, 1000)
+BUNDLES = ((1, 1), (801, 1), (1, 8))  # elements per rank, members
 
 
-def instructions(program, target, method, type_, count):
-    """The number of instructions that run inside the library's call."""
+def instructions(target, functions, command):
+    """The number of instructions that run in these functions; one that is called by another of them is left out."""
     with tempfile.TemporaryDirectory() as directory:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", "--toggle-collect=sf_reduce_local",
-                   program, method, type_, str(count)]
-        ran = subprocess.run(command, env=dict(os.environ, STEADFOLD_TARGET=target), capture_output=True, text=True)
+        toggles = [f"--toggle-collect={name}" for name in functions]
+        ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", *toggles, *command],
+                             env=dict(os.environ, STEADFOLD_TARGET=target), capture_output=True, text=True)
     if ran.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed:\n{ran.stderr}")
     return int(re.search(r"Collected : (\d+)", ran.stderr).group(1))
 
 
-def measure(program, targets, methods=("tree", "exact", "binned"), types=("f64", "f32")):
-    rows = []
-    for target in targets:
-        for method in methods:
-            for type_ in types:
-                short, long = (instructions(program, target, method, type_, n) for n in (SHORT, LONG))
-                rows.append({"target": target, "method": method, "type": type_,
-                             "instructions_per_element": round((long - short) / (LONG - SHORT), 3)})
-    return rows
+def slope(target, functions, command_for, amounts):
+    """Instructions per unit of what `command_for` is given."""
+    few, many = (instructions(target, functions, command_for(str(amount))) for amount in amounts)
+    return (many - few) / (amounts[1] - amounts[0])
+
+
+def of_elements(programs, target, methods=METHODS, types=("f64", "f32")):
+    return [{"target": target, "method": method, "what": f"element of {type_}",
+             "instructions": round(slope(target, ["*counted_call*"],
+                                         lambda n: [f"{programs}/counted_call", method, type_, n], LENGTHS), 3)}
+            for method in methods for type_ in types]
+
+
+def of_calls(programs, target, methods=METHODS, counts=COUNTS_OF_CALLS):
+    return [{"target": target, "method": method, "what": f"call of {count} f64",
+             "instructions": round(slope(target, ["*counted_call*"],
+                                         lambda n: [f"{programs}/counted_call", method, "f64", str(count), n],
+                                         REPETITIONS))}
+            for method in methods for count in counts]
+
+
+def of_runs(programs, target, methods=METHODS, bundles=BUNDLES):
+    functions = ["*Plan::start*", "*Plan::wait*", "*LoopbackEndpoint::*"]
+    return [{"target": target, "method": method, "what": f"run of {members} x {count} f64",
+             "instructions": round(slope(target, functions,
+                                         lambda n: [f"{programs}/counted_run", method, str(count), n, str(members)],
+                                         REPETITIONS) / 2)}
+            for method in methods for count, members in bundles]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="build/release/bench/bench_once")
+    measures = {"elements": of_elements, "calls": of_calls, "runs": of_runs}
+    parser.add_argument("what", choices=measures)
+    parser.add_argument("--programs", default="build/release/bench")
     parser.add_argument("--targets", default="scalar,sse4,avx2", type=lambda text: text.split(","))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rows = measure(options.program, options.targets)
+    rows = [row for target in options.targets for row in measures[options.what](options.programs, target)]
     if options.json:
         print(json.dumps({"rows": rows}))
         return
     for row in rows:
-        print("{target:7} {method:7} {type}  {instructions_per_element:7.3f} instructions an element".format(**row))
+        print("{target:7} {method:7} {instructions:9} instructions per {what}".format(**row))
 
 
 if __name__ == "__main__":

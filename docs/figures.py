@@ -105,6 +105,14 @@ def local():
     return rows(["medians of 21 rounds", "1e3 (L1)", "1e5", "1e7 (memory)"], lines) + f"\n\n({place()}.)"
 
 
+def calls():
+    sizes = (1, 2, 3, 7, 16, 64)
+    found = answer("bench", "local", "--sizes", ",".join(map(str, sizes)), "--types", "f64", "--rounds", "21", core=1)
+    by = {(row["kernel"], row["elements"]): row["ns_per_element"] * row["elements"] for row in found["rows"]}
+    lines = [[f"`{name}`", *(f"{by[name, n]:.0f}" for n in sizes)] for name in ("tree", "exact", "binned", "plain")]
+    return rows(["ns per call", *sizes], lines) + f"\n\n(Medians of 21 rounds; {place()}.)"
+
+
 def allreduce():
     counts = (1, 255, 1000, 10_000, 100_000, 1_000_000)
     found = answer("bench", "allreduce", "--libraries", "openmpi,mpich", "--ranks", "2", "--launches", "3", "--rounds",
@@ -134,20 +142,21 @@ FIGURES = {
     "proofs": (proofs, "docs/performance.md"),
     "predictions": (predictions, "docs/performance.md"),
     "local": (local, "docs/performance.md"),
+    "calls": (calls, "docs/performance.md"),
     "allreduce": (allreduce, "docs/performance.md"),
 }
 
 
 def write(name, block):
     document = HOUSE / FIGURES[name][1]
-    opening, closing = f"<!-- figure {name} -->\n", "\n<!-- end -->"
+    opening, closing = f"<!-- figure {name} -->\n", "<!-- end -->"
     text = document.read_text()
     if text.count(opening) != 1:
         raise SystemExit(f"{document} has no place for {name} (or several), put one line `{opening.strip()}` there")
     before, rest = text.split(opening)
-    if closing not in rest:
+    if closing not in rest.split("<!-- figure")[0]:
         raise SystemExit(f"the place of {name} in {document} has no end, put a line `{closing.strip()}` behind it")
-    document.write_text(before + opening + block + rest[rest.index(closing):])
+    document.write_text(before + opening + block + "\n" + rest[rest.index(closing):])
 
 
 def main():

@@ -240,18 +240,21 @@ class OperatorHolder {
   std::exception_ptr failure_;
 };
 
+/// What a call says of a built-in operator on elements of type T.
+template <class T, IsBuiltIn Op>
+constexpr void describe_built_in(sf_call& call) {
+  static_assert(is_combinable<T, Op>());
+  call.operation = Op::operation;
+  call.type = type_of<T>();
+  call.result_type = type_of<value_t<T, Op>>();
+}
+
 /// A built-in operator, which needs nothing.
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
-  static_assert(is_combinable<T, Op>());
-
  public:
   explicit HeldOperator(const Op& /*op*/) {}
-  void describe(sf_call& call) {
-    call.operation = Op::operation;
-    call.type = type_of<T>();
-    call.result_type = type_of<value_t<T, Op>>();
-  }
+  void describe(sf_call& call) { describe_built_in<T, Op>(call); }
 };
 
 /// The caller's own operator; it must stay where it is while a call or a plan uses it.

@@ -119,15 +119,20 @@ std::string misfit(const Operands<T>& x, const Op& /*op*/) {
 template <class T, class Op>
 result_t<T, Op> reduce_local(const Operands<T>& x, const Op& op, const LocalOptions& options) {
   if (const std::string fault = misfit(x, op); !fault.empty()) throw Error(SF_INVALID_ARGUMENT, fault);
-  sf_call call = sf_call_default();
-  HeldOperator<T, std::decay_t<Op>> held(op);
-  held.describe(call);
+  sf_call call = call_of_defaults();
   options.method.describe(call);
   call.threads = options.threads;
   call.require = options.require.bits;
   call.rows = x.first.size();
   auto result = no_result<result_t<T, Op>>();
-  check(sf_reduce_local(&call, x.first.data(), x.second, &result), &held);
+  if constexpr (IsBuiltIn<Op>) {
+    describe_built_in<T, Op>(call);
+    check(sf_reduce_local(&call, x.first.data(), x.second, &result));
+  } else {
+    HeldOperator<T, std::decay_t<Op>> held(op);
+    held.describe(call);
+    check(sf_reduce_local(&call, x.first.data(), x.second, &result), &held);
+  }
   return result;
 }
 

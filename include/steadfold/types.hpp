@@ -223,6 +223,15 @@ constexpr sf_type type_of() {
 template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
 
+/// What sf_call_default() returns, as a constant that the compiler can see through.
+constexpr sf_call call_of_defaults() {
+  sf_call call{};
+  call.columns = 1;
+  call.root = SF_ALL_RANKS;
+  call.element_count = SF_UNKNOWN;
+  return call;
+}
+
 /// What ranks that get no result return: a quiet NaN if the type has one.
 template <class T>
 T no_result() {

@@ -3,7 +3,6 @@
 #include "capi/boundary.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace steadfold::capi {
 namespace {
@@ -25,15 +24,6 @@ static_assert(SF_UNKNOWN == arithmetic::unknown_count);
 static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 
 using collective::Failure;
-
-/// The number in an enumeration of C, where it may be any; C++ may not even load one that is none of its values.
-template <class Enumeration>
-unsigned number(const Enumeration& field) {
-  static_assert(sizeof field == sizeof(unsigned));
-  unsigned value = 0;
-  std::memcpy(&value, &field, sizeof value);
-  return value;
-}
 
 std::optional<Failure> fault(const sf_call* call) {
   if (call == nullptr)

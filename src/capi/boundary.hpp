@@ -2,6 +2,7 @@
 // Rank order: not concerned. Cost: some 10 ns. Source: ours.
 #pragma once
 
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
@@ -23,11 +24,19 @@ Translated translated(const sf_call* call);
 inline const std::byte* bytes(const void* memory) { return static_cast<const std::byte*>(memory); }
 inline std::byte* bytes(void* memory) { return static_cast<std::byte*>(memory); }
 
-/// Runs `body` in the promised environment; no exception leaves.
+/// The number in an enumeration of C, where it may be any; C++ may not even load one that is none of its values.
+template <class Enumeration>
+unsigned number(const Enumeration& field) {
+  static_assert(sizeof field == sizeof(unsigned));
+  unsigned value = 0;
+  std::memcpy(&value, &field, sizeof value);
+  return value;
+}
+
+/// Runs `body`; no exception leaves.
 template <class Body>
-sf_status guarded(Body body) noexcept {
+sf_status caught(Body body) noexcept {
   try {
-    const arithmetic::PromisedEnvironment environment;
     body();
     return SF_OK;
   } catch (const collective::Failure& failure) {
@@ -40,6 +49,15 @@ sf_status guarded(Body body) noexcept {
     sf_set_error_text("an unknown exception (a fault of the library), please report it");
     return SF_INTERNAL;
   }
+}
+
+/// The same in the promised environment.
+template <class Body>
+sf_status guarded(Body body) noexcept {
+  return caught([&] {
+    const arithmetic::PromisedEnvironment environment;
+    body();
+  });
 }
 
 }  // namespace steadfold::capi

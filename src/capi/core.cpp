@@ -5,11 +5,61 @@
 
 namespace {
 
+using steadfold::capi::bytes;
+using steadfold::capi::number;
+
 thread_local std::string error_text;
 
-}  // namespace
+/// What a thread remembers of its last local call. Without a destructor, so that a look at it takes an address and no
+/// more.
+struct LastCall {
+  sf_call call;
+  steadfold::collective::LocalReducer* reducer;  // reduces a call that is alike without looking at it; null: none does
+  bool is_over;                                  // the thread ends, and what it kept is gone
+};
+constinit thread_local LastCall last_call{};
 
-using steadfold::capi::bytes;
+/// Made by the thread's first call; other objects' destructors may still call the library when it is gone.
+struct OwnReducer {
+  steadfold::collective::LocalReducer reducer;
+  OwnReducer() = default;
+  OwnReducer(const OwnReducer&) = delete;
+  OwnReducer& operator=(const OwnReducer&) = delete;
+  ~OwnReducer() {
+    last_call.reducer = nullptr;
+    last_call.is_over = true;
+  }
+};
+thread_local OwnReducer own;
+
+/// Whether two calls differ in nothing but their rows, as far as a call of one process by a built-in operator is
+/// concerned: schedules and roots are ignored there.
+bool are_alike(const sf_call& a, const sf_call& b) noexcept {
+  return number(a.operation) == number(b.operation) && number(a.method) == number(b.method) &&
+         number(a.type) == number(b.type) && number(a.result_type) == number(b.result_type) && a.columns == b.columns &&
+         a.element_count == b.element_count && number(a.layout) == number(b.layout) && a.require == b.require &&
+         a.threads == b.threads && a.bins == b.bins && number(a.sweep) == number(b.sweep) &&
+         number(a.collective) == number(b.collective);
+}
+
+bool is_repeated(const sf_call* call, const void* first, const void* second, void* result) {
+  const LastCall& last = last_call;
+  return last.reducer != nullptr && call != nullptr && are_alike(*call, last.call) &&
+         last.reducer->repeat(call->rows, bytes(first), bytes(second), bytes(result));
+}
+
+void reduce_anew(const sf_call* call, const void* first, const void* second, void* result) {
+  last_call.reducer = nullptr;  // what it points to may go
+  const auto [translated, failure] = steadfold::capi::translated(call);
+  if (failure) throw *failure;
+  if (last_call.is_over) {
+    steadfold::collective::LocalReducer().reduce(translated, bytes(first), bytes(second), bytes(result));
+  } else if (own.reducer.reduce(translated, bytes(first), bytes(second), bytes(result))) {
+    last_call = {.call = *call, .reducer = &own.reducer, .is_over = false};
+  }
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -22,10 +72,13 @@ sf_call sf_call_default(void) {
 }
 
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
-  return steadfold::capi::guarded([&] {
-    const auto [translated, failure] = steadfold::capi::translated(call);
-    if (failure) throw *failure;
-    steadfold::collective::reduce_locally(translated, bytes(first), bytes(second), bytes(result));
+  using steadfold::arithmetic::Rounding;
+  const bool is_promised = Rounding::now() == Rounding{};  // mostly: then nothing is to be put in force, or back
+  return steadfold::capi::caught([&] {
+    if (is_promised && is_repeated(call, first, second, result)) return;
+    const steadfold::arithmetic::PromisedEnvironment environment;
+    if (!is_promised && is_repeated(call, first, second, result)) return;
+    reduce_anew(call, first, second, result);
   });
 }
 

@@ -23,8 +23,6 @@ namespace {
 using arithmetic::Operation;
 using arithmetic::Type;
 
-constexpr Count most_rows = std::numeric_limits<std::int64_t>::max();  // a byte each at least
-
 bool is_floating(Type type) { return type == Type::f64 || type == Type::f32; }
 
 /// One round of a multiply-xor-shift mix: every bit of the input reaches every bit of the result.
@@ -243,7 +241,7 @@ void validate(const Call& call, Rank rank_count) {
   if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / columns)
     refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
            " bytes (no memory holds as much), check columns and element_bytes");
-  if (call.rows > most_rows / (columns * element_bytes))
+  if (call.rows > most_rows(columns * element_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
            " bytes (no memory holds as much), check rows, columns and element_bytes");
   validate_share(call, rank_count);
@@ -262,8 +260,9 @@ void validate(const Call& call, Rank rank_count) {
     if (interval.begin > interval.end)
       refuse("interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) +
              ") ends before it begins (they are half-open), give begin <= end");
-    if (interval.size() > most_rows - listed)
-      refuse("intervals of " + std::to_string(most_rows) + " rows or more (no rank has as many), check begin and end");
+    if (interval.size() > most_rows(1) - listed)
+      refuse("intervals of " + std::to_string(most_rows(1)) +
+             " rows or more (no rank has as many), check begin and end");
     listed += interval.size();
   }
   if (listed != call.rows)

@@ -2,7 +2,9 @@
 // Rank order: not concerned. Cost: describing a call is some 20 ns. Source: ours.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -128,6 +130,11 @@ std::string difference(const Description& mine, const Description& other);
 bool order_free(const Description& description) noexcept;
 /// Whether it matters which row has which index.
 bool needs_indices(const Description& description) noexcept;
+
+/// How many rows of so many bytes a call may have: more than any memory holds.
+constexpr Count most_rows(Bytes row_bytes) noexcept {
+  return static_cast<Count>(std::numeric_limits<std::int64_t>::max()) / std::max<Bytes>(row_bytes, 1);
+}
 
 /// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
 void validate(const Call& call, Rank rank_count);

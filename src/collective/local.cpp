@@ -1,6 +1,5 @@
 #include "collective/local.hpp"
 
-#include <optional>
 #include <vector>
 
 #include "collective/agreement.hpp"
@@ -12,31 +11,40 @@ namespace {
 
 constexpr Count most_kept_columns = 64;  // what more would take stays with no thread
 
+}  // namespace
+
 /// What reduces rows of one shape, and the memory for it.
-class Bench {
+class LocalReducer::Bench {
  public:
   explicit Bench(const Call& call, const Description& description)
       : description_(description),
+        row_bytes_(description.columns * description.element_bytes),
         operator_(operator_of(call)),
         kind_(make_kind(description, operator_, call.columns)),
         lifter_(*kind_),
         spare_(kind_->value_bytes()),
-        surveyed_(kind_->survey_bytes()) {}
+        surveyed_(kind_->survey_bytes()),
+        finishes_alone_(lifter_.finishes_alone() && surveyed_.empty()),
+        most_rows_(most_rows(row_bytes_)) {}
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
   bool serves(const Description& description) const noexcept { return description == description_; }
+  /// Whether another call that differs from this one in nothing but its rows is valid, and what it comes to is known.
+  bool repeats(const Call& call) const noexcept {
+    const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
+                                     call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_a_rank;
+    return finishes_alone_ && may_have_other_rows && call.operation != arithmetic::Operation::user && call.threads == 1;
+  }
 
   Status reduce(const Call& call, const Data& data) {
     operator_ = operator_of(call);  // its context may be another one
-    if (room_ == 0 || rows_ != order::Interval{0, call.rows}) {
-      rows_ = {0, call.rows};
-      room_ = kind_->working_capacity(order::IntervalSet(rows_));
-      if (partial_.size() < room_) partial_.resize(room_);
-    }
+    const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
+    if (finishes_alone_ && is_one_block) return finish_alone(call.rows, call.element_count, data);
+    make_room(call.rows);
     const Placed placed{.intervals = call.intervals,
                         .data = data,
-                        .row_bytes = description_.columns * description_.element_bytes,
+                        .row_bytes = row_bytes_,
                         .is_masked = call.operation == arithmetic::Operation::masked_sum};
     Crew crew;
     crew.resize(call.threads);
@@ -48,8 +56,28 @@ class Bench {
     return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
 
+  bool repeat(Count rows, const Data& data) {
+    const auto operation = static_cast<arithmetic::Operation>(description_.operation);
+    if (rows > most_rows_ || missing(operation, rows, description_.columns, data, true) != Missing::nothing)
+      return false;
+    return finish_alone(rows, arithmetic::unknown_count, data) == Status::ok;
+  }
+
  private:
+  Status finish_alone(Count rows, Count element_count, const Data& data) {
+    return lifter_.finish_alone({.first = data.first, .second = data.second, .rows = rows, .row_stride = row_bytes_},
+                                element_count, data.result, spare_.data());
+  }
+
+  void make_room(Count rows) {
+    if (room_ != 0 && rows_ == order::Interval{0, rows}) return;
+    rows_ = {0, rows};
+    room_ = kind_->working_capacity(order::IntervalSet(rows_));
+    if (partial_.size() < room_) partial_.resize(room_);
+  }
+
   Description description_;
+  Bytes row_bytes_;
   arithmetic::Operator operator_;  // the kind refers to it
   std::unique_ptr<arithmetic::PartialKind> kind_;
   Lifter lifter_;
@@ -58,32 +86,34 @@ class Bench {
   std::vector<std::byte> partial_;
   std::vector<std::byte> spare_;
   std::vector<std::byte> surveyed_;  // what two sweeps find out in the first
+  bool finishes_alone_;              // without a record
+  Count most_rows_;
 };
 
-/// The thread's last bench: calls of one shape come one after the other. Taken while in use, since an operator may
-/// reduce something itself.
-thread_local std::optional<Bench> last_bench;
-thread_local bool last_bench_is_taken = false;
-
-class Taken {
+/// Taken while in use, since an operator may reduce something itself.
+class LocalReducer::Taken {
  public:
-  Taken() noexcept { last_bench_is_taken = true; }
-  ~Taken() { last_bench_is_taken = false; }
+  explicit Taken(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Taken() { flag_ = false; }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
+
+ private:
+  bool& flag_;
 };
 
-Status reduce(const Call& call, const Data& data) {
-  const Description description = describe(call);
-  if (last_bench_is_taken || call.columns > most_kept_columns) return Bench(call, description).reduce(call, data);
-  const Taken taken;
-  if (!last_bench || !last_bench->serves(description)) last_bench.emplace(call, description);
-  return last_bench->reduce(call, data);
+LocalReducer::LocalReducer() = default;
+LocalReducer::~LocalReducer() = default;
+
+LocalReducer::Bench& LocalReducer::bench_for(const Call& call, const Description& description) {
+  if (bench_ == nullptr || !bench_->serves(description)) {
+    bench_.reset();  // before as much memory is asked for again
+    bench_ = std::make_unique<Bench>(call, description);
+  }
+  return *bench_;
 }
 
-}  // namespace
-
-void reduce_locally(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
+bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
   Call call = given;
   call.root = all_ranks;
   if (call.share != Share::all)
@@ -99,9 +129,22 @@ void reduce_locally(const Call& given, const std::byte* first, const std::byte* 
     const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
     require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
   }
-  const Status status = reduce(call, data);
+  const Description description = describe(call);
+  const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
+  Status status = Status::ok;
+  if (is_kept) {
+    const Taken taken(is_taken_);
+    status = bench_for(call, description).reduce(call, data);
+  } else {
+    status = Bench(call, description).reduce(call, data);
+  }
   if (status == Status::operator_failed) throw operator_failure();
   if (status != Status::ok) throw Failure(status, text_of(status));
+  return is_kept && bench_->repeats(call);
+}
+
+bool LocalReducer::repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result) {
+  return bench_->repeat(rows, {.first = first, .second = second, .result = result});
 }
 
 }  // namespace steadfold::collective

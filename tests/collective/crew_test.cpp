@@ -45,8 +45,8 @@ TEST(Crews, KeepTheOrderOfRowsByPlainToo) {
                       .rows = letters.size(),
                       .threads = threads};
       Text found{};
-      collective::reduce_locally(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
-                                 reinterpret_cast<std::byte*>(&found));
+      collective::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
+                                        reinterpret_cast<std::byte*>(&found));
       EXPECT_EQ(std::string(found.data()), all) << threads << " threads";
     }
   }

@@ -1,4 +1,4 @@
-"""Holds the kernels to the instructions they need: what is counted does not depend on the machine's load."""
+"""Holds kernels, calls and plans to the instructions they need: a count does not depend on the machine's load."""
 
 import os
 import shutil
@@ -9,18 +9,33 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import instructions  # noqa: E402
 
-PROGRAM = os.environ["STEADFOLD_ONCE"]
-# A little above what GCC 12 makes of them.
-MOST = {"tree": 1.15, "exact": 4.2, "binned": 8.6}
+PROGRAMS = os.environ["STEADFOLD_COUNTED"]
+# A little above what GCC 12 makes of them for AVX2.
+MOST_PER_ELEMENT = {"tree": 1.15, "exact": 4.2, "binned": 8.6}
+MOST_PER_CALL = {"tree": (400, 780, 2150), "exact": (500, 580, 5400), "binned": (1160, 1280, 9000)}  # of 1, 16, 1000
+MOST_PER_RUN = {"tree": (2200, 9000, 11700)}  # of 1, of 801 per rank, of a bundle of 8
 
 
+@unittest.skipUnless(shutil.which("valgrind"), "valgrind is not here")
 class Instructions(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not here")
-    def test_of_avx2_kernels(self):
-        for row in instructions.measure(PROGRAM, ["avx2"], types=["f64"]):
+    def hold(self, rows, bounds, least):
+        self.assertEqual(len(rows), len(bounds))
+        for row, most in zip(rows, bounds):
             with self.subTest(**row):
-                self.assertLess(row["instructions_per_element"], MOST[row["method"]])
-                self.assertGreater(row["instructions_per_element"], 0.25)  # a load of four elements: something was counted
+                self.assertLess(row["instructions"], most)
+                self.assertGreater(row["instructions"], least)  # something was counted
+
+    def test_of_elements(self):
+        rows = instructions.of_elements(PROGRAMS, "avx2", MOST_PER_ELEMENT, ["f64"])
+        self.hold(rows, MOST_PER_ELEMENT.values(), 0.25)  # a load of four elements
+
+    def test_of_calls(self):
+        for method, bounds in MOST_PER_CALL.items():
+            self.hold(instructions.of_calls(PROGRAMS, "avx2", [method], (1, 16, 1000)), bounds, 50)
+
+    def test_of_runs(self):
+        for method, bounds in MOST_PER_RUN.items():
+            self.hold(instructions.of_runs(PROGRAMS, "avx2", [method]), bounds, 500)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-// Runs a plan of two ranks in one process so many times: what bench/instructions.py counts the instructions of. The
-// endpoints hand messages over by copying them, and their own instructions are left out by their names.
-//   bench_run tree|exact|binned ELEMENTS RUNS [MEMBERS]     elements per rank; members of a bundle, 1: a plan
+// Runs a plan of two ranks in one process; bench/instructions.py counts the instructions. Its endpoints hand messages
+// over by copying them, and their own instructions are not counted.
+//   counted_run tree|exact|binned ELEMENTS RUNS [MEMBERS]     ELEMENTS per rank; a bundle of MEMBERS sums
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
