@@ -38,12 +38,16 @@ function(steadfold_own_session test)
     OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/session/${test})
 endfunction()
 
+# Tests take longer to compile than to run: the library alone is optimised as users get it.
+set(steadfold_test_options $<$<CONFIG:Release>:-O1>)
+
 # steadfold_test(NAME SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of ctest.
 function(steadfold_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${test} ${arg_SOURCES})
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_options(${test} PRIVATE ${steadfold_test_options})
   target_compile_definitions(${test} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${test} PRIVATE steadfold_options ${arg_LIBRARIES} GTest::gtest_main)
   gtest_discover_tests(${test} TEST_PREFIX ${test}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
@@ -72,7 +76,7 @@ function(steadfold_mpi_test test)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${test}
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>) # compiled once a library, run for a second
+    target_compile_options(${target} PRIVATE ${steadfold_test_options})
     target_compile_definitions(${target} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES}
       GTest::gtest)
@@ -81,8 +85,12 @@ function(steadfold_mpi_test test)
       set(ranks ${arg_RANKS_MPICH})
     endif()
     foreach(p IN LISTS ranks)
+      set(processors ${p})
+      if(name STREQUAL openmpi AND p GREATER 2) # ranks that wait yield, and a launcher mostly waits
+        set(processors 2)
+      endif()
       add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
-      set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${p}
+      set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
         SKIP_REGULAR_EXPRESSION "are left out \\("
         ENVIRONMENT "${steadfold_test_environment};${steadfold_environment_${name}}")
       steadfold_own_session(mpi.${name}.${test}.p${p})
