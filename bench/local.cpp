@@ -5,7 +5,7 @@
 #include <random>
 
 #include "bench.hpp"
-#include "collective/crew.hpp"
+#include "collective/thread_team.hpp"
 #include "contest.hpp"
 #include "fast_math.hpp"
 #include "kernels/target.hpp"
@@ -121,7 +121,7 @@ class Kernels {
   std::vector<T> x_;
   unsigned threads_;
   std::vector<Part> parts_;
-  collective::Crew crew_;
+  collective::ThreadTeam crew_;
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
 };

@@ -101,7 +101,7 @@ Json predicted(const Options& options) {
                               .result_type = type,
                               .columns = options.width,
                               .root = collective == schedule::Collective::reduce ? 0 : collective::all_ranks,
-                              .share = collective::share_of(collective),
+                              .result_part = collective::result_part_of(collective),
                               .bin_count = method.bins,
                               .sweep = static_cast<collective::Sweep>(method.sweep)};
   collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
@@ -127,7 +127,7 @@ Json predicted(const Options& options) {
           {"method", options.method},
           {"type", options.type},
           {"schedule", schedule},
-          {"segments", scenario.cut().segments()},
+          {"segments", scenario.segmentation().segments()},
           {"distribution", options.distribution},
           {"collective", name_of(collective)},
           {"topology", options.topology},

@@ -307,11 +307,12 @@ void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const
 /// Terms that fit no window, one by one; doubles are cut into digits by vectors where kernels can.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
-  if (terms != kernels::Terms::doubles || cut_ == nullptr) return add_one_by_one(first, second, rows, sizeof(Element));
+  if (terms != kernels::Terms::doubles || segmentation_ == nullptr)
+    return add_one_by_one(first, second, rows, sizeof(Element));
   kernels::Digits digits;
   for (Count some = 0; rows > 0; rows -= some, first += some * sizeof(Element)) {
     some = std::min(rows, kernels::most_cut);
-    if (cut_(first, some, digits)) {
+    if (segmentation_(first, some, digits)) {
       add_digits(digits, some);
       note_signs(first, nullptr, some);
     } else {

@@ -111,7 +111,7 @@ class Accumulator {
   explicit Accumulator(kernels::Target target = kernels::chosen(), Signs signs = Signs::kept) noexcept
       : kept_bits_(signs == Signs::kept ? ~Bits{0} : ~F::sign_bit),
         windows_(signs == Signs::kept ? terms : absolute_terms, target),
-        cut_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
+        segmentation_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
 
   /// Cost: the digits touched since the last one.
   void clear() noexcept;
@@ -173,7 +173,7 @@ class Accumulator {
   std::uint8_t special_ = no_flags;
   Bits kept_bits_;  // of an element
   WindowFinder windows_;
-  kernels::CutIntoDigits cut_;
+  kernels::CutIntoDigits segmentation_;
 };
 
 extern template class Accumulator<float, 1>;

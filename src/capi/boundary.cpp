@@ -13,7 +13,7 @@ static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
 static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
 static_assert(SF_BINNED == static_cast<int>(collective::Method::binned));
 static_assert(SF_DOUBLE_SWEEP == static_cast<int>(collective::Sweep::double_sweep));
-static_assert(SF_EXSCAN == static_cast<int>(collective::Share::prefix_before));
+static_assert(SF_EXSCAN == static_cast<int>(collective::ResultPart::prefix_before));
 static_assert(SF_ROW_A_RANK == static_cast<int>(collective::LayoutKind::row_a_rank));
 static_assert(SF_ALL_RANKS == collective::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
@@ -58,7 +58,7 @@ Translated translated(const sf_call* call) {
                  .result_type = static_cast<arithmetic::Type>(call->result_type),
                  .columns = call->columns,
                  .root = call->root,
-                 .share = static_cast<collective::Share>(call->collective),
+                 .result_part = static_cast<collective::ResultPart>(call->collective),
                  .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
                  .schedule = text(call->schedule),
                  .element_count = call->element_count,

@@ -142,7 +142,7 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
                 .digest = digest_of(description),
                 .layout = std::move(layout),
                 .element_count = element_count};
-  if (static_cast<Share>(description.share) == Share::block)
+  if (static_cast<ResultPart>(description.result_part) == ResultPart::block)
     for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
   return member;
 }
@@ -202,7 +202,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
   append(bytes, schedule.data(), schedule.size());
   for (const Call& call : calls) {
     const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
-    const bool has_block = call.share == Share::block && failure == nullptr;
+    const bool has_block = call.result_part == ResultPart::block && failure == nullptr;
     const CallHead call_head{.description = describe(call),
                              .rows = call.rows,
                              .block = has_block ? call.blocks[static_cast<std::size_t>(rank)] : 0,

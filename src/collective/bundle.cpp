@@ -124,7 +124,7 @@ std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const 
   return value.subspan(value_at_[member], value_at_[member + 1] - value_at_[member]);
 }
 
-WordContent* Bundle::words() noexcept {
+WordPayload* Bundle::words() noexcept {
   return std::ranges::all_of(members_, [](const auto& each) { return each->words() != nullptr; }) ? this : nullptr;
 }
 
@@ -139,7 +139,7 @@ void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial,
   Members partials(partial, prefix());
   std::size_t at = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    WordContent& member = *members_[i]->words();
+    WordPayload& member = *members_[i]->words();
     const std::size_t count = member.word_count(segment);
     member.to_words(segment, is_readable ? partials.next() : partial, words.subspan(at, count));
     at += count;
@@ -149,7 +149,7 @@ void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial,
 Bytes Bundle::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
   std::size_t at = 0;
   return write({.digest = digest_}, out, [&](std::size_t i, std::span<std::byte> room) {
-    WordContent& member = *members_[i]->words();
+    WordPayload& member = *members_[i]->words();
     const std::size_t count = member.word_count(segment);
     const auto part = sums.subspan(at, count);
     at += count;

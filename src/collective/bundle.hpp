@@ -1,4 +1,4 @@
-// The content of a bundle's slots: a partial of partials, one a member, merged member by member.
+// The payload of a bundle's slots: a partial of partials, one a member, merged member by member.
 // Rank order: the members' own. Cost: the members', 8 bytes a member and 16 a message. Source: ours.
 //
 // Bytes of a partial: Header, the size of every member's partial (64 bits each), then these, each on a 16-byte
@@ -15,7 +15,7 @@
 namespace steadfold::collective {
 
 /// Has one segment. The members must outlive it.
-class Bundle final : public Content, private WordContent {
+class Bundle final : public Payload, private WordPayload {
  public:
   Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest);
 
@@ -29,7 +29,7 @@ class Bundle final : public Content, private WordContent {
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
   /// If all members have them.
-  WordContent* words() noexcept override;
+  WordPayload* words() noexcept override;
 
  private:
   std::size_t word_count(std::uint32_t segment) const override;

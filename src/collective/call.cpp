@@ -13,8 +13,8 @@
 #include "arithmetic/masked.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
-#include "collective/crew.hpp"
 #include "collective/guarantees.hpp"
+#include "collective/thread_team.hpp"
 #include "kernels/target.hpp"
 
 namespace steadfold::collective {
@@ -85,9 +85,9 @@ std::string_view layout_name(LayoutKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view share_name(Share share) {
+std::string_view name_of_collective(ResultPart part) {
   static constexpr std::array<std::string_view, 4> names = {"reduction", "reduce_scatter", "scan", "exscan"};
-  return names[static_cast<std::size_t>(share)];
+  return names[static_cast<std::size_t>(part)];
 }
 
 std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
@@ -128,7 +128,7 @@ Description describe(const Call& call) noexcept {
   d.layout = static_cast<std::uint64_t>(call.layout);
   d.root = static_cast<std::uint32_t>(call.root);
   d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  d.share = static_cast<std::uint64_t>(call.share);
+  d.result_part = static_cast<std::uint64_t>(call.result_part);
   for (const Count block : call.blocks) d.blocks = mix(d.blocks, block + 1);
   d.columns = call.columns;
   d.element_count = call.element_count;
@@ -180,9 +180,9 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.layout != other.layout)
     return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
                   layout_name(static_cast<LayoutKind>(other.layout)));
-  if (mine.share != other.share)
-    return differ("collective", share_name(static_cast<Share>(mine.share)),
-                  share_name(static_cast<Share>(other.share)));
+  if (mine.result_part != other.result_part)
+    return differ("collective", name_of_collective(static_cast<ResultPart>(mine.result_part)),
+                  name_of_collective(static_cast<ResultPart>(other.result_part)));
   if (mine.root != other.root) return differ("root", text_of_root(root_of(mine)), text_of_root(root_of(other)));
   if (mine.columns != other.columns)
     return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
@@ -204,14 +204,14 @@ void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
     refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
            "), give one of them, or -1 for all");
-  if (call.share == Share::all) return;
-  const std::string name(share_name(call.share));
+  if (call.result_part == ResultPart::all) return;
+  const std::string name(name_of_collective(call.result_part));
   if (call.root != all_ranks)
     refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
-  if (call.share != Share::block && call.method == Method::binned && call.sweep == Sweep::double_sweep)
+  if (call.result_part != ResultPart::block && call.method == Method::binned && call.sweep == Sweep::double_sweep)
     refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
            "single sweep");
-  if (call.share != Share::block) return;
+  if (call.result_part != ResultPart::block) return;
   Count sum = 0;
   for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
   if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
@@ -247,9 +247,9 @@ void validate(const Call& call, Rank rank_count) {
   validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
-  if (call.threads < 1 || call.threads > Crew::most)
+  if (call.threads < 1 || call.threads > ThreadTeam::most)
     refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
-           std::to_string(Crew::most));
+           std::to_string(ThreadTeam::most));
   if (call.method == Method::binned && call.bin_count != 0 &&
       (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
     refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
@@ -405,29 +405,29 @@ Rank root_of(const Description& description) noexcept {
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
   if (description.columns == 0) return false;
-  switch (static_cast<Share>(description.share)) {
-    case Share::block: return blocks[static_cast<std::size_t>(rank)] > 0;
-    case Share::prefix_before: return rank > 0;
+  switch (static_cast<ResultPart>(description.result_part)) {
+    case ResultPart::block: return blocks[static_cast<std::size_t>(rank)] > 0;
+    case ResultPart::prefix_before: return rank > 0;
     default: return root_of(description) == all_ranks || root_of(description) == rank;
   }
 }
 
 schedule::Collective collective_of(const Description& description) noexcept {
-  switch (static_cast<Share>(description.share)) {
-    case Share::block: return schedule::Collective::reduce_scatter;
-    case Share::prefix: return schedule::Collective::scan;
-    case Share::prefix_before: return schedule::Collective::exscan;
+  switch (static_cast<ResultPart>(description.result_part)) {
+    case ResultPart::block: return schedule::Collective::reduce_scatter;
+    case ResultPart::prefix: return schedule::Collective::scan;
+    case ResultPart::prefix_before: return schedule::Collective::exscan;
     default: break;
   }
   return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
 }
 
-Share share_of(schedule::Collective collective) noexcept {
+ResultPart result_part_of(schedule::Collective collective) noexcept {
   switch (collective) {
-    case schedule::Collective::reduce_scatter: return Share::block;
-    case schedule::Collective::scan: return Share::prefix;
-    case schedule::Collective::exscan: return Share::prefix_before;
-    default: return Share::all;
+    case schedule::Collective::reduce_scatter: return ResultPart::block;
+    case schedule::Collective::scan: return ResultPart::prefix;
+    case schedule::Collective::exscan: return ResultPart::prefix_before;
+    default: return ResultPart::all;
   }
 }
 

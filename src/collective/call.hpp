@@ -28,7 +28,7 @@ enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
 /// What of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of the
 /// ranks up to its own or below it. The numbers are those of sf_collective.
-enum class Share : std::uint32_t { all, block, prefix, prefix_before };
+enum class ResultPart : std::uint32_t { all, block, prefix, prefix_before };
 
 using arithmetic::Sweep;
 
@@ -59,8 +59,8 @@ struct Call {
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
   Rank root = all_ranks;
-  Share share = Share::all;
-  std::span<const Count> blocks = {};  // Share::block: columns of every rank
+  ResultPart result_part = ResultPart::all;
+  std::span<const Count> blocks = {};  // ResultPart::block: columns of every rank
   std::string_view schedule = {};      // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
@@ -105,7 +105,7 @@ struct Description {
   std::uint64_t may_fail = 0;
   std::uint64_t bin_count = 0;  // resolved; 0 for other methods than binned
   std::uint64_t sweep = 0;
-  std::uint64_t share = 0;
+  std::uint64_t result_part = 0;
   std::uint64_t blocks = 0;  // a hash
 
   friend bool operator==(const Description&, const Description&) = default;
@@ -156,7 +156,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
 
 /// The collective and the kind of operator, in the registry's words.
 schedule::Collective collective_of(const Description& description) noexcept;
-Share share_of(schedule::Collective collective) noexcept;
+ResultPart result_part_of(schedule::Collective collective) noexcept;
 /// The root, or all_ranks.
 Rank root_of(const Description& description) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.

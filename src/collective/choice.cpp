@@ -84,9 +84,9 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
   if (collective_of(call) == schedule::Collective::reduce)
     return is_short || power != ranks ? few_rounds_to_root(calls) : "halving_doubling";
-  if (static_cast<Share>(call.share) == Share::block)
+  if (static_cast<ResultPart>(call.result_part) == ResultPart::block)
     return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
-  if (static_cast<Share>(call.share) != Share::all) return "recursive_doubling";
+  if (static_cast<ResultPart>(call.result_part) != ResultPart::all) return "recursive_doubling";
   const bool is_user = static_cast<arithmetic::Operation>(call.operation) == arithmetic::Operation::user;
   return is_short || is_user ? "recursive_doubling" : "halving_doubling";
 }

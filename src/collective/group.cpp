@@ -45,16 +45,16 @@ Group::Group(std::shared_ptr<transport::Transport> transport, std::span<const sc
     : transport_(std::move(transport)),
       rows_(rows),
       forced_schedule_(forced_on_rank_0(*transport_)),
-      opening_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), opening_, *transport_,
-                     transport_->new_tags(1)),
-      verdict_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), verdict_, *transport_,
-                     transport_->new_tags(1)) {}
+      handshake_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), handshake_, *transport_,
+                       transport_->new_tags(1)),
+      status_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), status_exchange_, *transport_,
+                    transport_->new_tags(1)) {}
 
 /// MPI's shape spelt out, a single interval where no index matters, and equal blocks where none are named.
 Call Group::placed(const Call& given, order::Interval& mine) {
   Call call = given;
   const auto ranks = static_cast<Count>(rank_count());
-  if (call.share == Share::block && call.blocks.empty() && call.columns % ranks == 0) {
+  if (call.result_part == ResultPart::block && call.blocks.empty() && call.columns % ranks == 0) {
     equal_blocks_.assign(ranks, call.columns / ranks);
     call.blocks = equal_blocks_;
   }
@@ -90,10 +90,10 @@ void Group::require_usable(std::span<const Call> calls) const {
     }
     if (calls.size() > 1 && calls[i].columns == 0)
       throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
-    if (calls.size() > 1 && calls[i].share == Share::block)
+    if (calls.size() > 1 && calls[i].result_part == ResultPart::block)
       throw Failure(Status::unsupported,
                     where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
-    if (calls[i].share != calls[0].share)
+    if (calls[i].result_part != calls[0].result_part)
       throw Failure(Status::invalid_argument,
                     where + "another collective than that of call 0 (a bundle has one), bind it apart");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
@@ -129,16 +129,16 @@ Group::Shape& Group::shape_of(const Call& call) {
 /// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
 bool Group::fits_opening(const Shape& shape, const Call& call) const {
   if (shape.kind->survey_bytes() > 0) return false;  // two reductions, one after the other
-  if (call.share == Share::prefix || call.share == Share::prefix_before) return false;
+  if (call.result_part == ResultPart::prefix || call.result_part == ResultPart::prefix_before) return false;
   if (!forced_schedule_.empty() || !asked_schedule(call).empty() || !knows_its_rows(call, shape.description))
     return false;
   Bytes bytes = shape.bytes_of_none;
   for (const auto interval : call.intervals) {
     if (interval.empty()) continue;
     bytes += shape.bytes_of_a_node * order::most_nodes(interval);
-    if (bytes > Opening::capacity - Opening::prefix) return false;
+    if (bytes > Handshake::capacity - Handshake::prefix) return false;
   }
-  return bytes <= Opening::capacity - Opening::prefix;
+  return bytes <= Handshake::capacity - Handshake::prefix;
 }
 
 /// The plans made for this shape and this rank's rows; other ranks may tell them apart.
@@ -159,18 +159,18 @@ Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
                       .data = data,
                       .row_bytes = shape.description.columns * shape.description.element_bytes,
                       .is_masked = call.operation == arithmetic::Operation::masked_sum};
-  if (call.threads > crew_.size()) crew_.resize(call.threads);
-  return shape.lifter.lift(placed, crew_, call.threads, opening_.partial());
+  if (call.threads > team_.size()) team_.resize(call.threads);
+  return shape.lifter.lift(placed, team_, call.threads, handshake_.partial());
 }
 
 std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                        Bytes partial_bytes) {
-  opening_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
-  opening_stage_.run();
-  return opening_stage_.machine().value(0).head;
+  handshake_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
+  handshake_stage_.run();
+  return handshake_stage_.executor().value(0).head;
 }
 
-/// What is in the opening, finished on every rank, so that every rank reaches the same verdict.
+/// What is in the handshake, finished on every rank, so that every rank reaches the same verdict.
 Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial) {
   const Bytes value_bytes = shape.kind->value_bytes();
   shape.values.resize(2 * value_bytes);
@@ -178,10 +178,10 @@ Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::b
 }
 
 /// The worst status of all ranks.
-Status Group::verdict_on(Status mine) {
-  verdict_.take({.status = mine});
-  verdict_stage_.run();
-  return verdict_stage_.machine().status();
+Status Group::status_exchange_on(Status mine) {
+  status_exchange_.take({.status = mine});
+  status_stage_.run();
+  return status_stage_.executor().status();
 }
 
 void Group::reduce(const Call& given, const Data& data, std::optional<Failure> failure) {
@@ -198,9 +198,9 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
     header.digest = shape != nullptr ? shape->digest : digest_of(describe(call));
     if (shape != nullptr) ways = cached_plans(*shape, call);
     if (shape != nullptr && ways == no_way && fits_opening(*shape, call)) {
-      ways = in_the_opening;
+      ways = in_the_handshake;
       partial_bytes = build(*shape, call, data);
-      header.status = arithmetic::header_of(opening_.partial()).status;  // of a layout's fault `diagnose` says more
+      header.status = arithmetic::header_of(handshake_.partial()).status;  // of a layout's fault `diagnose` says more
       if (header.status == Status::operator_failed) failure = operator_failure();
     }
   } catch (const Failure& wrong) {
@@ -212,17 +212,17 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   if (header.status != Status::ok) ways = no_way;
 
   const auto outcome = open(header, ways, call, shape, partial_bytes);
-  Status status = worse(opening_stage_.machine().status(), arithmetic::header_of(outcome).status);
-  ways = Opening::ways_of(outcome);
-  const bool is_here = status == Status::ok && (ways & in_the_opening) != 0;
-  if (is_here && call.layout == LayoutKind::intervals && !Opening::coverage_of(outcome).whole()) status = Status::gap;
+  Status status = worse(handshake_stage_.executor().status(), arithmetic::header_of(outcome).status);
+  ways = Handshake::ways_of(outcome);
+  const bool is_here = status == Status::ok && (ways & in_the_handshake) != 0;
+  if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;
   const bool is_finished = is_here && status == Status::ok;
-  if (is_finished) status = finish_here(*shape, call, Opening::partial_of(outcome));
-  if (opening_.operator_failed() || (is_finished && status == Status::operator_failed)) failure = operator_failure();
+  if (is_finished) status = finish_here(*shape, call, Handshake::partial_of(outcome));
+  if (handshake_.operator_failed() || (is_finished && status == Status::operator_failed)) failure = operator_failure();
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
   // by a plan, nobody merged.
-  const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_opening) != 0);
-  if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = verdict_on(status);
+  const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
+  if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = status_exchange_on(status);
   if (status != Status::ok) diagnose(call, status, failure);
   if (call.columns == 0) return;
   if (!is_here)
@@ -235,7 +235,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
 void Group::deliver(const Shape& shape, const Call& call, const Data& data) const {
   const Bytes column_bytes = shape.kind->value_bytes() / call.columns;
   order::Interval columns{0, call.columns};
-  if (call.share == Share::block) {
+  if (call.result_part == ResultPart::block) {
     const auto before = call.blocks.first(static_cast<std::size_t>(rank()));
     columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
     columns.end = columns.begin + call.blocks[before.size()];

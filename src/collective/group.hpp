@@ -1,5 +1,5 @@
-// What the library keeps for a group of ranks: the opening exchange, shapes of calls made before, cached plans.
-// Rank order: not concerned. Cost: a one-shot call is one opening exchange, and a plan's run where it does not fit in
+// What the library keeps for a group of ranks: the handshake, shapes of calls made before, cached plans.
+// Rank order: not concerned. Cost: a one-shot call is one handshake, and a plan's run where it does not fit in
 // there. Source: ours.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collective/failure.hpp"
-#include "collective/opening.hpp"
+#include "collective/handshake.hpp"
 #include "collective/plan.hpp"
 
 namespace steadfold::collective {
@@ -51,7 +51,7 @@ class Group {
     std::unique_ptr<arithmetic::PartialKind> kind;
     Lifter lifter;
     Bytes bytes_of_none;            // a partial of no rows, and
-    Bytes bytes_of_a_node;          // what every node may add: says whether the opening can hold a partial
+    Bytes bytes_of_a_node;          // what every node may add: says whether the handshake can hold a partial
     std::vector<std::byte> values;  // a result, and as much again to finish in
   };
   /// A plan that one-shot calls of the same shape and layout share.
@@ -72,7 +72,7 @@ class Group {
                                   Bytes partial_bytes);
   Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
   void deliver(const Shape& shape, const Call& call, const Data& data) const;
-  Status verdict_on(Status mine);
+  Status status_exchange_on(Status mine);
   void run_plan(const Call& call, Ways ways, const Data& data);
   Plan& new_cached_plan(const Call& call);
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
@@ -83,14 +83,14 @@ class Group {
   std::shared_ptr<transport::Transport> transport_;
   std::span<const schedule::Row> rows_;
   std::string forced_schedule_;
-  Opening opening_;
-  Stage opening_stage_;
-  Verdict verdict_;
-  Stage verdict_stage_;
+  Handshake handshake_;
+  Stage handshake_stage_;
+  StatusExchange status_exchange_;
+  Stage status_stage_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
   std::vector<Count> equal_blocks_;  // the last that were asked for
-  Crew crew_;                        // for partials in the opening; plans have their own
+  ThreadTeam team_;                  // for partials in the handshake; plans have their own
 };
 
 }  // namespace steadfold::collective

@@ -40,8 +40,8 @@ Guarantees kept(const Description& description) noexcept {
   Guarantees found = loose ? guarantee::target : guarantee::all;
   // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
   // rank.
-  const auto share = static_cast<Share>(description.share);
-  const bool is_scan = share == Share::prefix || share == Share::prefix_before;
+  const auto share = static_cast<ResultPart>(description.result_part);
+  const bool is_scan = share == ResultPart::prefix || share == ResultPart::prefix_before;
   if (kind == LayoutKind::row_a_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
   // Without an interval list the elements' indices follow from who holds them.
   if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;

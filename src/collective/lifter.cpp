@@ -69,11 +69,11 @@ void make_room(std::vector<std::byte>& bytes, Bytes size) {
 
 }  // namespace
 
-Bytes Lifter::lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
-  threads = divide(rows, crew, threads);
+Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, team, threads);
   if (threads <= 1) return alone(rows, out);
-  crew.run(threads, [&](unsigned member) {
-    Share& mine = shares_[member];
+  team.run(threads, [&](unsigned member) {
+    ResultPart& mine = shares_[member];
     if (!expected_.empty()) mine.builder->surveyor()->expect(expected_);
     mine.builder->clear();
     push(*mine.builder, rows, mine.first, mine.last);
@@ -88,14 +88,14 @@ Status Lifter::finish_alone(const arithmetic::Block& rows, Count element_count, 
   return builder_->finish_alone(element_count, values, spare);
 }
 
-void Lifter::survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out) {
-  threads = divide(rows, crew, threads);
+void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, team, threads);
   if (threads <= 1) {
     survey_rows(*builder_, rows, 0, to_the_end);
     return builder_->surveyor()->write_survey(out);
   }
-  crew.run(threads, [&](unsigned member) {
-    Share& mine = shares_[member];
+  team.run(threads, [&](unsigned member) {
+    ResultPart& mine = shares_[member];
     survey_rows(*mine.builder, rows, mine.first, mine.last);
     mine.builder->surveyor()->write_survey(mine.partial);
   });
@@ -117,8 +117,8 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
 
 /// Among how many threads the rows are divided; nothing is done for one. Room is made by a bound that needs no set of
 /// intervals, which would have to be built for every run.
-unsigned Lifter::divide(const Placed& rows, const Crew& crew, unsigned threads) {
-  threads = std::min(threads, crew.size());
+unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
+  threads = std::min(threads, team.size());
   if (threads <= 1) return 1;
   const Count row_count = count_of(rows);
   if (row_count < threads) threads = static_cast<unsigned>(row_count);
@@ -136,7 +136,7 @@ unsigned Lifter::divide(const Placed& rows, const Crew& crew, unsigned threads) 
   };
   const Count share = row_count / threads;
   for (unsigned i = 0; i < threads; ++i) {
-    Share& mine = shares_[i];
+    ResultPart& mine = shares_[i];
     if (mine.builder == nullptr) mine.builder = kind_->builder();
     mine.first = i == 0 ? 0 : shares_[i - 1].last;
     mine.last = i + 1 == threads ? row_count : std::max(mine.first, cut_near(rows, (i + 1) * share, share));

@@ -8,7 +8,7 @@
 
 #include "arithmetic/partial.hpp"
 #include "collective/call.hpp"
-#include "collective/crew.hpp"
+#include "collective/thread_team.hpp"
 
 namespace steadfold::collective {
 
@@ -30,9 +30,9 @@ class Lifter {
  public:
   explicit Lifter(const arithmetic::PartialKind& kind) : kind_(&kind), builder_(kind.builder()) {}
 
-  /// Writes the partial by `threads` of the crew, or as many as it has; returns its size. `out` has the kind's working
+  /// Writes the partial by `threads` of the team, or as many as it has; returns its size. `out` has the kind's working
   /// capacity for the rows.
-  Bytes lift(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
+  Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
   /// Whether rows of one process can be finished without a partial, and that: rows 0, 1, ... all of them, by this
   /// thread.
@@ -40,13 +40,13 @@ class Lifter {
   Status finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare);
 
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
-  void survey(const Placed& rows, Crew& crew, unsigned threads, std::span<std::byte> out);
+  void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
   /// What the first sweeps of all ranks found out: for every `lift` to come.
   void expect(std::span<const std::byte> surveyed);
 
  private:
   /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
-  struct Share {
+  struct ResultPart {
     std::unique_ptr<arithmetic::Builder> builder;
     Count first = 0;
     Count last = 0;
@@ -56,12 +56,12 @@ class Lifter {
   };
 
   Bytes alone(const Placed& rows, std::span<std::byte> out);
-  unsigned divide(const Placed& rows, const Crew& crew, unsigned threads);
+  unsigned divide(const Placed& rows, const ThreadTeam& team, unsigned threads);
   std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
 
   const arithmetic::PartialKind* kind_;
   std::unique_ptr<arithmetic::Builder> builder_;
-  std::vector<Share> shares_;
+  std::vector<ResultPart> shares_;
   std::vector<std::byte> expected_;
   Bytes bytes_of_none_ = 0;    // a partial of no rows, and
   Bytes bytes_of_a_node_ = 0;  // what every node may add; 0 until it is needed

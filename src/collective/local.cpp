@@ -14,9 +14,9 @@ constexpr Count most_kept_columns = 64;  // what more would take stays with no t
 }  // namespace
 
 /// What reduces rows of one shape, and the memory for it.
-class LocalReducer::Bench {
+class LocalReducer::Workspace {
  public:
-  explicit Bench(const Call& call, const Description& description)
+  explicit Workspace(const Call& call, const Description& description)
       : description_(description),
         row_bytes_(description.columns * description.element_bytes),
         operator_(operator_of(call)),
@@ -26,8 +26,8 @@ class LocalReducer::Bench {
         surveyed_(kind_->survey_bytes()),
         finishes_alone_(lifter_.finishes_alone() && surveyed_.empty()),
         most_rows_(most_rows(row_bytes_)) {}
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
 
   bool serves(const Description& description) const noexcept { return description == description_; }
   /// Whether another call that differs from this one in nothing but its rows is valid, and what it comes to is known.
@@ -46,13 +46,13 @@ class LocalReducer::Bench {
                         .data = data,
                         .row_bytes = row_bytes_,
                         .is_masked = call.operation == arithmetic::Operation::masked_sum};
-    Crew crew;
-    crew.resize(call.threads);
+    ThreadTeam team;
+    team.resize(call.threads);
     if (!surveyed_.empty()) {
-      lifter_.survey(placed, crew, call.threads, surveyed_);
+      lifter_.survey(placed, team, call.threads, surveyed_);
       lifter_.expect(surveyed_);
     }
-    const Bytes size = lifter_.lift(placed, crew, call.threads, std::span(partial_).first(room_));
+    const Bytes size = lifter_.lift(placed, team, call.threads, std::span(partial_).first(room_));
     return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
 
@@ -105,18 +105,18 @@ class LocalReducer::Taken {
 LocalReducer::LocalReducer() = default;
 LocalReducer::~LocalReducer() = default;
 
-LocalReducer::Bench& LocalReducer::bench_for(const Call& call, const Description& description) {
-  if (bench_ == nullptr || !bench_->serves(description)) {
-    bench_.reset();  // before as much memory is asked for again
-    bench_ = std::make_unique<Bench>(call, description);
+LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Description& description) {
+  if (workspace_ == nullptr || !workspace_->serves(description)) {
+    workspace_.reset();  // before as much memory is asked for again
+    workspace_ = std::make_unique<Workspace>(call, description);
   }
-  return *bench_;
+  return *workspace_;
 }
 
 bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
   Call call = given;
   call.root = all_ranks;
-  if (call.share != Share::all)
+  if (call.result_part != ResultPart::all)
     throw Failure(Status::unsupported,
                   "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
   const order::Interval all{0, call.rows};
@@ -134,17 +134,17 @@ bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::
   Status status = Status::ok;
   if (is_kept) {
     const Taken taken(is_taken_);
-    status = bench_for(call, description).reduce(call, data);
+    status = workspace_for(call, description).reduce(call, data);
   } else {
-    status = Bench(call, description).reduce(call, data);
+    status = Workspace(call, description).reduce(call, data);
   }
   if (status == Status::operator_failed) throw operator_failure();
   if (status != Status::ok) throw Failure(status, text_of(status));
-  return is_kept && bench_->repeats(call);
+  return is_kept && workspace_->repeats(call);
 }
 
 bool LocalReducer::repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result) {
-  return bench_->repeat(rows, {.first = first, .second = second, .result = result});
+  return workspace_->repeat(rows, {.first = first, .second = second, .result = result});
 }
 
 }  // namespace steadfold::collective

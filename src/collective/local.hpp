@@ -27,12 +27,12 @@ class LocalReducer {
   bool repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result);
 
  private:
-  class Bench;
+  class Workspace;
   class Taken;
 
-  Bench& bench_for(const Call& call, const Description& description);
+  Workspace& workspace_for(const Call& call, const Description& description);
 
-  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<Workspace> workspace_;
   bool is_taken_ = false;  // by a call whose operator reduces something itself
 };
 

@@ -9,30 +9,31 @@
 namespace steadfold::collective {
 namespace {
 
-Cut cut_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
+Segmentation segmentation_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
   const Member& member = agreed.members.front();
   const Description& call = member.description;
   if (agreed.members.size() > 1) return {call.columns, 1};
   const schedule::Context context = context_of(agreed, 0, rank_count, 1);
   if (asked == 0 || !member.blocks.empty())
-    return collective::cut_of(agreed.schedule, context, call.columns, call.element_bytes, member.blocks);
+    return collective::segmentation_of(agreed.schedule, context, call.columns, call.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
-schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, const Cut& cut) {
-  schedule::Context context = context_of(agreed, rank, rank_count, cut.segments());
-  context.blocks = cut.blocks();
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, const Segmentation& segmentation) {
+  schedule::Context context = context_of(agreed, rank, rank_count, segmentation.segments());
+  context.blocks = segmentation.blocks();
   return context;
 }
 
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
-                                           const transport::Transport& transport, const Cut& cut, Crew& crew) {
+                                           const transport::Transport& transport, const Segmentation& segmentation,
+                                           ThreadTeam& team) {
   std::vector<std::unique_ptr<Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Cut whole(agreed.members[i].description.columns, 1);  // of a bundle's
+    const Segmentation whole(agreed.members[i].description.columns, 1);  // of a bundle's
     members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
-                                             transport.rank_count(), calls.size() == 1 ? cut : whole, crew,
+                                             transport.rank_count(), calls.size() == 1 ? segmentation : whole, team,
                                              calls.size() == 1));
   }
   return members;
@@ -57,10 +58,10 @@ Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
   return bytes;
 }
 
-std::string text_of(const Agreement& agreed, Rank rank_count, const Cut& cut) {
+std::string text_of(const Agreement& agreed, Rank rank_count, const Segmentation& segmentation) {
   const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
-  const schedule::Context context = context_of(agreed, 0, rank_count, cut);
+  const schedule::Context context = context_of(agreed, 0, rank_count, segmentation);
   std::string text = std::string(name_of(agreed.collective())) +
                      (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
                      std::to_string(rank_count) + " ranks\n";
@@ -75,23 +76,23 @@ std::string text_of(const Agreement& agreed, Rank rank_count, const Cut& cut) {
 }  // namespace
 
 std::string fault_of_schedule(const Agreement& agreed, Rank rank_count) {
-  const Cut cut = cut_of(agreed, rank_count, 0);
-  if (cut.segments() == 0) return {};  // no columns, no steps
-  return schedule::check_when_bound(agreed.schedule, context_of(agreed, 0, rank_count, cut)).value_or("");
+  const Segmentation segmentation = segmentation_of(agreed, rank_count, 0);
+  if (segmentation.segments() == 0) return {};  // no columns, no steps
+  return schedule::check_when_bound(agreed.schedule, context_of(agreed, 0, rank_count, segmentation)).value_or("");
 }
 
 Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
            std::uint32_t tag, std::uint32_t segments)
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
-      cut_(cut_of(agreed_, transport_->rank_count(), segments)),
-      members_(rows_of(agreed_, calls, *transport_, cut_, crew_)),
-      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), cut_), content(),
-            *transport_, tag),
+      segmentation_(segmentation_of(agreed_, transport_->rank_count(), segments)),
+      members_(rows_of(agreed_, calls, *transport_, segmentation_, team_)),
+      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segmentation_),
+            payload(), *transport_, tag),
       is_empty_(agreed_.members.front().description.columns == 0),
       gets_result_(agreed_.members.front().gets_result(transport_->rank())),
       statuses_(members_.size(), Status::ok),
-      text_(text_of(agreed_, transport_->rank_count(), cut_)) {
+      text_(text_of(agreed_, transport_->rank_count(), segmentation_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {
@@ -101,7 +102,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   }
   if (may_fail(agreed_) && agreed_.root() == all_ranks) {
     const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
-    closing_.emplace(*schedule::find("recursive_doubling"), context, verdict_, *transport_, tag + 1);
+    closing_.emplace(*schedule::find("recursive_doubling"), context, status_exchange_, *transport_, tag + 1);
   }
 }
 
@@ -113,7 +114,7 @@ std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
 }
 
 /// What the messages hold: one member's partials as they are, or several in one.
-Content& Plan::content() noexcept {
+Payload& Plan::payload() noexcept {
   if (members_.size() == 1) return *members_.front();
   if (!bundle_) bundle_.emplace(members_, agreed_.digest);
   return *bundle_;
@@ -174,7 +175,7 @@ bool Plan::advance() {
   if (!in_closing_) {
     if (!main_.advance()) return false;
     if (!closing_) return true;
-    verdict_.take({.status = main_.machine().status()});
+    status_exchange_.take({.status = main_.executor().status()});
     closing_->begin();
     in_closing_ = true;
   }
@@ -195,7 +196,7 @@ void Plan::wait() {
 /// rank without values counts none of them as empty.
 void Plan::conclude() {
   running_ = false;
-  status_ = worse(main_.machine().status(), closing_ ? closing_->machine().status() : Status::ok);
+  status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
@@ -214,17 +215,17 @@ Failure Plan::failure() const {
 }
 
 void Plan::deliver() {
-  const order::Interval due = cut_.segments_of(transport_->rank());
+  const order::Interval due = segmentation_.segments_of(transport_->rank());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
-      const Partial value = main_.machine().value(s);
+      const Partial value = main_.executor().value(s);
       statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
     }
   }
 }
 
 void Plan::trace(bool on) {
-  main_.machine().trace(on);
+  main_.executor().trace(on);
   if (!first_sweep_) return;
   first_sweep_->trace(on);
   const Agreement& sweep = first_sweep_->agreed();
@@ -233,12 +234,12 @@ void Plan::trace(bool on) {
 }
 
 transport::Traffic Plan::traffic() const noexcept {
-  transport::Traffic sum = main_.machine().traffic();
+  transport::Traffic sum = main_.executor().traffic();
   const auto add = [&](const transport::Traffic& more) {
     sum.messages += more.messages;
     sum.bytes += more.bytes;
   };
-  if (closing_) add(closing_->machine().traffic());
+  if (closing_) add(closing_->executor().traffic());
   if (first_sweep_) add(first_sweep_->traffic());
   return sum;
 }

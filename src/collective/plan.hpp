@@ -14,7 +14,7 @@
 #include "collective/first_sweep.hpp"
 #include "collective/rows.hpp"
 #include "collective/stage.hpp"
-#include "collective/verdict.hpp"
+#include "collective/status_exchange.hpp"
 
 namespace steadfold::collective {
 
@@ -64,7 +64,7 @@ class Plan {
 
   /// How many threads lift a member's rows may change too.
   void use_threads(unsigned threads, std::size_t member = 0) {
-    if (threads > crew_.size()) crew_.resize(threads);
+    if (threads > team_.size()) team_.resize(threads);
     members_[member]->use_threads(threads);
   }
 
@@ -75,10 +75,10 @@ class Plan {
   /// What this rank sent, the first sweep and the question about the operator included.
   transport::Traffic traffic_of_last_run() const noexcept;
   /// Of the longest chain; the second sweep counts from the end of the first one.
-  std::uint32_t rounds() const noexcept { return rounds_before_ + main_.machine().rounds(); }
+  std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
 
  private:
-  Content& content() noexcept;
+  Payload& payload() noexcept;
   void begin_first_sweep();
   void take_in_first_sweep();
   void begin_main();
@@ -89,15 +89,15 @@ class Plan {
 
   Agreement agreed_;
   std::shared_ptr<transport::Transport> transport_;
-  Cut cut_;
-  Crew crew_;
+  Segmentation segmentation_;
+  ThreadTeam team_;
   std::vector<std::unique_ptr<Rows>> members_;
   std::optional<Bundle> bundle_;  // of several members
   std::vector<std::byte> surveyed_;
   std::unique_ptr<Plan> first_sweep_;  // where members are gone through twice
   std::uint32_t rounds_before_ = 0;    // those of the first sweep, while tracing
   Stage main_;
-  Verdict verdict_;
+  StatusExchange status_exchange_;
   std::optional<Stage> closing_;  // where an operator may fail after the last message
   bool in_closing_ = false;
   bool running_ = false;

@@ -29,26 +29,26 @@ std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& s
 
 }  // namespace
 
-Cut Scenario::cut() const {
+Segmentation Scenario::segmentation() const {
   if (blocks.empty()) return {description.columns, segments};
-  return cut_of(schedule, context_of(description, 0, rank_count(), 1), description.columns, description.element_bytes,
-                blocks);
+  return segmentation_of(schedule, context_of(description, 0, rank_count(), 1), description.columns,
+                         description.element_bytes, blocks);
 }
 
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
   const auto layout = order::Layout::contiguous(scenario.counts);
-  const Cut cut = scenario.cut();
-  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), cut.segments());
-  context.blocks = cut.blocks();
+  const Segmentation segmentation = scenario.segmentation();
+  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), segmentation.segments());
+  context.blocks = segmentation.blocks();
   context.layout = &layout;
   context.spec = &scenario.schedule;
   const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
   const auto type = static_cast<arithmetic::Type>(scenario.description.type);
   const bool is_user = operation == arithmetic::Operation::user;
   const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
-  const Sizes sizes(scenario.description, op, cut);
+  const Sizes sizes(scenario.description, op, segmentation);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
     const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;

@@ -25,7 +25,7 @@ struct Scenario {
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
   /// Into `segments`, or into the blocks.
-  Cut cut() const;
+  Segmentation segmentation() const;
 };
 
 /// `nothing`: the schedule leaves it to the transport, which alone could know.

@@ -17,21 +17,21 @@ bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_byte
 
 }  // namespace
 
-Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew,
-           bool is_alone)
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
+           const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
     : agreed_(&agreed),
       operator_(op),
       rank_(rank),
       rank_count_(rank_count),
       local_rows_(agreed.layout->local_count(rank)),
       gets_result_(agreed.gets_result(rank)),
-      crew_(&crew) {
+      team_(&team) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
   Bytes result_byte = 0;
-  due_ = cut.segments_of(rank);
-  for (std::uint32_t s = 0; s < cut.segments(); ++s) {
-    const order::Interval columns = cut.columns(s);
+  due_ = segmentation.segments_of(rank);
+  for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
+    const order::Interval columns = segmentation.columns(s);
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
                     .first_result_byte = result_byte};
@@ -94,7 +94,7 @@ void Rows::write_survey(std::span<std::byte> out) {
   if (status_ != Status::ok) return;
   for (std::uint32_t i = 0; i < segments_.size(); ++i) {
     const Bytes bytes = segments_[i].kind->survey_bytes();
-    if (bytes > 0) segments_[i].lifter.survey(placed(i, all_rows), *crew_, threads_, out.first(bytes));
+    if (bytes > 0) segments_[i].lifter.survey(placed(i, all_rows), *team_, threads_, out.first(bytes));
     out = out.subspan(bytes);
   }
 }
@@ -138,7 +138,7 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   if (lone_row_ && !covers.is_part()) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
-  const auto whole = out.first(segments_[segment].lifter.lift(rows, *crew_, threads_, out));
+  const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
   Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;
   note(header.status, Status::ok);

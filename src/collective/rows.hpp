@@ -1,4 +1,4 @@
-// The content of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
+// The payload of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
 // Rank order: the partials' own. Cost: that of the partials. Source: ours.
 #pragma once
 
@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "collective/agreement.hpp"
+#include "collective/executor.hpp"
 #include "collective/lifter.hpp"
-#include "collective/machine.hpp"
 #include "collective/segmentation.hpp"
 
 namespace steadfold::collective {
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
-class Rows final : public Content, private ApartContent, private WordContent {
+class Rows final : public Payload, private ApartPayload, private WordPayload {
  public:
-  /// `agreed` and the crew must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
+  /// `agreed` and the team must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
   /// Throws Failure where the call is not offered.
-  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count, const Cut& cut, Crew& crew,
-       bool is_alone);
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
+       const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
   /// The operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
-  /// So many threads of the crew lift this rank's rows.
+  /// So many threads of the team lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
@@ -47,8 +47,8 @@ class Rows final : public Content, private ApartContent, private WordContent {
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
-  ApartContent* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
-  WordContent* words() noexcept override { return has_words_ ? this : nullptr; }
+  ApartPayload* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
+  WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
 
  private:
   struct Segment {
@@ -94,7 +94,7 @@ class Rows final : public Content, private ApartContent, private WordContent {
   Rank rank_count_;
   Count local_rows_;
   bool gets_result_;
-  Crew* crew_;
+  ThreadTeam* team_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
   std::vector<Segment> segments_;

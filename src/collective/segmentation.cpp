@@ -54,7 +54,7 @@ Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::
   return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
 }
 
-Cut::Cut(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {
+Segmentation::Segmentation(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {
   for (const Count block : blocks) {
     const Count parts = block == 0 ? 0 : most == 0 ? 1 : (block - 1) / most + 1;
     const Count begin = begins_.back();
@@ -65,8 +65,8 @@ Cut::Cut(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {
   segments_ = blocks_.back();
 }
 
-Cut cut_of(const schedule::Spec& spec, const schedule::Context& context, Count columns, Bytes column_bytes,
-           std::span<const Count> blocks, const transport::LogGP& link) {
+Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
+                             Bytes column_bytes, std::span<const Count> blocks, const transport::LogGP& link) {
   if (context.collective == schedule::Collective::reduce_scatter) return {blocks, block_of(spec)};
   return {columns, segments_of(spec, context, columns, column_bytes, link)};
 }

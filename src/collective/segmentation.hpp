@@ -23,12 +23,12 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
                           const transport::LogGP& link = assumed_link);
 
 /// Which columns each segment has.
-class Cut {
+class Segmentation {
  public:
   /// As many in each as can be.
-  Cut(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
+  Segmentation(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
   /// Of reduce_scatter: every rank's columns by themselves, at most `most` in a segment (0: any number).
-  Cut(std::span<const Count> blocks, Count most);
+  Segmentation(std::span<const Count> blocks, Count most);
 
   std::uint32_t segments() const noexcept { return segments_; }
   order::Interval columns(std::uint32_t segment) const noexcept {
@@ -52,8 +52,9 @@ class Cut {
 };
 
 /// That of a call; `blocks` are those of reduce_scatter.
-Cut cut_of(const schedule::Spec& spec, const schedule::Context& context, Count columns, Bytes column_bytes,
-           std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
+Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
+                             Bytes column_bytes, std::span<const Count> blocks,
+                             const transport::LogGP& link = assumed_link);
 
 /// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
 /// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm.

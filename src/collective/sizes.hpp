@@ -10,7 +10,7 @@
 
 namespace steadfold::collective {
 
-/// A slot's content: its bytes on the wire, and how many elements it has that are yet to be combined.
+/// A slot's weight: its bytes on the wire, and how many elements it has that are yet to be combined.
 struct Weight {
   Bytes bytes = 0;
   Count elements = 0;
@@ -18,9 +18,9 @@ struct Weight {
 
 class Sizes {
  public:
-  Sizes(const Description& description, const arithmetic::Operator& op, const Cut& cut) {
-    for (std::uint32_t s = 0; s < cut.segments(); ++s) {
-      columns_.push_back(cut.columns(s).size());
+  Sizes(const Description& description, const arithmetic::Operator& op, const Segmentation& segmentation) {
+    for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
+      columns_.push_back(segmentation.columns(s).size());
       kinds_.push_back(make_kind(description, op, columns_.back()));
     }
   }

@@ -2,39 +2,39 @@
 // Rank order: that of the schedule. Cost: that of the schedule. Source: ours.
 #pragma once
 
-#include "collective/machine.hpp"
+#include "collective/executor.hpp"
 #include "schedule/interpreter.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::collective {
 
-/// A machine with its program; content and transport must outlive it. Not movable: its parts point at each other.
+/// An executor with its program; payload and transport must outlive it. Not movable: its parts point at each other.
 class Stage {
  public:
-  Stage(const schedule::Row& row, const schedule::Context& context, Content& content, transport::Transport& transport,
+  Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,
         std::uint32_t tag)
       : program_(row.steps(context), context.segments),
-        machine_(program_, content, transport, tag, row.port_count(context)),
+        executor_(program_, payload, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
   void begin() {
-    machine_.begin();
+    executor_.begin();
     interpreter_.reset();
   }
-  bool advance() { return interpreter_.advance(machine_); }
+  bool advance() { return interpreter_.advance(executor_); }
   void run() {
     begin();
     while (!advance()) {
     }
   }
-  SlotMachine& machine() noexcept { return machine_; }
-  const SlotMachine& machine() const noexcept { return machine_; }
+  Executor& executor() noexcept { return executor_; }
+  const Executor& executor() const noexcept { return executor_; }
 
  private:
   schedule::Program program_;
-  SlotMachine machine_;
+  Executor executor_;
   schedule::Interpreter interpreter_;
 };
 

@@ -71,17 +71,17 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
   }
 }
 
-/// A bundle's content, for what it writes into memory of any kind.
+/// A bundle's payload, for what it writes into memory of any kind.
 TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1});
   const std::vector<Memory> proposals(1, collective::propose(calls, 0, nullptr));
   const Agreement agreed = concluded(proposals).agreement.value();
-  collective::Crew crew;
-  const collective::Cut whole(1, 1);
+  collective::ThreadTeam team;
+  const collective::Segmentation whole(1, 1);
   std::vector<std::unique_ptr<collective::Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
     members.push_back(std::make_unique<collective::Rows>(agreed.members[i], collective::operator_of(calls[i]), 0, 1,
-                                                         whole, crew, false));
+                                                         whole, team, false));
   collective::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;

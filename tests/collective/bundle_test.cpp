@@ -346,11 +346,11 @@ TEST(Bundles, KeepEqualLayoutsOnce) {
   EXPECT_NE(members[0].layout, members[1].layout);
 }
 
-/// One rank's content of a bundle, and a partial of all rows of a job of one rank.
+/// One rank's payload of a bundle, and a partial of all rows of a job of one rank.
 struct Lone {
   std::vector<Part> parts;
   Sides sides;
-  collective::Crew crew;
+  collective::ThreadTeam team;
   std::vector<std::unique_ptr<collective::Rows>> rows;
   std::vector<Result> results;
 
@@ -358,8 +358,8 @@ struct Lone {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       rows.push_back(std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1,
-                                                        collective::Cut(members[k].description.columns, 1), crew,
-                                                        false));
+                                                        collective::Segmentation(members[k].description.columns, 1),
+                                                        team, false));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));

@@ -26,9 +26,14 @@ class ByHand {
   using Values = std::optional<std::vector<double>>;  // none: of no rows
 
   /// `rows`: each rank's in the order of its memory, one after the other.
-  ByHand(const Agreement& agreed, const collective::Cut& cut, const std::vector<std::vector<double>>& rows,
-         Combine combine, double of_nothing)
-      : agreed_(agreed), cut_(cut), rows_(rows), combine_(combine), of_nothing_(of_nothing), ranks_(rows.size()) {
+  ByHand(const Agreement& agreed, const collective::Segmentation& segmentation,
+         const std::vector<std::vector<double>>& rows, Combine combine, double of_nothing)
+      : agreed_(agreed),
+        segmentation_(segmentation),
+        rows_(rows),
+        combine_(combine),
+        of_nothing_(of_nothing),
+        ranks_(rows.size()) {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) take_steps(rank);
     for (bool moves = true; moves;) {
       moves = false;
@@ -41,10 +46,10 @@ class ByHand {
   /// The columns that this rank is due.
   std::vector<double> result(std::size_t rank) const {
     std::vector<double> all;
-    const Interval due = cut_.segments_of(static_cast<Rank>(rank));
+    const Interval due = segmentation_.segments_of(static_cast<Rank>(rank));
     for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
       const Values& values = ranks_[rank].slots.at(key(schedule::value(0, s)));
-      for (Count i = 0; i < cut_.columns(s).size(); ++i) {
+      for (Count i = 0; i < segmentation_.columns(s).size(); ++i) {
         const double x = values ? (*values)[i] : of_nothing_;
         all.push_back(x != x ? std::numeric_limits<double>::quiet_NaN() : x);
       }
@@ -64,9 +69,9 @@ class ByHand {
   };
 
   void take_steps(std::size_t rank) {
-    schedule::Context context =
-        collective::context_of(agreed_, static_cast<Rank>(rank), static_cast<Rank>(ranks_.size()), cut_.segments());
-    context.blocks = cut_.blocks();
+    schedule::Context context = collective::context_of(agreed_, static_cast<Rank>(rank),
+                                                       static_cast<Rank>(ranks_.size()), segmentation_.segments());
+    context.blocks = segmentation_.blocks();
     schedule::Steps steps = agreed_.schedule.row->steps(context);
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
   }
@@ -129,7 +134,7 @@ class ByHand {
   /// The rank's rows that the step names, folded from the first on.
   Values own(std::size_t rank, const schedule::Step& step) const {
     const Count columns = agreed_.members[0].description.columns;
-    const Interval wanted = cut_.columns(step.target.segment);
+    const Interval wanted = segmentation_.columns(step.target.segment);
     Values sum;
     Count row = 0;
     for (const Interval interval : agreed_.members[0].layout->intervals(static_cast<Rank>(rank))) {
@@ -143,7 +148,7 @@ class ByHand {
   }
 
   const Agreement& agreed_;
-  const collective::Cut& cut_;
+  const collective::Segmentation& segmentation_;
   const std::vector<std::vector<double>>& rows_;
   Combine combine_;
   double of_nothing_;
@@ -152,12 +157,13 @@ class ByHand {
 };
 
 /// How a plan cuts the call's columns where it is given `segments`; see collective::Plan.
-inline collective::Cut cut_of(const Agreement& agreed, Rank p, std::uint32_t segments) {
+inline collective::Segmentation segmentation_of(const Agreement& agreed, Rank p, std::uint32_t segments) {
   const collective::Member& member = agreed.members.front();
   const Count columns = member.description.columns;
   const schedule::Context context = collective::context_of(agreed, 0, p, 1);
   if (segments == 0 || !member.blocks.empty())
-    return collective::cut_of(agreed.schedule, context, columns, member.description.element_bytes, member.blocks);
+    return collective::segmentation_of(agreed.schedule, context, columns, member.description.element_bytes,
+                                       member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(segments, columns));
   return {columns, agreed.schedule.row->segments_up_to(most, context)};
 }
@@ -170,9 +176,9 @@ inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments
     rows.emplace_back(mine.size() / sizeof(double));
     if (!mine.empty()) std::memcpy(rows.back().data(), mine.data(), mine.size());
   }
-  const collective::Cut cut = cut_of(agreed, static_cast<Rank>(memory.size()), segments);
+  const collective::Segmentation segmentation = segmentation_of(agreed, static_cast<Rank>(memory.size()), segments);
   const auto add = [](double a, double b) { return a + b; };
-  return bytes_of(ByHand(agreed, cut, rows, add, 0).result(static_cast<std::size_t>(rank)));
+  return bytes_of(ByHand(agreed, segmentation, rows, add, 0).result(static_cast<std::size_t>(rank)));
 }
 
 }  // namespace steadfold::test

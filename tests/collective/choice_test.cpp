@@ -34,7 +34,7 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p) {
                                 .seconds_per_operation = collective::assumed_merge_per_byte * sizeof(double)};
   scenario.segments = collective::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1),
                                               call.columns, sizeof(double), link);
-  if (call.share == collective::Share::block)
+  if (call.result_part == collective::ResultPart::block)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
 }
@@ -57,8 +57,8 @@ TEST(Model, IsNearTheSimulation) {
         for (const schedule::Collective collective : schedule::every_collective) {
           if (!offers(row.collectives, collective)) continue;
           Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
-          call.share = collective::share_of(collective);
-          if (call.share == collective::Share::block && columns < static_cast<Count>(p)) continue;
+          call.result_part = collective::result_part_of(collective);
+          if (call.result_part == collective::ResultPart::block && columns < static_cast<Count>(p)) continue;
           const std::string name(row.name);
           const double model = modelled_seconds(name, call, p);
           const double simulation = simulated_seconds(name, call, p);
@@ -106,15 +106,15 @@ TEST(Choice, AlwaysServesTheCall) {
 
 TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   Call call = vector_call(64);
-  call.share = collective::Share::block;
+  call.result_part = collective::ResultPart::block;
   EXPECT_EQ(chosen(call, 8), "halving_doubling");
   EXPECT_EQ(chosen(call, 8, "mpich"), "halving_doubling");
   call.columns = 1'000'000;
   EXPECT_EQ(chosen(call, 8, "mpich"), "transpose");
   EXPECT_LE(simulated_seconds(chosen(call, 7), call, 7), simulated_seconds("binomial", call, 7));
-  for (const auto share : {collective::Share::prefix, collective::Share::prefix_before}) {
+  for (const auto part : {collective::ResultPart::prefix, collective::ResultPart::prefix_before}) {
     Call scan = vector_call(1);
-    scan.share = share;
+    scan.result_part = part;
     EXPECT_EQ(chosen(scan, 64), "recursive_doubling");
     EXPECT_EQ(chosen(scan, 64, "mpich"), "recursive_doubling");
     scan.columns = 1'000'000;

@@ -104,7 +104,7 @@ Deal cyclic_deal(Count n, Rank p) {
   return deal;
 }
 
-/// Small partials travel in the opening, large ones by plans, and some outgrow the opening on the way.
+/// Small partials travel in the handshake, large ones by plans, and some outgrow the handshake on the way.
 std::vector<Case> cases_of(std::mt19937_64& random, Rank p) {
   const auto ranks = static_cast<Count>(p);
   std::vector<Case> cases;
@@ -147,7 +147,7 @@ TEST_P(Groups, SumInOneShotAgainAndAgain) {
   }
 }
 
-/// Rows in several pieces, or divided among threads, keep to their bytes of the mask, in the opening and by plans.
+/// Rows in several pieces, or divided among threads, keep to their bytes of the mask, in the handshake and by plans.
 TEST_P(Groups, SelectRowsByTheirOwnBytesOfTheMask) {
   std::mt19937_64 random(11);
   constexpr Count n = 60;
@@ -230,7 +230,7 @@ TEST_P(Groups, TellEveryRankWhatIsWrongOnOne) {
   const Rank p = GetParam();
   std::mt19937_64 random(4);
   for (const LayoutKind layout : {LayoutKind::anywhere, LayoutKind::rank_order, LayoutKind::intervals}) {
-    for (const Count columns : {1u, 300u}) {  // by the opening, and by plans
+    for (const Count columns : {1u, 300u}) {  // by the handshake, and by plans
       SCOPED_TRACE(testing::Message() << "layout " << static_cast<int>(layout) << ", columns " << columns);
       const Case good = sum_case(random, even_deal(4 * static_cast<Count>(p), p),
                                  {.method = Method::tree, .columns = columns, .layout = layout});
@@ -259,7 +259,7 @@ TEST_P(Groups, TellEveryRankWhatIsWrongOnOne) {
 TEST_P(Groups, TellEveryRankOfGapsAndOverlaps) {
   const Rank p = GetParam();
   std::mt19937_64 random(5);
-  for (const auto& [method, columns] :  // by records and by fingerprints, in the opening and by plans
+  for (const auto& [method, columns] :  // by records and by fingerprints, in the handshake and by plans
        {std::pair{Method::tree, 1u}, {Method::tree, 300u}, {Method::exact, 1u}, {Method::exact, 300u}}) {
     const Case good = sum_case(random, even_deal(4 * static_cast<Count>(p), p),
                                {.method = method, .columns = columns, .layout = LayoutKind::intervals});
@@ -322,7 +322,7 @@ void expect_operator_failure(const std::vector<Case>& cases, Rank culprit) {
   }
 }
 
-/// The operator fails in each of its calls in turn, on each rank, by the opening and by plans.
+/// The operator fails in each of its calls in turn, on each rank, by the handshake and by plans.
 void fail_in_every_call(const Case& good, Rank p) {
   for (Rank culprit = 0; culprit < p; ++culprit) {
     for (std::uint64_t fail_at = 1;; ++fail_at) {

@@ -10,9 +10,9 @@
 namespace steadfold::test {
 namespace {
 
-using collective::Crew;
 using collective::Lifter;
 using collective::Placed;
+using collective::ThreadTeam;
 
 std::vector<double> numbers(Count count, std::mt19937_64& random) {
   std::vector<double> x(count);
@@ -42,9 +42,9 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
   constexpr std::uint64_t seed = 20240508;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
-  Crew crew;
-  crew.resize(7);
-  ASSERT_EQ(crew.size(), 7);
+  ThreadTeam team;
+  team.resize(7);
+  ASSERT_EQ(team.size(), 7);
   for (const Method method : {Method::tree, Method::exact}) {
     for (const auto operation : {arithmetic::Operation::sum, arithmetic::Operation::dot}) {
       if (method == Method::tree && operation == arithmetic::Operation::dot) continue;
@@ -66,9 +66,9 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
             Memory wanted(room_for(*kind, intervals));
             Memory found(wanted.size());
             Lifter lifter(*kind);
-            wanted.resize(lifter.lift(placed, crew, 1, wanted));
+            wanted.resize(lifter.lift(placed, team, 1, wanted));
             for (const unsigned threads : {2, 3, 5, 7, 100, 2}) {
-              const Bytes size = lifter.lift(placed, crew, threads, found);
+              const Bytes size = lifter.lift(placed, team, threads, found);
               ASSERT_EQ(hex(std::span<const std::byte>(found).first(size)), hex(std::span<const std::byte>(wanted)))
                   << rows << " rows, " << columns << " columns, " << threads << " threads";
             }
@@ -79,12 +79,12 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
   }
 }
 
-TEST(Crews, RethrowWhatTheLowestMemberThrew) {
-  Crew crew;
-  crew.resize(5);
+TEST(ThreadTeams, RethrowWhatTheLowestMemberThrew) {
+  ThreadTeam team;
+  team.resize(5);
   for (int again = 0; again < 3; ++again) {
     try {
-      crew.run(5, [](unsigned member) {
+      team.run(5, [](unsigned member) {
         if (member >= 2) throw member;
       });
       ADD_FAILURE() << "nothing was thrown";
@@ -93,11 +93,11 @@ TEST(Crews, RethrowWhatTheLowestMemberThrew) {
     }
   }
   std::vector<int> calls(5);
-  for (const unsigned members : {5U, 3U, 1U, 5U}) crew.run(members, [&](unsigned member) { ++calls[member]; });
+  for (const unsigned members : {5U, 3U, 1U, 5U}) team.run(members, [&](unsigned member) { ++calls[member]; });
   EXPECT_EQ(calls, (std::vector<int>{4, 3, 3, 2, 2}));
-  crew.resize(2);
-  EXPECT_EQ(crew.size(), 2);
-  crew.run(2, [&](unsigned member) { ++calls[member]; });
+  team.resize(2);
+  EXPECT_EQ(team.size(), 2);
+  team.run(2, [&](unsigned member) { ++calls[member]; });
   EXPECT_EQ(calls, (std::vector<int>{5, 4, 3, 2, 2}));
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using collective::Description;
 using collective::Group;
-using collective::Share;
+using collective::ResultPart;
 
 /// One bit in any of its words makes another digest, and no two of these are the same.
 TEST(Digests, TakeInEveryWordOfACall) {
@@ -84,21 +84,21 @@ void expect_told_apart(const Call& common, const std::function<void(Call&)>& cha
   }
 }
 
-/// By the opening and, from 300 columns a rank on, by plans.
+/// By the handshake and, from 300 columns a rank on, by plans.
 TEST(OneShot, TellsSharesAndBlocksApart) {
   static const std::vector<Count> even = {4, 4, 4, 4}, uneven = {4, 3, 5, 4}, turned = {4, 5, 3, 4};
   Call call{.method = Method::tree, .columns = 16, .layout = LayoutKind::row_a_rank, .rows = 1};
   expect_told_apart(
       call,
       [](Call& c) {
-        c.share = Share::block;
+        c.result_part = ResultPart::block;
         c.blocks = even;
       },
       "collective ");
   expect_told_apart(
-      call, [](Call& c) { c.share = Share::prefix; }, "collective ");
+      call, [](Call& c) { c.result_part = ResultPart::prefix; }, "collective ");
   Call blocks = call;
-  blocks.share = Share::block;
+  blocks.result_part = ResultPart::block;
   blocks.blocks = even;
   expect_told_apart(
       blocks, [](Call& c) { c.blocks = uneven; }, "different blocks of columns");
@@ -106,13 +106,13 @@ TEST(OneShot, TellsSharesAndBlocksApart) {
   expect_told_apart(
       blocks, [](Call& c) { c.blocks = turned; }, "different blocks of columns");
   Call scan = call;
-  scan.share = Share::prefix;
+  scan.result_part = ResultPart::prefix;
   expect_told_apart(
-      scan, [](Call& c) { c.share = Share::prefix_before; }, "collective ");
+      scan, [](Call& c) { c.result_part = ResultPart::prefix_before; }, "collective ");
 }
 
 /// Rows that each have an interval of their own by fours and twos: no rank holds others than in the deal before, as
-/// many of them, in as many intervals, of which the first, or the last, is the same; and too much for an opening.
+/// many of them, in as many intervals, of which the first, or the last, is the same; and too much for a handshake.
 TEST(OneShot, TakesNoPlanOfAnotherLayout) {
   constexpr Rank p = 4;
   constexpr Count columns = 40;
@@ -174,8 +174,8 @@ TEST(OneShot, NeedsNoPlaceForAResultThatIsNotDue) {
   const Call call{.method = Method::tree, .columns = 3, .layout = LayoutKind::row_a_rank, .rows = 1};
   std::vector<Call> calls(4, call);
   calls[0].root = 1;
-  calls[1].share = Share::prefix_before;
-  calls[2].share = Share::block;
+  calls[1].result_part = ResultPart::prefix_before;
+  calls[2].result_part = ResultPart::block;
   calls[2].blocks = blocks;
   calls[3].root = 2;
   calls[3].columns = 1;
@@ -214,7 +214,7 @@ int add_all(const void* left, const void* right, void* result, std::size_t count
   return 0;
 }
 
-/// An operator's context may be another one in every call: by the opening, and by cached plans.
+/// An operator's context may be another one in every call: by the handshake, and by cached plans.
 TEST(OneShot, CallsOperatorsWithTheContextOfTheCall) {
   constexpr Rank p = 3;
   on_threads(p, 11, [&](std::shared_ptr<transport::Transport> transport) {

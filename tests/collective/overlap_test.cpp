@@ -10,7 +10,7 @@
 namespace steadfold::test {
 namespace {
 
-using collective::Share;
+using collective::ResultPart;
 using schedule::Collective;
 
 /// One job by the tree, its rows, and what each rank is due.
@@ -20,16 +20,16 @@ struct Job {
   std::vector<double> elements;
 
   Interval columns_of(std::size_t rank) const {
-    if (call.share != Share::block) return {0, call.columns};
+    if (call.result_part != ResultPart::block) return {0, call.columns};
     const auto before = call.blocks.first(rank);
     const Count begin = std::accumulate(before.begin(), before.end(), Count{0});
     return {begin, begin + call.blocks[rank]};
   }
   std::vector<double> due(std::size_t rank) const {
     const Count each = elements.size() / call.columns / deal.size();  // rows of a rank
-    const Count rows = call.share == Share::prefix          ? each * (rank + 1)
-                       : call.share == Share::prefix_before ? each * rank
-                                                            : each * deal.size();
+    const Count rows = call.result_part == ResultPart::prefix          ? each * (rank + 1)
+                       : call.result_part == ResultPart::prefix_before ? each * rank
+                                                                       : each * deal.size();
     std::vector<double> sums;
     const Interval columns = columns_of(rank);
     for (Count column = columns.begin; column < columns.end && rows > 0; ++column) {
@@ -88,7 +88,7 @@ int expect_all(Job job, Collective collective) {
     for (const std::ptrdiff_t shift :
          {-width / 2, std::ptrdiff_t{-1}, std::ptrdiff_t{0}, std::ptrdiff_t{1}, width - 1}) {
       for (const bool own_block : {false, true}) {
-        if (own_block && job.call.share != Share::block) continue;
+        if (own_block && job.call.result_part != ResultPart::block) continue;
         SCOPED_TRACE(testing::Message() << row.name << ", " << schedule::name_of(collective) << ", p "
                                         << job.deal.size() << ", result " << shift << " columns beyond the rows"
                                         << (own_block ? "' own block" : ""));
@@ -116,11 +116,11 @@ TEST(Overlaps, OfResultsAndRowsDoNoHarm) {
       job.call.root = static_cast<Rank>(p) - 1;
       EXPECT_GT(expect_all(job, Collective::reduce), 30);
       job.call.root = all_ranks;
-      job.call.share = Share::prefix;
+      job.call.result_part = ResultPart::prefix;
       EXPECT_GT(expect_all(job, Collective::scan), 10);
-      job.call.share = Share::prefix_before;
+      job.call.result_part = ResultPart::prefix_before;
       EXPECT_GT(expect_all(job, Collective::exscan), 10);
-      job.call.share = Share::block;
+      job.call.result_part = ResultPart::block;
       job.call.blocks = blocks;
       EXPECT_GT(expect_all(job, Collective::reduce_scatter), 30);
       if (testing::Test::HasFailure()) return;

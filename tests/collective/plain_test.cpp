@@ -13,7 +13,7 @@ namespace steadfold::test {
 namespace {
 
 using arithmetic::Operation;
-using collective::Share;
+using collective::ResultPart;
 using schedule::Collective;
 
 struct Reduction {
@@ -54,9 +54,9 @@ void expect_by_hand(Call call, const Deal& deal, const Reduction& reduction, std
   ASSERT_TRUE(agreed.agreement) << agreed.text;
   const auto p = static_cast<Rank>(deal.size());
   const auto segments = static_cast<std::uint32_t>(seed % 4);
-  const collective::Cut cut = cut_of(*agreed.agreement, p, segments);
+  const collective::Segmentation segmentation = segmentation_of(*agreed.agreement, p, segments);
   const auto mine = rows_by_rank(elements, call.columns, deal);
-  const ByHand hand(*agreed.agreement, cut, mine, reduction.combine, reduction.of_nothing);
+  const ByHand hand(*agreed.agreement, segmentation, mine, reduction.combine, reduction.of_nothing);
 
   SimulatedRanks ranks(p, seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
   SimulatedJob job(ranks, *agreed.agreement, calls, segments);
@@ -134,16 +134,16 @@ TEST_P(Plain, ByBlocks) {
   for (Count& block : blocks) block = random() % 4;
   blocks[random() % blocks.size()] += 2;
   const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
-  expect_all({.columns = columns, .share = Share::block, .blocks = blocks, .layout = LayoutKind::row_a_rank},
+  expect_all({.columns = columns, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_a_rank},
              a_row_a_rank(), Collective::reduce_scatter);
 }
 
 TEST_P(Plain, ByScans) {
   for (const Count columns : {Count{1}, Count{4}}) {
-    expect_all({.columns = columns, .share = Share::prefix, .layout = LayoutKind::rank_order}, some_rows(),
+    expect_all({.columns = columns, .result_part = ResultPart::prefix, .layout = LayoutKind::rank_order}, some_rows(),
                Collective::scan);
-    expect_all({.columns = columns, .share = Share::prefix_before, .layout = LayoutKind::row_a_rank}, a_row_a_rank(),
-               Collective::exscan);
+    expect_all({.columns = columns, .result_part = ResultPart::prefix_before, .layout = LayoutKind::row_a_rank},
+               a_row_a_rank(), Collective::exscan);
   }
 }
 
@@ -158,8 +158,8 @@ TEST(PlainControl, BitsFollowTheSchedule) {
   for (const char* const name : {"linear", "binomial"}) {
     const auto calls = calls_for({.method = Method::plain, .schedule = name, .layout = LayoutKind::row_a_rank}, deal);
     const Agreement agreed = concluded(calls).agreement.value();
-    const collective::Cut cut = cut_of(agreed, 8, 1);
-    found.push_back(ByHand(agreed, cut, rows, sum.combine, 0).result(0)[0]);
+    const collective::Segmentation segmentation = segmentation_of(agreed, 8, 1);
+    found.push_back(ByHand(agreed, segmentation, rows, sum.combine, 0).result(0)[0]);
   }
   EXPECT_NE(found[0], found[1]);
 }

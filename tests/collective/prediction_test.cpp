@@ -56,7 +56,7 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   context.layout = &layout;
   context.spec = &spec;
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64),
-                    collective::Cut(description.columns, c.segments));
+                    collective::Segmentation(description.columns, c.segments));
   return collective::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
 }
 

@@ -188,11 +188,11 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .layout = LayoutKind::row_a_rank,
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
-    collective::Crew crew;
-    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Cut(columns, 1), crew,
-                          true);
-    collective::Content& content = rows;
-    EXPECT_EQ(content.apart()->is_apart(0), columns > 1);
+    collective::ThreadTeam team;
+    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Segmentation(columns, 1),
+                          team, true);
+    collective::Payload& payload = rows;
+    EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;
     for (const int before : {0x00, 0xFF}) {
       std::vector<long double> row(columns);

@@ -5,30 +5,30 @@
 
 #include <array>
 
-#include "collective/machine.hpp"
+#include "collective/executor.hpp"
 
 namespace steadfold::collective {
 
 /// The ways in which a one-shot call can go on, as bits; it takes one that all ranks offer. None: bind a plan first.
 using Ways = std::uint64_t;
 inline constexpr Ways no_way = 0;
-inline constexpr Ways in_the_opening = 1;  // the partials are in the messages themselves
+inline constexpr Ways in_the_handshake = 1;  // the partials are in the messages themselves
 constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
 
-/// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_opening`.
-class Opening final : public Content {
+/// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_handshake`.
+class Handshake final : public Payload {
  public:
   static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
   static constexpr Bytes prefix = 48;
 
-  /// This rank's side. `in_the_opening`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
+  /// This rank's side. `in_the_handshake`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
   /// Whether it failed on this rank, as partials were merged.
   bool operator_failed() const noexcept { return operator_failed_; }
 
-  /// The parts of an opening that came out.
+  /// The parts of a handshake that came out.
   static Ways ways_of(std::span<const std::byte> bytes) noexcept;
   static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
   static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {

@@ -1,4 +1,4 @@
-#include "collective/opening.hpp"
+#include "collective/handshake.hpp"
 
 #include <cstring>
 
@@ -11,11 +11,11 @@ struct Terms {
   order::Coverage coverage;
   std::uint64_t reserved = 0;
 };
-static_assert(sizeof(Header) + sizeof(Terms) == Opening::prefix);
+static_assert(sizeof(Header) + sizeof(Terms) == Handshake::prefix);
 
 Terms terms_of(std::span<const std::byte> bytes) {
   Terms terms;
-  if (bytes.size() >= Opening::prefix) std::memcpy(&terms, bytes.data() + sizeof(Header), sizeof terms);
+  if (bytes.size() >= Handshake::prefix) std::memcpy(&terms, bytes.data() + sizeof(Header), sizeof terms);
   return terms;
 }
 
@@ -25,25 +25,25 @@ void set_terms(std::span<std::byte> bytes, const Terms& terms) {
 
 }  // namespace
 
-void Opening::take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
-                   Bytes partial_bytes) noexcept {
+void Handshake::take(const Header& mine, Ways ways, const order::Coverage& coverage,
+                     const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
   arithmetic::set_header(mine_, mine);
   set_terms(mine_, {.ways = ways, .coverage = coverage});
-  size_ = prefix + ((ways & in_the_opening) != 0 ? partial_bytes : 0);
+  size_ = prefix + ((ways & in_the_handshake) != 0 ? partial_bytes : 0);
   kind_ = kind;
   operator_failed_ = false;
 }
 
-Ways Opening::ways_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).ways; }
+Ways Handshake::ways_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).ways; }
 
-order::Coverage Opening::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
+order::Coverage Handshake::coverage_of(std::span<const std::byte> bytes) noexcept { return terms_of(bytes).coverage; }
 
-Partial Opening::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
+Partial Handshake::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
   std::memcpy(out.data(), mine_.data(), size_);
   return out.first(size_);
 }
 
-Partial Opening::merge(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room) {
+Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room) {
   const std::span<const std::byte> left = lefts.head;
   const std::span<const std::byte> right = rights.head;
   const std::span<std::byte> out = room.head;
@@ -53,12 +53,12 @@ Partial Opening::merge(std::uint32_t /*segment*/, const Partial& lefts, const Pa
   terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
   Bytes size = prefix;
-  if (ok && (terms.ways & in_the_opening) != 0) {
+  if (ok && (terms.ways & in_the_handshake) != 0) {
     const Bytes merged = arithmetic::merge(*kind_, partial_of(left), partial_of(right), out.subspan(prefix));
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
-      terms.ways &= ~in_the_opening;  // it grew beyond the opening
+      terms.ways &= ~in_the_handshake;  // it grew beyond the handshake
     else if (status != Status::ok)
       header.status = status;
     else
@@ -69,7 +69,8 @@ Partial Opening::merge(std::uint32_t /*segment*/, const Partial& lefts, const Pa
   return out.first(size);
 }
 
-Partial Opening::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, const Partial& partial, const Room& out) {
+Partial Handshake::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, const Partial& partial,
+                          const Room& out) {
   if (partial.head.size() < prefix) return arithmetic::failed(out, {}, Status::transport_failed);
   std::memcpy(out.head.data(), partial.head.data(), partial.head.size());
   return out.head.first(partial.head.size());

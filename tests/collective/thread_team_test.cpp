@@ -1,5 +1,5 @@
 // What several threads of one rank must not lose: what one of them threw, and the order of the rows.
-#include "collective/crew.hpp"
+#include "collective/thread_team.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,21 +14,21 @@
 namespace steadfold::test {
 namespace {
 
-TEST(Crews, RethrowWhatAnyMemberThrewOnce) {
-  collective::Crew crew;
-  crew.resize(3);
-  for (unsigned culprit = 0; culprit < crew.size(); ++culprit) {
-    EXPECT_THROW(crew.run(crew.size(),
+TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
+  collective::ThreadTeam team;
+  team.resize(3);
+  for (unsigned culprit = 0; culprit < team.size(); ++culprit) {
+    EXPECT_THROW(team.run(team.size(),
                           [&](unsigned member) {
                             if (member == culprit) throw std::runtime_error("no");
                           }),
                  std::runtime_error)
         << culprit;
-    EXPECT_NO_THROW(crew.run(crew.size(), [](unsigned) {})) << "thrown again, after " << culprit;
+    EXPECT_NO_THROW(team.run(team.size(), [](unsigned) {})) << "thrown again, after " << culprit;
   }
 }
 
-TEST(Crews, KeepTheOrderOfRowsByPlainToo) {
+TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
   std::vector<Text> letters(26);
   std::string all;
   for (std::size_t i = 0; i < letters.size(); ++i) {

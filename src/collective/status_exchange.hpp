@@ -2,12 +2,12 @@
 // Rank order: irrelevant. Cost: one message of 16 bytes a round. Source: ours.
 #pragma once
 
-#include "collective/machine.hpp"
+#include "collective/executor.hpp"
 
 namespace steadfold::collective {
 
 /// Partials and values that are a header alone.
-class Verdict final : public Content {
+class StatusExchange final : public Payload {
  public:
   void take(Header mine) noexcept { mine_ = mine; }
 

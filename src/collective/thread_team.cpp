@@ -1,10 +1,10 @@
-#include "collective/crew.hpp"
+#include "collective/thread_team.hpp"
 
 #include <utility>
 
 namespace steadfold::collective {
 
-void Crew::resize(unsigned size) {
+void ThreadTeam::resize(unsigned size) {
   if (size == this->size()) return;
   dismiss();
   helpers_.reserve(size - 1);  // helpers are referred to by their places
@@ -20,7 +20,7 @@ void Crew::resize(unsigned size) {
   }
 }
 
-void Crew::run(unsigned members) {
+void ThreadTeam::run(unsigned members) {
   if (members <= 1) return call_(work_, 0);
   members_ = members;
   callers_ = arithmetic::PromisedEnvironment::callers();
@@ -40,13 +40,13 @@ void Crew::run(unsigned members) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
-void Crew::begin_round() {
+void ThreadTeam::begin_round() {
   busy_.store(static_cast<std::uint32_t>(helpers_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
 }
 
-void Crew::serve(unsigned member) {
+void ThreadTeam::serve(unsigned member) {
   for (std::uint32_t seen = 0;; ++seen) {
     round_.wait(seen, std::memory_order_acquire);
     if (over_) return;
@@ -55,7 +55,7 @@ void Crew::serve(unsigned member) {
   }
 }
 
-void Crew::do_part(unsigned member, Helper& mine) noexcept {
+void ThreadTeam::do_part(unsigned member, Helper& mine) noexcept {
   const arithmetic::PromisedEnvironment environment(callers_);
   arithmetic::clear_flags();
   try {
@@ -66,7 +66,7 @@ void Crew::do_part(unsigned member, Helper& mine) noexcept {
   mine.raised = arithmetic::raised_flags();
 }
 
-void Crew::dismiss() noexcept {
+void ThreadTeam::dismiss() noexcept {
   if (helpers_.empty()) return;
   over_ = true;
   begin_round();

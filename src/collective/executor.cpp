@@ -1,4 +1,4 @@
-#include "collective/machine.hpp"
+#include "collective/executor.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,11 +22,11 @@ bool is_value(Slot slot) { return slot.kind == SlotKind::value || slot.kind == S
 
 }  // namespace
 
-SlotMachine::SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport,
-                         std::uint32_t tag, std::uint32_t ports)
+Executor::Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport,
+                   std::uint32_t tag, std::uint32_t ports)
     : program_(&program),
-      content_(&content),
-      apart_(content.apart()),
+      payload_(&payload),
+      apart_(payload.apart()),
       rank_count_(transport.rank_count()),
       places_(program.slots().size()),
       value_places_(program.segments(), schedule::Program::no_place),
@@ -58,22 +58,22 @@ SlotMachine::SlotMachine(const schedule::Program& program, Content& content, tra
 }
 
 /// Of a slot that is received, as it lands.
-Bytes SlotMachine::most_in_message(const Step& step, std::size_t slots) const {
+Bytes Executor::most_in_message(const Step& step, std::size_t slots) const {
   const Slot slot = step.target;
   const Bytes whole =
-      is_value(slot) ? content_->value_capacity(slot.segment) : content_->partial_capacity(step.covers, slot.segment);
+      is_value(slot) ? payload_->value_capacity(slot.segment) : payload_->partial_capacity(step.covers, slot.segment);
   return is_apart(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
 }
 
 /// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
 /// that size, and the two change places.
-void SlotMachine::make_slots() {
+void Executor::make_slots() {
   const auto room = [&](Slot slot, Bytes whole) { return is_apart(slot) ? head_room_ + whole : whole; };
   std::vector<Bytes> largest(program_->segments(), sizeof(Header));
   for (const Step& step : program_->steps()) {
     if (step.target.kind != SlotKind::partial) continue;
     Bytes& of_segment = largest[step.target.segment];
-    of_segment = std::max(of_segment, room(step.target, content_->working_capacity(step.covers, step.target.segment)));
+    of_segment = std::max(of_segment, room(step.target, payload_->working_capacity(step.covers, step.target.segment)));
   }
   const auto make = [this](Bytes bytes) {
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -93,14 +93,14 @@ void SlotMachine::make_slots() {
       places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
     } else {
       const bool is_partial = slot.kind == SlotKind::partial;
-      const Bytes bytes = is_partial ? largest[slot.segment] : room(slot, content_->value_capacity(slot.segment));
+      const Bytes bytes = is_partial ? largest[slot.segment] : room(slot, payload_->value_capacity(slot.segment));
       places_[i] = {.data = make(bytes), .capacity = bytes};
       if (is_partial) places_[i].scratch = scratch(bytes);
     }
   }
 }
 
-void SlotMachine::resolve_steps() {
+void Executor::resolve_steps() {
   const auto at = [this](std::uint32_t place) {
     return place == schedule::Program::no_place ? nullptr : &places_[place];
   };
@@ -114,7 +114,7 @@ void SlotMachine::resolve_steps() {
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
     const auto message = program_->message(ticket);
     const Step& last = message.back();
-    if (last.kind == StepKind::add_words) words_[ticket].resize(content_->words()->word_count(last.left.segment));
+    if (last.kind == StepKind::add_words) words_[ticket].resize(payload_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
     for (const Step& step : message) most += bytes_in_message(resolved(step).left->capacity, message.size());
@@ -127,7 +127,7 @@ void SlotMachine::resolve_steps() {
 /// - a merge whose partial such a finish reads and nothing else;
 /// - a receive whose value is copied to the result's slot before another one comes; and that copy.
 /// Not before all of the segment's rows are lifted, since the result may take their place in memory.
-void SlotMachine::find_ways_to_result() {
+void Executor::find_ways_to_result() {
   const auto steps = program_->steps();
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
@@ -162,7 +162,7 @@ void SlotMachine::find_ways_to_result() {
     resolved_[i].to_result = resolved_[i].to_result && lifts_first[steps[i].target.segment];
 }
 
-void SlotMachine::begin() noexcept {
+void Executor::begin() noexcept {
   status_ = Status::ok;
   rounds_ = next_receive_ = 0;
   if (!tracing_) return;
@@ -171,17 +171,17 @@ void SlotMachine::begin() noexcept {
   std::ranges::fill(arrivals_, Arrival{});
 }
 
-void SlotMachine::compute(const Step& step) {
+void Executor::compute(const Step& step) {
   const Resolved& at = resolved(step);
   Place& to = *at.target;
   const std::uint32_t segment = step.target.segment;
   switch (step.kind) {
-    case StepKind::lift: return written(to, content_->lift(segment, step.covers, {to.data, to.capacity}), 0);
+    case StepKind::lift: return written(to, payload_->lift(segment, step.covers, {to.data, to.capacity}), 0);
     case StepKind::merge: return compute_merge(step, at);
     case StepKind::copy: return compute_copy(step, at);
     case StepKind::finish: {
       const Place& from = *at.left;
-      const Partial value = content_->finish(segment, step.covers, held(from), room_for(step, at, to.data));
+      const Partial value = payload_->finish(segment, step.covers, held(from), room_for(step, at, to.data));
       return written(to, value, from.ready);
     }
     default: break;
@@ -190,7 +190,7 @@ void SlotMachine::compute(const Step& step) {
 
 /// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at
 /// `data`.
-Room SlotMachine::room_for(const Step& step, const Resolved& at, std::byte* data) const {
+Room Executor::room_for(const Step& step, const Resolved& at, std::byte* data) const {
   std::byte* const due = step.kind == StepKind::merge ? nullptr : way_to_result(step, at);
   const Bytes capacity = at.target->capacity;
   if (at.is_apart) return {{data, head_room_}, {due != nullptr ? due : data + head_room_, capacity - head_room_}};
@@ -198,7 +198,7 @@ Room SlotMachine::room_for(const Step& step, const Resolved& at, std::byte* data
   return {{data, sizeof(Header)}, {due, capacity - sizeof(Header)}};
 }
 
-bool SlotMachine::merge_to_result(const Step& step, const Resolved& at) {
+bool Executor::merge_to_result(const Step& step, const Resolved& at) {
   if (way_to_result(step, at) == nullptr) return false;
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
@@ -208,19 +208,19 @@ bool SlotMachine::merge_to_result(const Step& step, const Resolved& at) {
   return merged.has_value();
 }
 
-void SlotMachine::compute_merge(const Step& step, const Resolved& at) {
+void Executor::compute_merge(const Step& step, const Resolved& at) {
   if (merge_to_result(step, at)) return;
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const bool in_place = at.target == at.left || at.target == at.right;
   std::byte*& scratch = scratch_[to.scratch];
   const Room out = room_for(step, at, in_place ? scratch : to.data);
-  const Partial merged = content_->merge(step.target.segment, held(*at.left), held(*at.right), out);
+  const Partial merged = payload_->merge(step.target.segment, held(*at.left), held(*at.right), out);
   if (in_place) std::swap(to.data, scratch);
   written(to, merged, ready);
 }
 
-void SlotMachine::compute_copy(const Step& step, const Resolved& at) {
+void Executor::compute_copy(const Step& step, const Resolved& at) {
   const Place& from = *at.left;
   Place& to = *at.target;
   const Room out = room_for(step, at, to.data);
@@ -232,7 +232,7 @@ void SlotMachine::compute_copy(const Step& step, const Resolved& at) {
 }
 
 /// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
-std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
+std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
   const Place& first = *resolved(message.front()).left;
   if (message.size() == 1 && !tracing_) return {first.data, first.size};
@@ -255,32 +255,32 @@ std::span<const std::byte> SlotMachine::message_bytes(std::uint32_t ticket) {
 }
 
 /// The values of a slot that is sent, where they stand apart.
-std::span<const std::byte> SlotMachine::values_of(const Step& send) {
+std::span<const std::byte> Executor::values_of(const Step& send) {
   const Partial from = held(*resolved(send).left);
   return {from.values, values_bytes(send.left, from)};
 }
 
-Bytes SlotMachine::values_bytes(Slot slot, const Partial& partial) const {
+Bytes Executor::values_bytes(Slot slot, const Partial& partial) const {
   return partial.values == nullptr ? 0 : apart_->values_bytes(slot.segment, partial.head, is_value(slot));
 }
 
 /// Bytes that begin with a head, and the values that belong to it; null: they stand behind it.
-Partial SlotMachine::taken_apart(Slot slot, std::span<const std::byte> whole, const std::byte* values) const {
+Partial Executor::taken_apart(Slot slot, std::span<const std::byte> whole, const std::byte* values) const {
   const auto head = whole.first(apart_->head_bytes(slot.segment, whole, is_value(slot)));
   if (apart_->values_bytes(slot.segment, head, is_value(slot)) == 0) return head;
   return {head, values != nullptr ? values : head.data() + head.size()};
 }
 
 /// Where the values of a message of one slot land.
-std::span<std::byte> SlotMachine::second_room(const Step& receive) {
+std::span<std::byte> Executor::second_room(const Step& receive) {
   const auto memory =
       endpoint_->landing(schedule::landing_number(receive.target, program_->segments())).subspan(head_room_);
-  const Bytes value = content_->value_capacity(receive.target.segment) - sizeof(Header);
+  const Bytes value = payload_->value_capacity(receive.target.segment) - sizeof(Header);
   std::byte* const place = way_to_result(receive, resolved(receive));
   return place == nullptr ? memory : std::span(place, value);
 }
 
-void SlotMachine::start(const Step& step, std::uint32_t ticket) {
+void Executor::start(const Step& step, std::uint32_t ticket) {
   const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
   const bool has_two_parts = resolved(step).is_apart && program_->message(ticket).size() == 1;
   switch (step.kind) {
@@ -298,7 +298,7 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
       break;
     case StepKind::add_words: {
       const Place& from = *resolved(step).left;
-      content_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
+      payload_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
     }
@@ -306,7 +306,7 @@ void SlotMachine::start(const Step& step, std::uint32_t ticket) {
   }
 }
 
-bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
+bool Executor::completed(const Step& step, std::uint32_t ticket) {
   Bytes arrived = 0;
   transport::Progress progress = transport::Progress::pending;
   if (!tracing_ || arrivals_[ticket].progress == transport::Progress::pending)
@@ -319,7 +319,7 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
     Place& to = *resolved(step).target;
     const bool failed = progress == transport::Progress::failed;
     const Bytes size =
-        failed ? 0 : content_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
+        failed ? 0 : payload_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
     written(to, size, 0);
   } else if (progress == transport::Progress::failed) {
     status_ = worse(status_, Status::transport_failed);
@@ -328,7 +328,7 @@ bool SlotMachine::completed(const Step& step, std::uint32_t ticket) {
 }
 
 /// A message's slots are where they came to lie in its landing memory.
-void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
+void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
   const auto message = program_->message(ticket);
   const bool has_failed = progress == transport::Progress::failed;
   if (message.size() == 1) {
@@ -351,7 +351,7 @@ void SlotMachine::land(std::uint32_t ticket, transport::Progress progress, Bytes
 }
 
 /// The head says how much there is; what is something else is lost.
-void SlotMachine::land_apart(const Step& step, Bytes arrived) noexcept {
+void Executor::land_apart(const Step& step, Bytes arrived) noexcept {
   Place& to = *resolved(step).target;
   const std::span<std::byte> room = second_room(step);
   const Partial landed = taken_apart(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
@@ -362,7 +362,7 @@ void SlotMachine::land_apart(const Step& step, Bytes arrived) noexcept {
 
 /// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
 /// depend on which came first; the checker has proved that order possible.
-bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
+bool Executor::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
   if (progress != transport::Progress::pending) arrivals_[ticket] = {progress, arrived};
   while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;
   if (next_receive_ != ticket || arrivals_[ticket].progress == transport::Progress::pending) return false;
@@ -377,6 +377,6 @@ bool SlotMachine::has_turn(std::uint32_t ticket, transport::Progress progress, B
   return true;
 }
 
-void SlotMachine::trace(bool on) { tracing_ = on; }
+void Executor::trace(bool on) { tracing_ = on; }
 
 }  // namespace steadfold::collective

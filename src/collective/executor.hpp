@@ -21,9 +21,9 @@ using order::Bytes;
 using order::Rank;
 using schedule::Covers;
 
-/// What a content offers whose segments may be so wide that values stand apart from the heads of partials and values.
+/// What a payload offers whose segments may be so wide that values stand apart from the heads of partials and values.
 /// They travel from where they are to where they are due, and may be the caller's own rows and results.
-class ApartContent {
+class ApartPayload {
  public:
   /// Whether they do in this segment.
   virtual bool is_apart(std::uint32_t segment) const = 0;
@@ -38,25 +38,25 @@ class ApartContent {
                                                  std::span<std::byte> head) = 0;
 
  protected:
-  ~ApartContent() = default;
+  ~ApartPayload() = default;
 };
 
-/// What a content offers whose partials the transport can add; see arithmetic::AddedWords.
-class WordContent {
+/// What a payload offers whose partials the transport can add; see arithmetic::AddedWords.
+class WordPayload {
  public:
   virtual std::size_t word_count(std::uint32_t segment) const = 0;
   virtual void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) = 0;
   virtual Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) = 0;
 
  protected:
-  ~WordContent() = default;
+  ~WordPayload() = default;
 };
 
 /// What the slots of a machine hold: partials and values, whose bytes begin with a Header. Segments are ranges of
 /// columns.
-class Content {
+class Payload {
  public:
-  virtual ~Content() = default;
+  virtual ~Payload() = default;
 
   /// Most bytes of a message with the rows that it covers, and the room that computing it takes.
   virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
@@ -69,17 +69,17 @@ class Content {
   /// The value of the rows that `covers` names, or of all ranks' rows where it names none.
   virtual Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) = 0;
 
-  /// What only some contents offer; null where this one does not.
-  virtual ApartContent* apart() noexcept { return nullptr; }
-  virtual WordContent* words() noexcept { return nullptr; }
+  /// What only some payloads offer; null where this one does not.
+  virtual ApartPayload* apart() noexcept { return nullptr; }
+  virtual WordPayload* words() noexcept { return nullptr; }
 };
 
-/// One rank's slots, bound to an endpoint of `transport` under `tag`. Content and program must outlive it. `ports`: to
+/// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: to
 /// send and to receive, for the count of rounds.
-class SlotMachine final : public schedule::Machine {
+class Executor final : public schedule::Machine {
  public:
-  SlotMachine(const schedule::Program& program, Content& content, transport::Transport& transport, std::uint32_t tag,
-              std::uint32_t ports = 1);
+  Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport, std::uint32_t tag,
+           std::uint32_t ports = 1);
 
   /// Before each run.
   void begin() noexcept;
@@ -156,8 +156,8 @@ class SlotMachine final : public schedule::Machine {
   }
 
   const schedule::Program* program_;
-  Content* content_;
-  ApartContent* apart_;  // the content's, if it has one
+  Payload* payload_;
+  ApartPayload* apart_;  // the payload's, if it has one
   Rank rank_count_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places

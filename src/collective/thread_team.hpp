@@ -14,14 +14,14 @@
 namespace steadfold::collective {
 
 /// The caller counts as its first member. One caller at a time.
-class Crew {
+class ThreadTeam {
  public:
   static constexpr unsigned most = 4096;
 
-  Crew() = default;
-  ~Crew() { dismiss(); }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ThreadTeam() = default;
+  ~ThreadTeam() { dismiss(); }
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   /// Makes it that large, or as large as the system lets it be.
   void resize(unsigned size);
