@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collective/agreement.hpp"
-#include "collective/plan.hpp"
+#include "agreement/agreement.hpp"
+#include "execution/plan.hpp"
 
 namespace {
 
@@ -81,9 +81,9 @@ class Loopback final : public transport::Transport {
   Rank rank_;
 };
 
-collective::Method method_named(std::string_view name) {
-  if (name == "tree") return collective::Method::tree;
-  return name == "exact" ? collective::Method::exact : collective::Method::binned;
+agreement::Method method_named(std::string_view name) {
+  if (name == "tree") return agreement::Method::tree;
+  return name == "exact" ? agreement::Method::exact : agreement::Method::binned;
 }
 
 }  // namespace
@@ -95,20 +95,20 @@ int main(int argc, char** argv) {
   }
   const std::size_t count = std::strtoull(argv[2], nullptr, 10);
   const std::size_t members = argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 1;
-  const collective::Call call{
-      .method = method_named(argv[1]), .layout = collective::LayoutKind::rank_order, .rows = count};
-  const std::vector<collective::Call> calls(members, call);
-  const std::vector<std::byte> proposal[2] = {collective::propose(calls, 0, nullptr),
-                                              collective::propose(calls, 1, nullptr)};
+  const agreement::Call call{
+      .method = method_named(argv[1]), .layout = agreement::LayoutKind::rank_order, .rows = count};
+  const std::vector<agreement::Call> calls(members, call);
+  const std::vector<std::byte> proposal[2] = {agreement::propose(calls, 0, nullptr),
+                                              agreement::propose(calls, 1, nullptr)};
   const std::span<const std::byte> proposals[2] = {proposal[0], proposal[1]};
-  const collective::Agreement agreed = collective::conclude(proposals, "recursive_doubling");
+  const agreement::Agreement agreed = agreement::conclude(proposals, "recursive_doubling");
 
   const auto loop = std::make_shared<Loop>();
-  collective::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},
-                               {agreed, calls, std::make_shared<Loopback>(loop, 1), 0}};
+  execution::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},
+                              {agreed, calls, std::make_shared<Loopback>(loop, 1), 0}};
   const std::vector<double> x(count, 0.1);
   std::vector<double> results[2] = {std::vector<double>(members), std::vector<double>(members)};
-  std::vector<collective::Data> data[2];
+  std::vector<agreement::Data> data[2];
   for (const int rank : {0, 1})
     for (double& result : results[rank])
       data[rank].push_back(

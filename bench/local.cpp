@@ -5,8 +5,8 @@
 #include <random>
 
 #include "bench.hpp"
-#include "collective/thread_team.hpp"
 #include "contest.hpp"
+#include "execution/thread_team.hpp"
 #include "fast_math.hpp"
 #include "kernels/target.hpp"
 #include "read.hpp"
@@ -121,7 +121,7 @@ class Kernels {
   std::vector<T> x_;
   unsigned threads_;
   std::vector<Part> parts_;
-  collective::ThreadTeam crew_;
+  execution::ThreadTeam crew_;
   std::vector<Candidate> candidates_;
   std::vector<Entrant> entrants_;
 };

@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "agreement/choice.hpp"
+#include "agreement/segmentation.hpp"
 #include "catalogue.hpp"
-#include "collective/choice.hpp"
-#include "collective/prediction.hpp"
-#include "collective/segmentation.hpp"
 #include "command.hpp"
 #include "order/distribution.hpp"
+#include "prediction/prediction.hpp"
 #include "request.hpp"
 #include "spread.hpp"
 #include "table.hpp"
@@ -22,8 +22,8 @@
 namespace steadfold::command {
 namespace {
 
-using collective::PredictedBy;
 using order::Count;
+using prediction::PredictedBy;
 
 struct Options {
   int ranks = 0;
@@ -71,11 +71,11 @@ void check(const Options& options) {
 }
 
 /// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
-std::string schedule_of(const Options& options, const collective::Scenario& scenario) {
+std::string schedule_of(const Options& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
-  return collective::chosen_schedule(is_forced ? forced : options.schedule, std::span(&scenario.description, 1),
-                                     order::Layout::contiguous(scenario.counts), options.link);
+  return agreement::chosen_schedule(is_forced ? forced : options.schedule, std::span(&scenario.description, 1),
+                                    order::Layout::contiguous(scenario.counts), options.link);
 }
 
 std::string_view text_of(PredictedBy by) {
@@ -96,30 +96,30 @@ Json predicted(const Options& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
   const schedule::Collective collective = collective_of(options);
   const Method method = method_named(options.method);
-  const collective::Call call{.method = static_cast<collective::Method>(method.id),
-                              .type = type,
-                              .result_type = type,
-                              .columns = options.width,
-                              .root = collective == schedule::Collective::reduce ? 0 : collective::all_ranks,
-                              .result_part = collective::result_part_of(collective),
-                              .bin_count = method.bins,
-                              .sweep = static_cast<collective::Sweep>(method.sweep)};
-  collective::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
+  const agreement::Call call{.method = static_cast<agreement::Method>(method.id),
+                             .type = type,
+                             .result_type = type,
+                             .columns = options.width,
+                             .root = collective == schedule::Collective::reduce ? 0 : agreement::all_ranks,
+                             .result_part = agreement::result_part_of(collective),
+                             .bin_count = method.bins,
+                             .sweep = static_cast<agreement::Sweep>(method.sweep)};
+  prediction::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
   scenario.counts = spread(options.distribution, options.elements, options.ranks);
   if (collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, options.width, options.ranks);
   const std::string schedule = schedule_of(options, scenario);
-  scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
-  const auto ranks_only = collective::context_of(scenario.description, 0, options.ranks, 1);
-  scenario.segments = collective::segments_of(scenario.schedule, ranks_only, options.width,
-                                              scenario.description.element_bytes, options.link);
+  scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
+  const auto ranks_only = agreement::context_of(scenario.description, 0, options.ranks, 1);
+  scenario.segments = agreement::segments_of(scenario.schedule, ranks_only, options.width,
+                                             scenario.description.element_bytes, options.link);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
-  const auto predicted_on_its_own = [&](const collective::Scenario& asked) {
+  const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {
     return predict(asked, *transport::make_topology(options.topology, options.link, options.ranks));
   };
-  collective::Prediction prediction = predicted_on_its_own(scenario);
-  if (const auto first = collective::first_sweep_of(scenario))
+  prediction::Prediction prediction = predicted_on_its_own(scenario);
+  if (const auto first = prediction::first_sweep_of(scenario))
     prediction = in_turn(predicted_on_its_own(*first), prediction);
   return {{"ranks", options.ranks},
           {"elements", options.elements},

@@ -7,17 +7,17 @@
 #include <optional>
 #include <string>
 
+#include "agreement/call.hpp"
+#include "agreement/failure.hpp"
 #include "arithmetic/environment.hpp"
-#include "collective/call.hpp"
-#include "collective/failure.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::capi {
 
 /// The call in the library's own words, and why it has none for it: a collective call has to tell the other ranks.
 struct Translated {
-  collective::Call call;
-  std::optional<collective::Failure> failure;
+  agreement::Call call;
+  std::optional<agreement::Failure> failure;
 };
 Translated translated(const sf_call* call);
 
@@ -39,11 +39,11 @@ sf_status caught(Body body) noexcept {
   try {
     body();
     return SF_OK;
-  } catch (const collective::Failure& failure) {
+  } catch (const agreement::Failure& failure) {
     sf_set_error_text(failure.what());
     return static_cast<sf_status>(failure.status());
   } catch (const std::exception& error) {
-    sf_set_error_text(collective::text_of(error));
+    sf_set_error_text(agreement::text_of(error));
     return SF_INTERNAL;
   } catch (...) {
     sf_set_error_text("an unknown exception (a fault of the library), please report it");

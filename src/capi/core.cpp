@@ -1,7 +1,7 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
 #include "capi/boundary.hpp"
-#include "collective/local.hpp"
+#include "session/local.hpp"
 
 namespace {
 
@@ -14,14 +14,14 @@ thread_local std::string error_text;
 /// more.
 struct LastCall {
   sf_call call;
-  steadfold::collective::LocalReducer* reducer;  // reduces a call that is alike without looking at it; null: none does
-  bool is_over;                                  // the thread ends, and what it kept is gone
+  steadfold::session::LocalReducer* reducer;  // reduces a call that is alike without looking at it; null: none does
+  bool is_over;                               // the thread ends, and what it kept is gone
 };
 constinit thread_local LastCall last_call{};
 
 /// Made by the thread's first call; other objects' destructors may still call the library when it is gone.
 struct OwnReducer {
-  steadfold::collective::LocalReducer reducer;
+  steadfold::session::LocalReducer reducer;
   OwnReducer() = default;
   OwnReducer(const OwnReducer&) = delete;
   OwnReducer& operator=(const OwnReducer&) = delete;
@@ -53,7 +53,7 @@ void reduce_anew(const sf_call* call, const void* first, const void* second, voi
   const auto [translated, failure] = steadfold::capi::translated(call);
   if (failure) throw *failure;
   if (last_call.is_over) {
-    steadfold::collective::LocalReducer().reduce(translated, bytes(first), bytes(second), bytes(result));
+    steadfold::session::LocalReducer().reduce(translated, bytes(first), bytes(second), bytes(result));
   } else if (own.reducer.reduce(translated, bytes(first), bytes(second), bytes(result))) {
     last_call = {.call = *call, .reducer = &own.reducer, .is_over = false};
   }

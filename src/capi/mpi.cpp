@@ -6,14 +6,14 @@
 #include <cstddef>
 
 #include "capi/boundary.hpp"
-#include "collective/group.hpp"
+#include "session/group.hpp"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::capi {
 namespace {
 
-using collective::Failure;
-using collective::Group;
+using agreement::Failure;
+using session::Group;
 
 struct AttachedGroup final : transport::Attached {
   explicit AttachedGroup(std::unique_ptr<transport::Transport> transport) : group(std::move(transport)) {}
@@ -73,14 +73,14 @@ class GroupInUse {
 }  // namespace steadfold::capi
 
 using steadfold::Status;
+using steadfold::agreement::Data;
+using steadfold::agreement::Failure;
 using steadfold::capi::bytes;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
-using steadfold::collective::Data;
-using steadfold::collective::Failure;
 
 struct sf_plan {
-  std::unique_ptr<steadfold::collective::Plan> plan;
+  std::unique_ptr<steadfold::execution::Plan> plan;
   std::string schedule;
   mutable std::atomic<bool> busy = false;
   sf_plan* given_up_before = nullptr;
@@ -107,11 +107,11 @@ class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
       : plan_(*require(plan).plan), turn_(plan->busy, "the plan", "give every thread a plan of its own") {}
-  steadfold::collective::Plan* operator->() const noexcept { return &plan_; }
-  steadfold::collective::Plan& operator*() const noexcept { return plan_; }
+  steadfold::execution::Plan* operator->() const noexcept { return &plan_; }
+  steadfold::execution::Plan& operator*() const noexcept { return plan_; }
 
  private:
-  steadfold::collective::Plan& plan_;
+  steadfold::execution::Plan& plan_;
   steadfold::capi::Turn turn_;
 };
 
@@ -122,7 +122,7 @@ PlanInUse ready(const sf_plan* plan) {
   return PlanInUse(plan);
 }
 
-void require_success(const steadfold::collective::Plan& plan) {
+void require_success(const steadfold::execution::Plan& plan) {
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
@@ -140,7 +140,7 @@ std::span<const Data> data_of(const sf_data* data, size_t count) {
   return {reinterpret_cast<const Data*>(data), count};
 }
 
-void bind(std::span<const steadfold::collective::Call> calls, std::optional<Failure> failure, MPI_Comm comm,
+void bind(std::span<const steadfold::agreement::Call> calls, std::optional<Failure> failure, MPI_Comm comm,
           sf_plan** plan) {
   if (!failure && plan == nullptr) failure = nowhere("the plan");
   auto bound = GroupInUse(comm)->bind(calls, std::move(failure));
@@ -213,7 +213,7 @@ sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void
 
 sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan) {
   return guarded([&] {
-    std::vector<steadfold::collective::Call> translated;
+    std::vector<steadfold::agreement::Call> translated;
     std::optional<Failure> failure;
     if (calls == nullptr && count > 0)
       failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
@@ -221,7 +221,7 @@ sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_p
       auto each = steadfold::capi::translated(calls + i);
       translated.push_back(each.call);
       if (each.failure && !failure)
-        failure = Failure(each.failure->status(), steadfold::collective::in_bundle(i, count) + each.failure->what());
+        failure = Failure(each.failure->status(), steadfold::agreement::in_bundle(i, count) + each.failure->what());
     }
     bind(translated, std::move(failure), comm, plan);
   });
@@ -247,7 +247,7 @@ sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
                                                   std::to_string(bound->member_count()) + "), count from 0");
     const Status status = bound->status(call);
     if (status == bound->status()) require_success(*bound);
-    if (status != Status::ok) throw Failure(status, steadfold::collective::text_of(status));
+    if (status != Status::ok) throw Failure(status, steadfold::agreement::text_of(status));
   });
 }
 

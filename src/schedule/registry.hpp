@@ -141,7 +141,7 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
 /// multiplies the slot numbers needed.
 inline constexpr int most_nested = 4;
 
-/// Names that ask for a choice among the rows, made in src/collective. `parse` does not take them, but lists them among
+/// Names that ask for a choice among the rows, made in src/agreement. `parse` does not take them, but lists them among
 /// the known names.
 inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 

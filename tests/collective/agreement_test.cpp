@@ -1,12 +1,12 @@
 // What ranks agree on, and what they are told when they don't: the same status and text on every rank, of the form
 // "problem (why), suggestion" with the values.
-#include "collective/agreement.hpp"
+#include "agreement/agreement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "collective/choice.hpp"
+#include "agreement/choice.hpp"
 #include "collective/simulated_job.hpp"
 
 namespace steadfold::test {
@@ -264,7 +264,7 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
   };
   for (const Method method : {Method::exact, Method::binned}) {
     call.method = method;
-    const std::string name(collective::name_of(method));
+    const std::string name(agreement::name_of(method));
     expect_unusable(call, make_user, wrong,
                     "user operator by method " + name + " is not offered (it adds numbers, in no order), take tree");
     expect_unusable(
@@ -397,7 +397,7 @@ TEST(Schedules, ThatCannotServeTheCallAreRefused) {
 TEST(Descriptions, ResolveTheAutomaticMethod) {
   const auto method = [](Operation operation, Type type, LayoutKind layout) {
     Call call{.operation = operation, .type = type, .result_type = type, .layout = layout};
-    return static_cast<Method>(collective::describe(call).method);
+    return static_cast<Method>(agreement::describe(call).method);
   };
   for (const LayoutKind layout : {LayoutKind::anywhere, LayoutKind::rank_order, LayoutKind::intervals}) {
     EXPECT_EQ(method(Operation::sum, Type::f64, layout), Method::exact);
@@ -439,21 +439,21 @@ TEST(Descriptions, HaveDigestsOfTheirOwn) {
   add([](Call& c) { c.layout = LayoutKind::anywhere; });
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (std::size_t j = 0; j < calls.size(); ++j) {
-      auto a = collective::describe(calls[i]);
-      auto b = collective::describe(calls[j]);
-      EXPECT_EQ(collective::digest_of(a) == collective::digest_of(b), i == j) << i << " and " << j;
+      auto a = agreement::describe(calls[i]);
+      auto b = agreement::describe(calls[j]);
+      EXPECT_EQ(agreement::digest_of(a) == agreement::digest_of(b), i == j) << i << " and " << j;
       a.schedule = b.schedule = 0;  // not looked at
-      EXPECT_EQ(collective::difference(a, b) == "no difference", a == b) << i << " and " << j;
+      EXPECT_EQ(agreement::difference(a, b) == "no difference", a == b) << i << " and " << j;
     }
   }
   Call mine = sum_call();
   mine.rows = 99;
-  EXPECT_EQ(collective::describe(mine), collective::describe(sum_call()));
+  EXPECT_EQ(agreement::describe(mine), agreement::describe(sum_call()));
 }
 
 TEST(Statuses, HaveASentenceOfTheForm) {
   for (std::uint32_t status = 1; status <= static_cast<std::uint32_t>(Status::internal); ++status)
-    expect_form(collective::text_of(static_cast<Status>(status)));
+    expect_form(agreement::text_of(static_cast<Status>(status)));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
                 .layout = LayoutKind::rank_order,
                 .rows = 2};
       calls.push_back({sum, user, sum});
-      proposals.push_back(collective::propose(calls.back(), rank, nullptr));
+      proposals.push_back(agreement::propose(calls.back(), rank, nullptr));
     }
     const Agreement agreed = concluded(proposals).agreement.value();
     SimulatedRanks ranks(p, 5);
@@ -49,7 +49,7 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
       fails[culprit] = failing;
       double results[p][3] = {};
       for (Rank rank = 0; rank < p; ++rank) {
-        std::vector<collective::Data> data;
+        std::vector<agreement::Data> data;
         for (double& result : results[rank])
           data.push_back(
               {.first = reinterpret_cast<const std::byte*>(x.data()), .result = reinterpret_cast<std::byte*>(&result)});
@@ -74,15 +74,15 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
 /// A bundle's payload, for what it writes into memory of any kind.
 TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1});
-  const std::vector<Memory> proposals(1, collective::propose(calls, 0, nullptr));
+  const std::vector<Memory> proposals(1, agreement::propose(calls, 0, nullptr));
   const Agreement agreed = concluded(proposals).agreement.value();
-  collective::ThreadTeam team;
-  const collective::Segmentation whole(1, 1);
-  std::vector<std::unique_ptr<collective::Rows>> members;
+  execution::ThreadTeam team;
+  const agreement::Segmentation whole(1, 1);
+  std::vector<std::unique_ptr<execution::Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    members.push_back(std::make_unique<collective::Rows>(agreed.members[i], collective::operator_of(calls[i]), 0, 1,
-                                                         whole, team, false));
-  collective::Bundle bundle(members, agreed.digest);
+    members.push_back(std::make_unique<execution::Rows>(agreed.members[i], agreement::operator_of(calls[i]), 0, 1,
+                                                        whole, team, false));
+  execution::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;
   for (const auto& member : members)

@@ -1,6 +1,6 @@
 // Bundles: every member's bits are those of the call by itself, whatever the schedule, the rank count and the layouts;
 // the messages are as many as one call's; damaged bytes are lost messages, not crashes.
-#include "collective/bundle.hpp"
+#include "execution/bundle.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 namespace steadfold::test {
 namespace {
 
+using agreement::Data;
 using arithmetic::Operation;
 using arithmetic::Type;
-using collective::Data;
 
 int subtract(const void* left, const void* right, void* result, std::size_t count, void* context) {
   if (context != nullptr && --*static_cast<int*>(context) < 0) return 1;
@@ -130,7 +130,7 @@ struct Sides {
       for (std::size_t rank = 0; rank < calls.size(); ++rank) calls[rank].push_back(of_part[rank]);
     }
     std::vector<Memory> proposals;
-    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
+    for (const auto& mine : calls) proposals.push_back(agreement::propose(mine, 0, nullptr));
     agreed = concluded(proposals);
   }
 };
@@ -320,7 +320,7 @@ TEST(Bundles, ThatDifferAreMismatches) {
     auto calls = same.calls;
     change(calls);
     std::vector<Memory> proposals;
-    for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
+    for (const auto& mine : calls) proposals.push_back(agreement::propose(mine, 0, nullptr));
     const Concluded outcome = concluded(proposals);
     EXPECT_EQ(outcome.status, Status::mismatch);
     return outcome.text;
@@ -350,16 +350,16 @@ TEST(Bundles, KeepEqualLayoutsOnce) {
 struct Lone {
   std::vector<Part> parts;
   Sides sides;
-  collective::ThreadTeam team;
-  std::vector<std::unique_ptr<collective::Rows>> rows;
+  execution::ThreadTeam team;
+  std::vector<std::unique_ptr<execution::Rows>> rows;
   std::vector<Result> results;
 
   explicit Lone(std::mt19937_64& random) : parts(parts_for(1, random)), sides(parts, 1, all_ranks, "") {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      rows.push_back(std::make_unique<collective::Rows>(members[k], collective::operator_of(sides.calls[0][k]), 0, 1,
-                                                        collective::Segmentation(members[k].description.columns, 1),
-                                                        team, false));
+      rows.push_back(std::make_unique<execution::Rows>(members[k], agreement::operator_of(sides.calls[0][k]), 0, 1,
+                                                       agreement::Segmentation(members[k].description.columns, 1), team,
+                                                       false));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));
@@ -369,7 +369,7 @@ struct Lone {
 TEST(Bundles, TakeDamagedBytesForLostMessages) {
   std::mt19937_64 random(12);
   Lone lone(random);
-  collective::Bundle bundle(lone.rows, 1);
+  execution::Bundle bundle(lone.rows, 1);
   const order::RankRange all{0, 1};
   Memory whole(bundle.working_capacity(all, 0));
   whole.resize(bundle.lift(0, all, whole).head.size());
@@ -387,7 +387,7 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
     const std::span<const std::byte> bytes(exact_size.get(), damaged.size());
     Memory out(2 * whole.size() + 4096);
     Memory value(bundle.value_capacity(0));
-    const collective::Partial merged =
+    const arithmetic::Partial merged =
         round % 2 == 0 ? bundle.merge(0, bytes, whole, {out}) : bundle.merge(0, whole, bytes, {out});
     EXPECT_LE(merged.head.size(), out.size());
     EXPECT_LE(bundle.finish(0, {}, bytes, {value}).head.size(), value.size());

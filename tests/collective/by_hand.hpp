@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "collective/segmentation.hpp"
+#include "agreement/segmentation.hpp"
 #include "collective/simulated_job.hpp"
 #include "schedule/step.hpp"
 
@@ -26,7 +26,7 @@ class ByHand {
   using Values = std::optional<std::vector<double>>;  // none: of no rows
 
   /// `rows`: each rank's in the order of its memory, one after the other.
-  ByHand(const Agreement& agreed, const collective::Segmentation& segmentation,
+  ByHand(const Agreement& agreed, const agreement::Segmentation& segmentation,
          const std::vector<std::vector<double>>& rows, Combine combine, double of_nothing)
       : agreed_(agreed),
         segmentation_(segmentation),
@@ -69,8 +69,8 @@ class ByHand {
   };
 
   void take_steps(std::size_t rank) {
-    schedule::Context context = collective::context_of(agreed_, static_cast<Rank>(rank),
-                                                       static_cast<Rank>(ranks_.size()), segmentation_.segments());
+    schedule::Context context = agreement::context_of(agreed_, static_cast<Rank>(rank),
+                                                      static_cast<Rank>(ranks_.size()), segmentation_.segments());
     context.blocks = segmentation_.blocks();
     schedule::Steps steps = agreed_.schedule.row->steps(context);
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
@@ -148,7 +148,7 @@ class ByHand {
   }
 
   const Agreement& agreed_;
-  const collective::Segmentation& segmentation_;
+  const agreement::Segmentation& segmentation_;
   const std::vector<std::vector<double>>& rows_;
   Combine combine_;
   double of_nothing_;
@@ -156,14 +156,14 @@ class ByHand {
   std::map<std::pair<std::size_t, std::size_t>, std::deque<std::pair<Key, Values>>> under_way_;
 };
 
-/// How a plan cuts the call's columns where it is given `segments`; see collective::Plan.
-inline collective::Segmentation segmentation_of(const Agreement& agreed, Rank p, std::uint32_t segments) {
-  const collective::Member& member = agreed.members.front();
+/// How a plan cuts the call's columns where it is given `segments`; see execution::Plan.
+inline agreement::Segmentation segmentation_of(const Agreement& agreed, Rank p, std::uint32_t segments) {
+  const agreement::Member& member = agreed.members.front();
   const Count columns = member.description.columns;
-  const schedule::Context context = collective::context_of(agreed, 0, p, 1);
+  const schedule::Context context = agreement::context_of(agreed, 0, p, 1);
   if (segments == 0 || !member.blocks.empty())
-    return collective::segmentation_of(agreed.schedule, context, columns, member.description.element_bytes,
-                                       member.blocks);
+    return agreement::segmentation_of(agreed.schedule, context, columns, member.description.element_bytes,
+                                      member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(segments, columns));
   return {columns, agreed.schedule.row->segments_up_to(most, context)};
 }
@@ -176,7 +176,7 @@ inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments
     rows.emplace_back(mine.size() / sizeof(double));
     if (!mine.empty()) std::memcpy(rows.back().data(), mine.data(), mine.size());
   }
-  const collective::Segmentation segmentation = segmentation_of(agreed, static_cast<Rank>(memory.size()), segments);
+  const agreement::Segmentation segmentation = segmentation_of(agreed, static_cast<Rank>(memory.size()), segments);
   const auto add = [](double a, double b) { return a + b; };
   return bytes_of(ByHand(agreed, segmentation, rows, add, 0).result(static_cast<std::size_t>(rank)));
 }

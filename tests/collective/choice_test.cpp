@@ -1,17 +1,17 @@
 // The library's choice of a schedule: what the model says beside a simulation, what is taken, MPICH's switch points.
-#include "collective/choice.hpp"
+#include "agreement/choice.hpp"
 
 #include <gtest/gtest.h>
 
-#include "collective/model.hpp"
-#include "collective/prediction.hpp"
+#include "agreement/model.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
+#include "prediction/prediction.hpp"
 
 namespace steadfold::test {
 namespace {
 
-using collective::Description;
+using agreement::Description;
 using transport::LogGP;
 
 // A message keeps its ports for all of its time, as in the linear model.
@@ -24,17 +24,17 @@ Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::p
 std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link) {
   const Description description = describe(call);
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
-  return collective::chosen_schedule(asked, std::span(&description, 1), layout, on);
+  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on);
 }
 
 double simulated_seconds(const std::string& name, const Call& call, Rank p) {
-  collective::Scenario scenario{.description = describe(call),
+  prediction::Scenario scenario{.description = describe(call),
                                 .schedule = schedule::parse(name),
                                 .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
-                                .seconds_per_operation = collective::assumed_merge_per_byte * sizeof(double)};
-  scenario.segments = collective::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1),
-                                              call.columns, sizeof(double), link);
-  if (call.result_part == collective::ResultPart::block)
+                                .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double)};
+  scenario.segments = agreement::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1), call.columns,
+                                             sizeof(double), link);
+  if (call.result_part == agreement::ResultPart::block)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
 }
@@ -45,7 +45,7 @@ double modelled_seconds(const std::string& name, const Call& call, Rank p) {
   schedule::Context context = context_of(description, 0, p, 1);
   context.layout = &layout;
   const auto kind = make_kind(description, operator_of(call), call.columns);
-  return collective::modelled_seconds(schedule::parse(name), context, *kind, call.columns, link).value();
+  return agreement::modelled_seconds(schedule::parse(name), context, *kind, call.columns, link).value();
 }
 
 /// Good enough to choose by: the model is at most half as much again, or two thirds, of what is simulated.
@@ -57,8 +57,8 @@ TEST(Model, IsNearTheSimulation) {
         for (const schedule::Collective collective : schedule::every_collective) {
           if (!offers(row.collectives, collective)) continue;
           Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
-          call.result_part = collective::result_part_of(collective);
-          if (call.result_part == collective::ResultPart::block && columns < static_cast<Count>(p)) continue;
+          call.result_part = agreement::result_part_of(collective);
+          if (call.result_part == agreement::ResultPart::block && columns < static_cast<Count>(p)) continue;
           const std::string name(row.name);
           const double model = modelled_seconds(name, call, p);
           const double simulation = simulated_seconds(name, call, p);
@@ -97,7 +97,7 @@ TEST(Choice, AlwaysServesTheCall) {
           const Description description = describe(call);
           for (const std::string asked : {"auto", "mpich"})
             for (const Rank p : {7, 8})
-              EXPECT_NO_THROW(collective::checked_schedule(chosen(call, p, asked), std::span(&description, 1)));
+              EXPECT_NO_THROW(agreement::checked_schedule(chosen(call, p, asked), std::span(&description, 1)));
         }
       }
     }
@@ -106,13 +106,13 @@ TEST(Choice, AlwaysServesTheCall) {
 
 TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   Call call = vector_call(64);
-  call.result_part = collective::ResultPart::block;
+  call.result_part = agreement::ResultPart::block;
   EXPECT_EQ(chosen(call, 8), "halving_doubling");
   EXPECT_EQ(chosen(call, 8, "mpich"), "halving_doubling");
   call.columns = 1'000'000;
   EXPECT_EQ(chosen(call, 8, "mpich"), "transpose");
   EXPECT_LE(simulated_seconds(chosen(call, 7), call, 7), simulated_seconds("binomial", call, 7));
-  for (const auto part : {collective::ResultPart::prefix, collective::ResultPart::prefix_before}) {
+  for (const auto part : {agreement::ResultPart::prefix, agreement::ResultPart::prefix_before}) {
     Call scan = vector_call(1);
     scan.result_part = part;
     EXPECT_EQ(chosen(scan, 64), "recursive_doubling");

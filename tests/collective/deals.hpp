@@ -30,12 +30,12 @@ class Turns {
 
 /// Names under which a schedule can be asked for that serves the call.
 inline std::vector<std::string> names_for(const Call& call) {
-  const collective::Description description = collective::describe(call);
+  const agreement::Description description = agreement::describe(call);
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, collective::collective_of(description), std::max(call.root, 0),
-                          collective::name_of(static_cast<Method>(description.method)),
-                          collective::operator_kind(description)))
+    if (schedule::refusal(row, agreement::collective_of(description), std::max(call.root, 0),
+                          agreement::name_of(static_cast<Method>(description.method)),
+                          agreement::operator_kind(description)))
       continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }

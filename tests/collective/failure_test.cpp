@@ -134,8 +134,8 @@ TEST(Entries, OfAnotherNumberAreReportedAndTheNextRunIsGood) {
       std::vector<Result> results(deal.size(), Result(sizeof(double)));
       for (Rank rank = 0; rank < setting.p; ++rank) {
         const auto i = static_cast<std::size_t>(rank);
-        const std::vector<collective::Data> data(rank == culprit ? entries : 1,
-                                                 {.first = good[i], .result = results[i].data()});
+        const std::vector<agreement::Data> data(rank == culprit ? entries : 1,
+                                                {.first = good[i], .result = results[i].data()});
         job.plan(rank).start(data);
       }
       Outcome outcome{.stuck = !finish(ranks, {&job}), .statuses = {}, .results = std::move(results)};

@@ -11,7 +11,7 @@
 namespace steadfold::test {
 namespace {
 
-using collective::ResultPart;
+using agreement::ResultPart;
 using golden::Record;
 
 Call simulated_call(const Record& record, const golden::Method& method) {
@@ -111,7 +111,7 @@ void expect_job(Turns& turns, const Data& data, Job job) {
     const std::vector<Call> calls = calls_for(job.call, job.deal);
     const Concluded agreed = concluded(calls);
     if (agreed.status == Status::unsupported) continue;  // a schedule for other layouts
-    SCOPED_TRACE(testing::Message() << job.record.where << ", by " << collective::name_of(job.call.method) << ", bins "
+    SCOPED_TRACE(testing::Message() << job.record.where << ", by " << agreement::name_of(job.call.method) << ", bins "
                                     << job.call.bin_count << ", p " << job.deal.size() << ", " << job.call.schedule
                                     << ", layout " << static_cast<int>(job.call.layout) << ", share "
                                     << static_cast<int>(job.call.result_part) << ", root " << job.call.root);

@@ -1,6 +1,6 @@
 // One-shot calls and collective binds on ranks that are threads: every route to a result, caches that fill up, calls
 // that fail on one rank or on all. The same bits, or the same failure, on every rank, and nobody hangs.
-#include "collective/group.hpp"
+#include "session/group.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using arithmetic::Operation;
 using arithmetic::Type;
-using collective::Group;
+using session::Group;
 
 /// One rank's part of a call and what it came to.
 struct Side {
@@ -62,7 +62,7 @@ Case sum_case(std::mt19937_64& random, const Deal& deal, Call call) {
     first.resize(2 * first.size() + 64);  // never null, and enough for a culprit that says it has two columns
   }
   std::vector<double> sums;
-  const bool exact = static_cast<Method>(collective::describe(call).method) == Method::exact;
+  const bool exact = static_cast<Method>(agreement::describe(call).method) == Method::exact;
   for (Count column = 0; column < call.columns; ++column) {
     const auto values = column_of(elements, call.columns, column);
     sums.push_back(exact ? exact_sum(values) : tree_sum(values));

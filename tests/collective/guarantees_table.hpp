@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "collective/call.hpp"
+#include "agreement/call.hpp"
 
 namespace steadfold::test {
 
 /// The calls that stand for the table's columns.
-inline std::map<std::string, std::vector<collective::Call>> guarantee_columns() {
-  using namespace collective;
+inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
+  using namespace agreement;
   using arithmetic::Operation;
   using arithmetic::Type;
   const auto with = [](Call call, LayoutKind layout) {
@@ -67,11 +67,11 @@ inline std::map<std::string, std::vector<collective::Call>> guarantee_columns() 
   };
 }
 
-inline const std::map<std::string, collective::Guarantees> guarantee_rows = {
-    {"ranks", collective::guarantee::ranks},     {"threads", collective::guarantee::threads},
-    {"layout", collective::guarantee::layout},   {"schedule", collective::guarantee::schedule},
-    {"library", collective::guarantee::library}, {"target", collective::guarantee::target},
-    {"release", collective::guarantee::release},
+inline const std::map<std::string, agreement::Guarantees> guarantee_rows = {
+    {"ranks", agreement::guarantee::ranks},     {"threads", agreement::guarantee::threads},
+    {"layout", agreement::guarantee::layout},   {"schedule", agreement::guarantee::schedule},
+    {"library", agreement::guarantee::library}, {"target", agreement::guarantee::target},
+    {"release", agreement::guarantee::release},
 };
 
 inline std::vector<std::string> cells_of(const std::string& line) {

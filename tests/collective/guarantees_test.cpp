@@ -1,16 +1,16 @@
 // What a call may require: one test a cell of the table in docs/guarantees.md, which is read and held against the
 // library.
-#include "collective/guarantees.hpp"
+#include "agreement/guarantees.hpp"
 
 #include <gtest/gtest.h>
 
-#include "collective/failure.hpp"
+#include "agreement/failure.hpp"
 #include "collective/guarantees_table.hpp"
 
 namespace steadfold::test {
 namespace {
 
-using namespace collective;
+using namespace agreement;
 using arithmetic::Operation;
 using arithmetic::Type;
 

@@ -123,8 +123,8 @@ void expect_bits(const Hostile& hostile, Operation operation, Method method, std
           const Concluded agreed = concluded(calls);
           if (agreed.status == Status::unsupported) continue;
           SCOPED_TRACE(testing::Message()
-                       << hostile.name << ": " << arithmetic::name_of(operation) << " by "
-                       << collective::name_of(method) << ", " << name << ", p " << p << ", root " << root);
+                       << hostile.name << ": " << arithmetic::name_of(operation) << " by " << agreement::name_of(method)
+                       << ", " << name << ", p " << p << ", root " << root);
           SimulatedRanks ranks(p, 7);
           SimulatedJob job(ranks, agreed.agreement.value(), calls);
           expect_result(run(ranks, job, memory, 8), root, bytes);

@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "collective/call.hpp"
-#include "collective/failure.hpp"
+#include "agreement/call.hpp"
+#include "agreement/failure.hpp"
 #include "collective/simulated_job.hpp"
 #include "support/fenced.hpp"
 
@@ -34,7 +34,7 @@ struct Kind {
   bool is_masked() const { return call.operation == Operation::masked_sum; }
   std::string name() const {
     return std::string(name_of(call.operation)) + " of " + std::string(arithmetic::name_of(call.type)) + " to " +
-           std::string(arithmetic::name_of(call.result_type)) + " by " + std::string(collective::name_of(call.method)) +
+           std::string(arithmetic::name_of(call.result_type)) + " by " + std::string(agreement::name_of(call.method)) +
            (call.sweep == Sweep::double_sweep ? ", two sweeps" : "") + ", " + std::to_string(call.columns) + " columns";
   }
 };
@@ -55,7 +55,7 @@ std::vector<Kind> kinds_of(Method method, Sweep sweep) {
           if (call.operation == Operation::user || arithmetic::size_of(call.type) == 0) continue;
           if (arithmetic::size_of(call.result_type) == 0) continue;
           try {
-            auto partial = collective::make_kind(collective::describe(call), collective::operator_of(call), columns);
+            auto partial = agreement::make_kind(agreement::describe(call), agreement::operator_of(call), columns);
             kinds.push_back({call, std::move(partial)});
           } catch (const Failure&) {  // not offered
           }

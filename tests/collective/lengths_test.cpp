@@ -85,10 +85,10 @@ TEST_P(Lengths, OfBlocksAndSegments) {
             const auto collective = root == all_ranks ? Collective::allreduce : Collective::reduce;
             ++seed;
             if (random() % one_in != 0 ||
-                schedule::refusal(schedule::parse(name), collective, std::max(root, 0), collective::name_of(method),
+                schedule::refusal(schedule::parse(name), collective, std::max(root, 0), agreement::name_of(method),
                                   schedule::Operator::commutative))
               continue;
-            SCOPED_TRACE(testing::Message() << name << " by " << collective::name_of(method) << ", p " << p << ", root "
+            SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", root "
                                             << root << ", columns " << columns << ", seed " << seed);
             reduce_by(name, method, root, vectors, seed);
             if (HasFailure()) return;

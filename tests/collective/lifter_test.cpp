@@ -1,6 +1,6 @@
 // Partials that several threads build are those of one, byte for byte; plans lift with them, each rank with its own
 // number.
-#include "collective/lifter.hpp"
+#include "execution/lifter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 namespace steadfold::test {
 namespace {
 
-using collective::Lifter;
-using collective::Placed;
-using collective::ThreadTeam;
+using execution::Lifter;
+using execution::Placed;
+using execution::ThreadTeam;
 
 std::vector<double> numbers(Count count, std::mt19937_64& random) {
   std::vector<double> x(count);
@@ -51,12 +51,12 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
       for (const Count rows : {1, 2, 6, 7, 8, 100, 3000}) {
         for (const Count columns : {1, 3}) {
           const Call call{.operation = operation, .method = method, .columns = columns, .rows = rows};
-          const auto kind = collective::make_kind(collective::describe(call), collective::operator_of(call), columns);
+          const auto kind = agreement::make_kind(agreement::describe(call), agreement::operator_of(call), columns);
           const std::vector<double> x = numbers(rows * (columns + 1), random);
           const std::vector<double> y = numbers(rows * (columns + 1), random);
           const std::vector<Interval> intervals = shuffled(rows, random);
           const Index middle = random() % rows;
-          for (const Interval part : {collective::all_rows, Interval{middle, rows}, Interval{middle / 2, middle}}) {
+          for (const Interval part : {execution::all_rows, Interval{middle, rows}, Interval{middle / 2, middle}}) {
             const Placed placed{.intervals = intervals,
                                 .data = {.first = reinterpret_cast<const std::byte*>(x.data()),
                                          .second = reinterpret_cast<const std::byte*>(y.data())},

@@ -1,9 +1,9 @@
 // Reductions within one process: the same bits as on ranks, and the same failures.
-#include "collective/local.hpp"
+#include "session/local.hpp"
 
 #include <gtest/gtest.h>
 
-#include "collective/failure.hpp"
+#include "agreement/failure.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
@@ -16,9 +16,9 @@ using arithmetic::Type;
 Memory reduced(const Call& call, const std::vector<double>& rows, const std::vector<double>* second = nullptr) {
   Result result(8 * call.columns);
   const std::vector<double> copy = rows;
-  collective::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(rows.data()),
-                                    second == nullptr ? nullptr : reinterpret_cast<const std::byte*>(second->data()),
-                                    result.data());
+  session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(rows.data()),
+                                 second == nullptr ? nullptr : reinterpret_cast<const std::byte*>(second->data()),
+                                 result.data());
   EXPECT_EQ(bytes_of(rows), bytes_of(copy)) << "the input was written";
   EXPECT_TRUE(result.guard_intact());
   return {result.bytes().begin(), result.bytes().end()};
@@ -72,8 +72,8 @@ struct Failed {
 
 Failed failure_of(const Call& call, const double* first, double* result) {
   try {
-    collective::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(first), nullptr,
-                                      reinterpret_cast<std::byte*>(result));
+    session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(first), nullptr,
+                                   reinterpret_cast<std::byte*>(result));
   } catch (const Failure& failure) {
     return {failure.status(), failure.what()};
   }

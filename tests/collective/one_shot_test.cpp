@@ -5,23 +5,23 @@
 #include <functional>
 #include <set>
 
-#include "collective/group.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "collective/threads.hpp"
+#include "session/group.hpp"
 
 namespace steadfold::test {
 namespace {
 
-using collective::Description;
-using collective::Group;
-using collective::ResultPart;
+using agreement::Description;
+using agreement::ResultPart;
+using session::Group;
 
 /// One bit in any of its words makes another digest, and no two of these are the same.
 TEST(Digests, TakeInEveryWordOfACall) {
   constexpr std::size_t words = sizeof(Description) / sizeof(std::uint64_t);
-  const Description base = collective::describe({.method = Method::tree, .columns = 3});
-  std::set<std::uint64_t> found = {collective::digest_of(base)};
+  const Description base = agreement::describe({.method = Method::tree, .columns = 3});
+  std::set<std::uint64_t> found = {agreement::digest_of(base)};
   for (std::size_t word = 0; word < words; ++word) {
     for (const unsigned bit : {0u, 1u, 31u, 32u, 63u}) {
       std::uint64_t changed[words];
@@ -29,11 +29,11 @@ TEST(Digests, TakeInEveryWordOfACall) {
       changed[word] ^= std::uint64_t{1} << bit;
       Description other;
       std::memcpy(&other, changed, sizeof other);
-      found.insert(collective::digest_of(other));
+      found.insert(agreement::digest_of(other));
       const Description both[] = {base, other};
       const Description turned[] = {other, base};
-      found.insert(collective::digest_of(both));
-      found.insert(collective::digest_of(turned));
+      found.insert(agreement::digest_of(both));
+      found.insert(agreement::digest_of(turned));
     }
   }
   EXPECT_EQ(found.size(), 1 + words * 5 * 3);
@@ -188,8 +188,8 @@ TEST(OneShot, NeedsNoPlaceForAResultThatIsNotDue) {
       const bool is_due = std::ranges::count(due[i], rank) > 0;
       for (const bool bound : {false, true}) {
         std::vector<double> result(3);
-        const collective::Data data{.first = reinterpret_cast<const std::byte*>(x.data()),
-                                    .result = is_due ? reinterpret_cast<std::byte*>(result.data()) : nullptr};
+        const agreement::Data data{.first = reinterpret_cast<const std::byte*>(x.data()),
+                                   .result = is_due ? reinterpret_cast<std::byte*>(result.data()) : nullptr};
         if (bound) {
           const auto plan = group.bind(std::span(&calls[i], 1));
           plan->run(data);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "collective/choice.hpp"
+#include "agreement/choice.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
@@ -247,7 +247,7 @@ void expect_built_in(Type type) {
                         .result_type = type,
                         .layout = LayoutKind::intervals};
         SCOPED_TRACE(testing::Message() << arithmetic::name_of(operation) << " of " << arithmetic::name_of(type)
-                                        << " by " << collective::name_of(method));
+                                        << " by " << agreement::name_of(method));
         expect_from_every_schedule(call, random_deal(random, p, n, false), elements, bytes_of(std::vector<T>{expected}),
                                    seed);
         if (testing::Test::HasFailure()) return;

@@ -10,7 +10,7 @@
 namespace steadfold::test {
 namespace {
 
-using collective::ResultPart;
+using agreement::ResultPart;
 using schedule::Collective;
 
 /// One job by the tree, its rows, and what each rank is due.
@@ -59,8 +59,8 @@ void expect_due(const Job& job, const Agreement& agreed, const std::vector<Call>
       results.push_back(memory[i].data() + static_cast<std::ptrdiff_t>(room) + shift + block);
     }
     for (std::size_t i = 0; i < memory.size(); ++i) {
-      const collective::Data data{.first = reinterpret_cast<const std::byte*>(memory[i].data() + room),
-                                  .result = reinterpret_cast<std::byte*>(results[i])};
+      const agreement::Data data{.first = reinterpret_cast<const std::byte*>(memory[i].data() + room),
+                                 .result = reinterpret_cast<std::byte*>(results[i])};
       plans.plan(static_cast<Rank>(i)).start(std::span(&data, 1), true);
     }
     ASSERT_TRUE(finish(ranks, {&plans}, 40)) << "deadlock";

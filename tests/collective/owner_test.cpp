@@ -157,7 +157,7 @@ TEST(Owner, ServesBundlesOfOneLayout) {
     const std::vector<Call> one = calls_for(call_of(columns, 0, "owner"), deal);
     for (std::size_t rank = 0; rank < 4; ++rank) calls[rank].push_back(one[rank]);
   }
-  for (const auto& mine : calls) proposals.push_back(collective::propose(mine, 0, nullptr));
+  for (const auto& mine : calls) proposals.push_back(agreement::propose(mine, 0, nullptr));
   const Concluded agreed = concluded(proposals);
   ASSERT_TRUE(agreed.agreement) << agreed.text;
 
@@ -175,9 +175,8 @@ TEST(Owner, ServesBundlesOfOneLayout) {
     memory.push_back(memory_of(wide, 2, deal[rank]));
   }
   for (std::size_t rank = 0; rank < 4; ++rank) {
-    const collective::Data data[] = {
-        {.first = memory[2 * rank].data(), .result = rank == 0 ? one.data() : nullptr},
-        {.first = memory[2 * rank + 1].data(), .result = rank == 0 ? two.data() : nullptr}};
+    const agreement::Data data[] = {{.first = memory[2 * rank].data(), .result = rank == 0 ? one.data() : nullptr},
+                                    {.first = memory[2 * rank + 1].data(), .result = rank == 0 ? two.data() : nullptr}};
     plans[rank]->start(data);
   }
   bool done = false;

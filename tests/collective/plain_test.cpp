@@ -12,8 +12,8 @@
 namespace steadfold::test {
 namespace {
 
+using agreement::ResultPart;
 using arithmetic::Operation;
-using collective::ResultPart;
 using schedule::Collective;
 
 struct Reduction {
@@ -54,7 +54,7 @@ void expect_by_hand(Call call, const Deal& deal, const Reduction& reduction, std
   ASSERT_TRUE(agreed.agreement) << agreed.text;
   const auto p = static_cast<Rank>(deal.size());
   const auto segments = static_cast<std::uint32_t>(seed % 4);
-  const collective::Segmentation segmentation = segmentation_of(*agreed.agreement, p, segments);
+  const agreement::Segmentation segmentation = segmentation_of(*agreed.agreement, p, segments);
   const auto mine = rows_by_rank(elements, call.columns, deal);
   const ByHand hand(*agreed.agreement, segmentation, mine, reduction.combine, reduction.of_nothing);
 
@@ -158,7 +158,7 @@ TEST(PlainControl, BitsFollowTheSchedule) {
   for (const char* const name : {"linear", "binomial"}) {
     const auto calls = calls_for({.method = Method::plain, .schedule = name, .layout = LayoutKind::row_a_rank}, deal);
     const Agreement agreed = concluded(calls).agreement.value();
-    const collective::Segmentation segmentation = segmentation_of(agreed, 8, 1);
+    const agreement::Segmentation segmentation = segmentation_of(agreed, 8, 1);
     found.push_back(ByHand(agreed, segmentation, rows, sum.combine, 0).result(0)[0]);
   }
   EXPECT_NE(found[0], found[1]);

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <numeric>
 
-#include "collective/agreement.hpp"
-#include "collective/choice.hpp"
-#include "collective/plan.hpp"
+#include "agreement/agreement.hpp"
+#include "agreement/choice.hpp"
+#include "execution/plan.hpp"
 #include "order/distribution.hpp"
 
 namespace steadfold {
@@ -71,26 +71,26 @@ Spent spent_by(const Make& make) {
   return {seconds.count(), holds.uordblks + holds.hblkhd - held.uordblks - held.hblkhd};
 }
 
-collective::Call call_of(std::string_view schedule, Rank root) {
-  return {.method = collective::Method::tree,
+agreement::Call call_of(std::string_view schedule, Rank root) {
+  return {.method = agreement::Method::tree,
           .root = root,
           .schedule = schedule,
-          .layout = collective::LayoutKind::rank_order};
+          .layout = agreement::LayoutKind::rank_order};
 }
 
-std::unique_ptr<collective::Plan> planned(const collective::Call& call, const order::TwoShares& shares, Rank rank) {
-  const auto description = collective::describe(call);
-  collective::Agreement agreed{.members = {}, .schedule = {}, .schedule_text = std::string(call.schedule)};
+std::unique_ptr<execution::Plan> planned(const agreement::Call& call, const order::TwoShares& shares, Rank rank) {
+  const auto description = agreement::describe(call);
+  agreement::Agreement agreed{.members = {}, .schedule = {}, .schedule_text = std::string(call.schedule)};
   agreed.members.push_back({.description = description,
-                            .digest = collective::digest_of(description),
+                            .digest = agreement::digest_of(description),
                             .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(shares, rank)),
                             .element_count = shares.element_count()});
   agreed.digest = agreed.members.front().digest;
-  agreed.schedule = collective::checked_schedule(agreed.schedule_text, std::span(&description, 1));
-  collective::Call mine = call;
+  agreed.schedule = agreement::checked_schedule(agreed.schedule_text, std::span(&description, 1));
+  agreement::Call mine = call;
   mine.rows = shares.count(rank);
-  return std::make_unique<collective::Plan>(std::move(agreed), std::span(&mine, 1),
-                                            std::make_shared<Unconnected>(rank, shares.rank_count()), 2);
+  return std::make_unique<execution::Plan>(std::move(agreed), std::span(&mine, 1),
+                                           std::make_shared<Unconnected>(rank, shares.rank_count()), 2);
 }
 
 TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) {
@@ -98,7 +98,7 @@ TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) 
   constexpr Count n = Count{1} << 40;
   for (const auto rule : {order::Distribution::lower, order::Distribution::upper, order::Distribution::power2}) {
     const auto shares = order::closed_form(rule, n + 12345, p).value();
-    for (const auto& [schedule, root] : {std::pair{"binomial", 0}, {"recursive_doubling", collective::all_ranks}}) {
+    for (const auto& [schedule, root] : {std::pair{"binomial", 0}, {"recursive_doubling", agreement::all_ranks}}) {
       for (const Rank rank : {0, 1, p / 2, p - 1}) {
         Spent least{1, 0};
         for (int i = 0; i < 20; ++i) {  // other processes may have the core at times
@@ -121,9 +121,9 @@ TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) 
 TEST(Planning, AsBindDoesItGrowsWithTheRanks) {
   constexpr Rank p = 1 << 16;
   const auto call = call_of("binomial", 0);
-  std::vector<std::byte> proposal = collective::propose(std::span(&call, 1), 0, nullptr);
+  std::vector<std::byte> proposal = agreement::propose(std::span(&call, 1), 0, nullptr);
   const std::vector<std::span<const std::byte>> all(p, proposal);
-  const Spent spent = spent_by([&] { return collective::conclude(all, ""); });
+  const Spent spent = spent_by([&] { return agreement::conclude(all, ""); });
   std::printf("bind at 2^16 ranks: %zu bytes gathered a rank, %.1f ms to conclude, %.1f KiB held\n",
               proposal.size() * static_cast<std::size_t>(p), spent.seconds * 1e3,
               static_cast<double>(spent.bytes) / 1024);

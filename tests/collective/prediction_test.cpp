@@ -1,6 +1,6 @@
 // Predictions against the same reductions carried out over simulated ranks, against the registry, against the number of
 // additions that any order has, and against times worked out by hand.
-#include "collective/prediction.hpp"
+#include "prediction/prediction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +9,17 @@
 #include <random>
 
 #include "collective/simulated_job.hpp"
-#include "collective/simulated_run.hpp"
 #include "order/distribution.hpp"
+#include "prediction/simulated_run.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::test {
 namespace {
 
-using collective::PredictedBy;
-using collective::Scenario;
-using collective::Sizes;
-using collective::Spent;
+using prediction::PredictedBy;
+using prediction::Scenario;
+using prediction::Sizes;
+using prediction::Spent;
 using transport::LogGP;
 using transport::make_topology;
 
@@ -49,15 +49,15 @@ Call call_for(const Case& c) {
 /// `row` in place of the registry's, where given.
 Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topology& topology, double per_operation,
                 const schedule::Row* row = nullptr) {
-  const collective::Description description = describe(call_for(c));
+  const agreement::Description description = describe(call_for(c));
   const auto layout = order::Layout::contiguous(counts);
   const schedule::Spec spec = schedule::parse(c.schedule);
-  auto context = collective::context_of(description, 0, static_cast<Rank>(counts.size()), c.segments);
+  auto context = agreement::context_of(description, 0, static_cast<Rank>(counts.size()), c.segments);
   context.layout = &layout;
   context.spec = &spec;
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64),
-                    collective::Segmentation(description.columns, c.segments));
-  return collective::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
+                    agreement::Segmentation(description.columns, c.segments));
+  return prediction::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
 }
 
 /// The same sum on real bytes.
@@ -136,7 +136,7 @@ TEST(Predictions, AreThoseOfTheRegistry) {
       const schedule::Row& row = *spec.row;
       const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
       const auto layout = order::Layout::contiguous(counts);
-      auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      auto context = agreement::context_of(describe(call_for(c)), 0, p, c.segments);
       context.layout = &layout;
       context.spec = &spec;
       for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
@@ -288,7 +288,7 @@ TEST(Predict, LeavesNativeToTheTransport) {
 
 /// Beyond what can be simulated the formulas stand: at the limit both agree, on both sides of it.
 TEST(Predict, GoesOverToFormulasWhereSimulationsEnd) {
-  const Rank p = collective::most_simulated_ranks + 1;
+  const Rank p = prediction::most_simulated_ranks + 1;
   const std::vector<Count> counts(static_cast<std::size_t>(p), 2);
   const auto topology = make_topology("flat", {}, p);
   const auto plain = predict(scenario_of({"binomial", Method::plain}, counts), *topology);
@@ -312,7 +312,7 @@ TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
       const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
       const schedule::Spec spec = schedule::parse(c.schedule);
       const auto layout = order::Layout::contiguous(counts);
-      auto context = collective::context_of(describe(call_for(c)), 0, p, c.segments);
+      auto context = agreement::context_of(describe(call_for(c)), 0, p, c.segments);
       context.layout = &layout;
       context.spec = &spec;
       const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,

@@ -1,5 +1,5 @@
 // How many segments a call has: the lemma against every number of blocks, `block=` against counting, and what plans do.
-#include "collective/segmentation.hpp"
+#include "agreement/segmentation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 namespace steadfold::test {
 namespace {
 
-using collective::best_pipeline;
-using collective::Pipeline;
-using collective::segments_of;
+using agreement::best_pipeline;
+using agreement::Pipeline;
+using agreement::segments_of;
 using transport::LogGP;
 
 constexpr LogGP link{.latency = 1e-6, .gap = 0, .per_byte = 1e-9};

@@ -2,18 +2,18 @@
 // example of parameters; and a schedule that nobody proved is refused on every rank where its proof fails.
 #include <gtest/gtest.h>
 
-#include "collective/group.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "collective/threads.hpp"
 #include "schedule/served.hpp"
+#include "session/group.hpp"
 
 namespace steadfold::test {
 namespace {
 
-using collective::Group;
 using schedule::Collective;
 using schedule::Operator;
+using session::Group;
 
 /// What is asked of a schedule.
 struct Asked {
@@ -34,7 +34,7 @@ Call call_of(const Asked& asked, std::string_view name, std::span<const Count> b
   Call call{.method = asked.method,
             .columns = blocks.size(),
             .root = asked.collective == Collective::reduce ? asked.root : all_ranks,
-            .result_part = collective::result_part_of(asked.collective),
+            .result_part = agreement::result_part_of(asked.collective),
             .schedule = name,
             .layout = asked.layout};
   if (asked.collective == Collective::reduce_scatter) call.blocks = blocks;
@@ -72,10 +72,10 @@ TEST_P(Served, IsWhatARowSays) {
     for (const std::string& name : names_of(row)) {
       for (const Asked& asked : everything_asked(p)) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
-                                        << collective::name_of(asked.method) << " to root " << asked.root
+                                        << agreement::name_of(asked.method) << " to root " << asked.root
                                         << (asked.kind == Operator::ordered ? ", an ordered operator" : ", a sum"));
         const bool says =
-            says_it_serves(row, asked.collective, asked.root, collective::name_of(asked.method), asked.kind);
+            says_it_serves(row, asked.collective, asked.root, agreement::name_of(asked.method), asked.kind);
         const Concluded found = concluded(calls_for(call_of(asked, name, blocks), deal));
         if (says) {
           ++served;
@@ -109,8 +109,8 @@ std::vector<std::string> failures(Rank p, const std::string& name, bool in_one_s
     const Call call{.schedule = name, .layout = LayoutKind::row_a_rank, .rows = 1};
     const double one = 1;
     double result = 0;
-    const collective::Data data{.first = reinterpret_cast<const std::byte*>(&one),
-                                .result = reinterpret_cast<std::byte*>(&result)};
+    const agreement::Data data{.first = reinterpret_cast<const std::byte*>(&one),
+                               .result = reinterpret_cast<std::byte*>(&result)};
     std::string& text = texts[static_cast<std::size_t>(group.rank())];
     for (int again = 0; again < 2; ++again) {
       try {

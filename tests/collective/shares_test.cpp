@@ -15,7 +15,7 @@
 namespace steadfold::test {
 namespace {
 
-using collective::ResultPart;
+using agreement::ResultPart;
 using schedule::Collective;
 
 constexpr std::uint32_t bins = 3;
@@ -97,7 +97,7 @@ void expect_shares(const Job& job, std::uint64_t seed) {
 std::vector<std::string> names_for(Collective collective, Method method) {
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
-    if (!says_it_serves(row, collective, 0, collective::name_of(method), schedule::Operator::commutative)) continue;
+    if (!says_it_serves(row, collective, 0, agreement::name_of(method), schedule::Operator::commutative)) continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }
   return all;
@@ -136,8 +136,8 @@ TEST_P(Shares, OfReduceScatter) {
       const auto elements = summands(random, each * static_cast<Count>(p) * columns);
       for (const Method method : {Method::tree, Method::exact, Method::binned}) {
         for (const std::string& name : names_for(Collective::reduce_scatter, method)) {
-          SCOPED_TRACE(testing::Message() << name << " by " << collective::name_of(method) << ", p " << p
-                                          << ", columns " << columns << ", seed " << ++seed);
+          SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", columns "
+                                          << columns << ", seed " << ++seed);
           const LayoutKind layout = each == 1 ? LayoutKind::row_a_rank : LayoutKind::rank_order;
           const Call call{.method = method,
                           .columns = columns,
@@ -169,7 +169,7 @@ TEST_P(Shares, OfScans) {
         for (const Method method : {Method::tree, Method::exact, Method::binned}) {
           for (const std::string& name : names_for(collective, method)) {
             SCOPED_TRACE(testing::Message()
-                         << name << ", " << name_of(collective) << " by " << collective::name_of(method) << ", p " << p
+                         << name << ", " << name_of(collective) << " by " << agreement::name_of(method) << ", p " << p
                          << ", columns " << columns << ", rows " << rows << ", seed " << ++seed);
             const Call call{.method = method,
                             .columns = columns,
@@ -239,7 +239,7 @@ TEST(SharesOfWideRows, MayStandInTheRows) {
       std::vector<Memory> memory;
       for (const auto& intervals : deal) memory.push_back(memory_of(elements, columns, intervals));
       for (std::size_t rank = 0; rank < p; ++rank) {
-        const collective::Data data{.first = memory[rank].data(), .result = memory[rank].data()};
+        const agreement::Data data{.first = memory[rank].data(), .result = memory[rank].data()};
         plans.plan(static_cast<Rank>(rank)).start(std::span(&data, 1), true);
       }
       ASSERT_TRUE(finish(ranks, {&plans}, static_cast<std::uint32_t>(p)));
@@ -333,13 +333,13 @@ TEST(NoColumns, AreReducedByEverySchedule) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const Collective collective : schedule::every_collective) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-          if (!says_it_serves(row, collective, 0, collective::name_of(method), schedule::Operator::commutative))
+          if (!says_it_serves(row, collective, 0, agreement::name_of(method), schedule::Operator::commutative))
             continue;
           const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
           Call call{.method = method,
                     .columns = 0,
                     .root = collective == Collective::reduce ? 0 : all_ranks,
-                    .result_part = collective::result_part_of(collective),
+                    .result_part = agreement::result_part_of(collective),
                     .schedule = row.name,
                     .layout = LayoutKind::row_a_rank};
           if (collective == Collective::reduce_scatter) call.blocks = blocks;

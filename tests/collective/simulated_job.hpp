@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "collective/agreement.hpp"
-#include "collective/failure.hpp"
-#include "collective/plan.hpp"
+#include "agreement/agreement.hpp"
+#include "agreement/failure.hpp"
+#include "execution/plan.hpp"
 #include "support/hex.hpp"
 #include "transport/simulated.hpp"
 
@@ -30,13 +30,13 @@ inline void PrintTo(Status status, std::ostream* out) { *out << "status " << sta
 
 namespace steadfold::test {
 
-using collective::Agreement;
-using collective::all_ranks;
-using collective::Call;
-using collective::Failure;
-using collective::LayoutKind;
-using collective::Method;
-using collective::Plan;
+using agreement::Agreement;
+using agreement::all_ranks;
+using agreement::Call;
+using agreement::Failure;
+using agreement::LayoutKind;
+using agreement::Method;
+using execution::Plan;
 using order::Bytes;
 using order::Count;
 using order::Index;
@@ -56,19 +56,19 @@ struct Concluded {
 /// A rank's proposal as a bind makes it: with what is wrong with the call by itself, if anything.
 inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   try {
-    collective::validate(call, rank_count);
-    collective::make_kind(collective::describe(call), collective::operator_of(call), call.columns);
+    agreement::validate(call, rank_count);
+    agreement::make_kind(agreement::describe(call), agreement::operator_of(call), call.columns);
   } catch (const Failure& failure) {
-    return collective::propose(std::span(&call, 1), rank, &failure);
+    return agreement::propose(std::span(&call, 1), rank, &failure);
   }
-  return collective::propose(std::span(&call, 1), rank, nullptr);
+  return agreement::propose(std::span(&call, 1), rank, nullptr);
 }
 
 inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "") {
   const std::vector<std::span<const std::byte>> spans(proposals.begin(), proposals.end());
   Concluded result;
   try {
-    result.agreement = collective::conclude(spans, forced_schedule);
+    result.agreement = agreement::conclude(spans, forced_schedule);
   } catch (const Failure& failure) {
     result.status = failure.status();
     result.text = failure.what();
@@ -230,9 +230,9 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
   for (std::size_t i = 0; i < first.size(); ++i) outcome.results.emplace_back(result_bytes);
   for (const Rank rank : std::vector<Rank>(ranks.shuffled())) {
     const auto i = static_cast<std::size_t>(rank);
-    const collective::Data data{.first = first[i].data(),
-                                .second = second.empty() ? nullptr : second[i].data(),
-                                .result = outcome.results[i].data()};
+    const agreement::Data data{.first = first[i].data(),
+                               .second = second.empty() ? nullptr : second[i].data(),
+                               .result = outcome.results[i].data()};
     job.plan(rank).start(std::span(&data, 1), rank % 2 == 1);  // whether the caller stays is each rank's own business
   }
   outcome.stuck = !finish(ranks, {&job}, segments);

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "agreement/choice.hpp"
 #include "collective/by_hand.hpp"
-#include "collective/choice.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
@@ -127,7 +127,7 @@ struct Asked {
 
 bool serves(const Asked& asked) {
   const auto collective = asked.root == all_ranks ? Collective::allreduce : Collective::reduce;
-  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), collective::name_of(asked.method),
+  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), agreement::name_of(asked.method),
                         schedule::Operator::commutative);
 }
 
@@ -238,7 +238,7 @@ void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
           asked.bins = 2 + static_cast<std::uint32_t>(random() % 3);
           asked.sweep = static_cast<arithmetic::Sweep>(random() % 2);
         }
-        SCOPED_TRACE(testing::Message() << asked.name << ", " << collective::name_of(asked.method) << ", p " << p
+        SCOPED_TRACE(testing::Message() << asked.name << ", " << agreement::name_of(asked.method) << ", p " << p
                                         << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows
                                         << ", columns " << columns << ", segments " << asked.segments << ", seed "
                                         << seed << " of the sweep from " << first_seed);
@@ -286,7 +286,7 @@ TEST(Control, PlainBitsChangeWithTheNumberOfRanks) {
       expect_result(outcome, all_ranks, outcome.results[0].bytes());
       found.insert(hex(outcome.results[0].bytes()));
     }
-    EXPECT_EQ(found.size() > 1, method == Method::plain) << collective::name_of(method) << ": " << found.size();
+    EXPECT_EQ(found.size() > 1, method == Method::plain) << agreement::name_of(method) << ": " << found.size();
   }
 }
 

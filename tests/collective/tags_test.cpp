@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "collective/group.hpp"
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "collective/threads.hpp"
+#include "session/group.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -53,7 +53,7 @@ const Call may_fail{.operation = Operation::user,
                     .rows = 1};
 
 Agreement agreed_on(const std::vector<Call>& calls) {
-  const std::vector<Memory> proposals(2, collective::propose(calls, 0, nullptr));
+  const std::vector<Memory> proposals(2, agreement::propose(calls, 0, nullptr));
   return concluded(proposals).agreement.value();
 }
 
@@ -87,7 +87,7 @@ TEST(Tags, KeepPlansThatRunAtOnceApart) {
   const std::vector<Call> kinds = {by_tree, swept_twice, may_fail};
   const double expected[] = {tree_sum(x), binned_sum(x, 3), tree_sum(x)};
   on_threads(p, 3, [&](std::shared_ptr<transport::Transport> transport) {
-    collective::Group group(transport);
+    session::Group group(transport);
     const auto rank = static_cast<std::size_t>(group.rank());
     const auto* const mine = reinterpret_cast<const std::byte*>(&x[rank]);
     std::vector<std::unique_ptr<Plan>> plans;

@@ -1,5 +1,5 @@
 // What several threads of one rank must not lose: what one of them threw, and the order of the rows.
-#include "collective/thread_team.hpp"
+#include "execution/thread_team.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 #include <string>
 
 #include "collective/concatenate.hpp"
-#include "collective/local.hpp"
 #include "collective/simulated_job.hpp"
+#include "session/local.hpp"
 
 namespace steadfold::test {
 namespace {
 
 TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
-  collective::ThreadTeam team;
+  execution::ThreadTeam team;
   team.resize(3);
   for (unsigned culprit = 0; culprit < team.size(); ++culprit) {
     EXPECT_THROW(team.run(team.size(),
@@ -45,8 +45,8 @@ TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
                       .rows = letters.size(),
                       .threads = threads};
       Text found{};
-      collective::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
-                                        reinterpret_cast<std::byte*>(&found));
+      session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
+                                     reinterpret_cast<std::byte*>(&found));
       EXPECT_EQ(std::string(found.data()), all) << threads << " threads";
     }
   }
@@ -55,10 +55,10 @@ TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
 /// Counts that no count can hold are refused, the last that can be is not.
 TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
   constexpr Count most = arithmetic::unknown_count - 1;
-  EXPECT_EQ(collective::sum_of_rows(most - 5, 5), most);
-  EXPECT_THROW(collective::sum_of_rows(most - 5, 6), Failure);
-  EXPECT_THROW(collective::sum_of_rows(0, arithmetic::unknown_count), Failure);
-  EXPECT_THROW(collective::sum_of_rows(most, most), Failure);
+  EXPECT_EQ(agreement::sum_of_rows(most - 5, 5), most);
+  EXPECT_THROW(agreement::sum_of_rows(most - 5, 6), Failure);
+  EXPECT_THROW(agreement::sum_of_rows(0, arithmetic::unknown_count), Failure);
+  EXPECT_THROW(agreement::sum_of_rows(most, most), Failure);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void expect_runs(const Job<T>& job, const Deal& deal, const std::vector<Call>& c
     }
     const auto place = [&](std::size_t i) { return way == Way::in_place ? memory[i].data() : results[i].data(); };
     for (std::size_t i = 0; i < memory.size(); ++i) {
-      const collective::Data data{.first = memory[i].data(), .result = place(i)};
+      const agreement::Data data{.first = memory[i].data(), .result = place(i)};
       plans.plan(static_cast<Rank>(i)).start(std::span(&data, 1), way != Way::starting);
     }
     ASSERT_TRUE(finish(ranks, {&plans}, 40)) << "deadlock";
@@ -188,10 +188,10 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .layout = LayoutKind::row_a_rank,
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
-    collective::ThreadTeam team;
-    collective::Rows rows(agreed.members[0], collective::operator_of(call), 0, 1, collective::Segmentation(columns, 1),
-                          team, true);
-    collective::Payload& payload = rows;
+    execution::ThreadTeam team;
+    execution::Rows rows(agreed.members[0], agreement::operator_of(call), 0, 1, agreement::Segmentation(columns, 1),
+                         team, true);
+    execution::Payload& payload = rows;
     EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;
     for (const int before : {0x00, 0xFF}) {
@@ -233,7 +233,7 @@ TEST(WideRowsOfFailingOperators, LeaveTheResultAlone) {
       fails = failing;
       std::vector<Result> results(4, Result(job.columns * sizeof(Matrix)));
       for (std::size_t i = 0; i < 4; ++i) {
-        const collective::Data data{.first = memory[i].data(), .result = results[i].data()};
+        const agreement::Data data{.first = memory[i].data(), .result = results[i].data()};
         plans.plan(static_cast<Rank>(i)).start(std::span(&data, 1), true);
       }
       ASSERT_TRUE(finish(ranks, {&plans}, 40));

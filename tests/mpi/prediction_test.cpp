@@ -1,6 +1,6 @@
 // What a plan counts over real ranks is what was predicted: messages, rounds and bytes, for every schedule, collective,
 // distribution and method whose sizes follow from the rows.
-#include "collective/prediction.hpp"
+#include "prediction/prediction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,9 @@
 namespace steadfold::tests {
 namespace {
 
-using collective::Prediction;
 using order::Count;
 using order::Distribution;
+using prediction::Prediction;
 
 struct Counted {
   std::uint64_t messages = 0;
@@ -55,26 +55,26 @@ Counted counted(const std::vector<Count>& counts, sf::Options options) {
   return {sums[0], rounds, sums[1]};
 }
 
-Prediction predicted(const std::string& schedule, collective::Method method, order::Rank root,
+Prediction predicted(const std::string& schedule, agreement::Method method, order::Rank root,
                      const std::vector<Count>& counts) {
-  const collective::Call call{.method = method, .root = root};
+  const agreement::Call call{.method = method, .root = root};
   const auto topology = transport::make_topology("flat", {}, static_cast<order::Rank>(counts.size()));
-  return collective::predict({.description = describe(call), .schedule = schedule::parse(schedule), .counts = counts},
+  return prediction::predict({.description = describe(call), .schedule = schedule::parse(schedule), .counts = counts},
                              *topology);
 }
 
 /// How many were compared: none where the schedule does not serve the call.
-int expect_prediction(const std::string& schedule, collective::Method method, order::Rank root,
+int expect_prediction(const std::string& schedule, agreement::Method method, order::Rank root,
                       const std::vector<Count>& counts) {
   const schedule::Row& row = *schedule::parse(schedule).row;
-  const auto asked = root == collective::all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  const auto asked = root == agreement::all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
   if (row.messages == nullptr ||
       schedule::refusal(row, asked, std::max(root, 0), name_of(method), schedule::Operator::commutative)) {
     return 0;
   }
-  sf::Options options{.method = method == collective::Method::tree ? sf::tree() : sf::plain()};
+  sf::Options options{.method = method == agreement::Method::tree ? sf::tree() : sf::plain()};
   options.schedule = schedule;
-  if (root != collective::all_ranks) options.root = root;
+  if (root != agreement::all_ranks) options.root = root;
   const Counted real = counted(counts, options);
   const Prediction found = predicted(schedule, method, root, counts);
   const auto where = testing::Message() << schedule << " " << name_of(method) << ", root " << root << ", first count "
@@ -100,8 +100,8 @@ TEST(Prediction, IsWhatRealRanksCount) {
   for (const schedule::Row& row : schedule::registry()) {
     for (const std::string& schedule : names_of(row)) {
       for (const auto& counts : all_counts(size_of_world())) {
-        for (const auto method : {collective::Method::tree, collective::Method::plain}) {
-          for (const order::Rank root : {collective::all_ranks, 0, size_of_world() - 1}) {
+        for (const auto method : {agreement::Method::tree, agreement::Method::plain}) {
+          for (const order::Rank root : {agreement::all_ranks, 0, size_of_world() - 1}) {
             compared += expect_prediction(schedule, method, root, counts);
           }
         }

@@ -3,16 +3,16 @@
 #include <cstdio>
 
 #include "capi/boundary.hpp"
-#include "collective/group.hpp"
 #include "driver.hpp"
 #include "fiber_transport.hpp"
 #include "runner.hpp"
+#include "session/group.hpp"
 #include "watchdog.hpp"
 
 namespace steadfold::soak {
 
 struct Library::Plan {
-  std::unique_ptr<collective::Plan> plan;
+  std::unique_ptr<execution::Plan> plan;
 };
 
 namespace {
@@ -32,8 +32,8 @@ class GroupLibrary final : public Library {
   }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
-      std::vector<collective::Call> translated;
-      std::optional<collective::Failure> failure;
+      std::vector<agreement::Call> translated;
+      std::optional<agreement::Failure> failure;
       for (std::size_t i = 0; i < count; ++i) {
         const auto each = capi::translated(calls == nullptr ? nullptr : calls + i);
         translated.push_back(each.call);
@@ -74,21 +74,21 @@ class GroupLibrary final : public Library {
   void pause() override { fibers_.wait(); }
 
  private:
-  static collective::Data data_of(const Data& data) {
+  static agreement::Data data_of(const Data& data) {
     return {.first = capi::bytes(data.first), .second = capi::bytes(data.second), .result = capi::bytes(data.result)};
   }
-  std::span<const collective::Data> data_of(const Data* data, std::size_t count) {
+  std::span<const agreement::Data> data_of(const Data* data, std::size_t count) {
     given_.clear();
     for (std::size_t i = 0; i < count; ++i) given_.push_back(data_of(data[i]));
     return given_;
   }
   static void require_success(Status status) {
-    if (status != Status::ok) throw collective::Failure(status, collective::text_of(status));
+    if (status != Status::ok) throw agreement::Failure(status, agreement::text_of(status));
   }
 
   std::vector<std::unique_ptr<Plan>> given_up_;
-  std::vector<collective::Data> given_;
-  collective::Group group_;
+  std::vector<agreement::Data> given_;
+  session::Group group_;
   Fibers& fibers_;
 };
 

@@ -13,8 +13,11 @@ SEES = {
     "arithmetic": {"kernels", "order"},
     "schedule": {"order"},
     "transport": {"order"},
-    "collective": {"arithmetic", "kernels", "schedule", "transport", "order"},
-    "capi": {"collective", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
+    "agreement": {"arithmetic", "kernels", "schedule", "transport", "order"},
+    "execution": {"agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "prediction": {"agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "session": {"execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
+    "capi": {"session", "execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
 }
 MPI_FILES = re.compile(r"(transport|capi)/mpi[^/]*$")  # the only files of src/ that may know MPI
 MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")

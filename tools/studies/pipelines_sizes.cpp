@@ -66,7 +66,7 @@ double published_seconds(const Vectors& vectors, const transport::LogGP& link) {
 std::optional<double> vectors_moved(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
   const double one = asked.link.per_byte * static_cast<double>(vectors.columns * vectors.element_bytes());
   if (vectors.columns < counts[std::size(counts) - 1] || one == 0) return std::nullopt;
-  collective::Scenario scenario = scenario_of(vectors, schedule, asked);
+  prediction::Scenario scenario = scenario_of(vectors, schedule, asked);
   scenario.seconds_per_operation = 0;
   return predicted_seconds(scenario, *transport::make_topology("flat", asked.link, ranks)) / one;
 }
@@ -109,8 +109,8 @@ Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& ask
 Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
   constexpr Count most_cells = 1'400'000;  // slots on all ranks together
   constexpr Count most_messages = 2'400'000;
-  const collective::Scenario scenario = scenario_of(vectors, schedule, asked);
-  schedule::Context context = collective::context_of(scenario.description, 0, vectors.ranks, scenario.segments);
+  const prediction::Scenario scenario = scenario_of(vectors, schedule, asked);
+  schedule::Context context = agreement::context_of(scenario.description, 0, vectors.ranks, scenario.segments);
   context.spec = &scenario.schedule;
   if (static_cast<Count>(vectors.ranks) * scenario.segments > most_cells ||
       scenario.schedule.row->messages(context) > most_messages)

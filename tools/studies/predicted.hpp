@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "collective/prediction.hpp"
+#include "prediction/prediction.hpp"
 #include "study.hpp"
 
 namespace steadfold::command::studies {
@@ -22,9 +22,9 @@ struct Vectors {
 };
 
 /// A schedule for vectors, with as many segments as its name says, or as the pipelining lemma gives for the link.
-collective::Scenario scenario_of(const Vectors& vectors, const std::string& schedule, const Asked& asked);
+prediction::Scenario scenario_of(const Vectors& vectors, const std::string& schedule, const Asked& asked);
 /// The time by simulation.
-double predicted_seconds(const collective::Scenario& scenario, transport::Topology& topology);
+double predicted_seconds(const prediction::Scenario& scenario, transport::Topology& topology);
 /// The time on a flat network by the registry's formulas; nothing if there are none.
 std::optional<double> modelled_seconds(const Vectors& vectors, const std::string& schedule, const Asked& asked);
 

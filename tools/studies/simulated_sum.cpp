@@ -1,14 +1,14 @@
 #include "simulated_sum.hpp"
 
 #include "../command.hpp"
-#include "collective/failure.hpp"
-#include "collective/plan.hpp"
+#include "agreement/failure.hpp"
+#include "execution/plan.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold::command::studies {
 namespace {
 
-using collective::Call;
+using agreement::Call;
 using order::Rank;
 using transport::SimulatedNetwork;
 
@@ -17,22 +17,22 @@ std::vector<Call> calls_for(const order::TwoShares& shares, const SimulatedSum& 
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
     calls.push_back({.method = asked.method,
                      .columns = asked.columns,
-                     .root = asked.rooted ? 0 : collective::all_ranks,
+                     .root = asked.rooted ? 0 : agreement::all_ranks,
                      .schedule = asked.schedule,
-                     .layout = collective::LayoutKind::rank_order,
+                     .layout = agreement::LayoutKind::rank_order,
                      .rows = shares.count(rank)});
   }
   return calls;
 }
 
-collective::Agreement agreed(const std::vector<Call>& calls) {
+agreement::Agreement agreed(const std::vector<Call>& calls) {
   std::vector<std::vector<std::byte>> proposals;
-  for (const Call& call : calls) proposals.push_back(collective::propose(std::span(&call, 1), 0, nullptr));
+  for (const Call& call : calls) proposals.push_back(agreement::propose(std::span(&call, 1), 0, nullptr));
   const std::vector<std::span<const std::byte>> all(proposals.begin(), proposals.end());
-  return collective::conclude(all, "");
+  return agreement::conclude(all, "");
 }
 
-using Plans = std::vector<std::unique_ptr<collective::Plan>>;
+using Plans = std::vector<std::unique_ptr<execution::Plan>>;
 
 /// Runs all plans to their end: a chain has few messages per rank, each there after a bounded number of tests.
 void drive(const Plans& plans) {
@@ -52,20 +52,20 @@ struct SimulatedJob::Ranks {
   order::TwoShares shares;
   order::Count columns;
   std::vector<Call> calls;
-  collective::Agreement agreement;
+  agreement::Agreement agreement;
   std::shared_ptr<SimulatedNetwork> network;
   Plans plans = {};
 };
 
 SimulatedJob::SimulatedJob(const order::TwoShares& shares, const SimulatedSum& asked) {
   std::vector<Call> calls = calls_for(shares, asked);
-  collective::Agreement agreement = agreed(calls);
+  agreement::Agreement agreement = agreed(calls);
   ranks_ = std::make_unique<Ranks>(Ranks{shares, asked.columns, std::move(calls), std::move(agreement),
                                          std::make_shared<SimulatedNetwork>(shares.rank_count(), asked.network)});
   for (Rank rank = 0; rank < shares.rank_count(); ++rank) {
     const std::shared_ptr<transport::Transport> own(ranks_->network, &ranks_->network->rank(rank));
     const Call& call = ranks_->calls[static_cast<std::size_t>(rank)];
-    ranks_->plans.push_back(std::make_unique<collective::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
+    ranks_->plans.push_back(std::make_unique<execution::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
   }
 }
 SimulatedJob::SimulatedJob(SimulatedJob&&) noexcept = default;
@@ -83,7 +83,7 @@ std::vector<double> SimulatedJob::run(std::span<const double> elements) {
   drive(ranks_->plans);
   const Status status = ranks_->plans.front()->status();
   if (status != Status::ok)
-    throw Failure("the simulated sum failed (" + collective::text_of(status) + "), report it with this command line",
+    throw Failure("the simulated sum failed (" + agreement::text_of(status) + "), report it with this command line",
                   check_failed);
   values.resize(columns);
   return values;

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "collective/call.hpp"
+#include "agreement/call.hpp"
 #include "order/starts.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold::command::studies {
 
 struct SimulatedSum {
-  collective::Method method = collective::Method::tree;
+  agreement::Method method = agreement::Method::tree;
   std::string schedule;
   bool rooted = false;  // to rank 0
   order::Count columns = 1;

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "../spread.hpp"
-#include "collective/choice.hpp"
-#include "collective/prediction.hpp"
+#include "agreement/choice.hpp"
 #include "order/distribution.hpp"
+#include "prediction/prediction.hpp"
 #include "thesis.hpp"
 
 namespace steadfold::command::studies::thesis {
@@ -41,16 +41,15 @@ std::vector<std::pair<std::string, Count>> sizes_for(int ranks, Count largest) {
   return sizes;
 }
 
-collective::Scenario reduction(const std::string& schedule, std::vector<Count> counts) {
-  collective::Scenario scenario{
-      .description = describe(collective::Call{.method = collective::Method::tree, .root = 0}),
-      .schedule = {},
-      .counts = std::move(counts)};
-  scenario.schedule = collective::checked_schedule(schedule, std::span(&scenario.description, 1));
+prediction::Scenario reduction(const std::string& schedule, std::vector<Count> counts) {
+  prediction::Scenario scenario{.description = describe(agreement::Call{.method = agreement::Method::tree, .root = 0}),
+                                .schedule = {},
+                                .counts = std::move(counts)};
+  scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
   return scenario;
 }
 
-collective::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
+prediction::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
   const auto topology = transport::make_topology("flat", {}, static_cast<int>(counts.size()));
   return predict(reduction(schedule, counts), *topology);
 }
@@ -69,7 +68,7 @@ Json row_for(const std::string& data_set, Count elements, int ranks, const std::
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(counts), elements);
   const Count most = *std::ranges::max_element(counts);
   const Published* const theirs = published_for(distribution, elements, ranks);
-  const collective::Prediction tree = prediction_of("binomial", counts);
+  const prediction::Prediction tree = prediction_of("binomial", counts);
   return {{"part", "nodes"},
           {"data_set", data_set},
           {"elements", elements},

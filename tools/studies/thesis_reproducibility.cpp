@@ -21,7 +21,7 @@
 namespace steadfold::command::studies::thesis {
 namespace {
 
-using collective::Method;
+using agreement::Method;
 
 /// The difference between the largest and the smallest sum by std::accumulate and MPI_Allreduce.
 struct Published {

@@ -1,0 +1,240 @@
+#include "agreement/agreement.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include "agreement/choice.hpp"
+#include "agreement/segmentation.hpp"
+
+namespace steadfold::agreement {
+namespace {
+
+/// The fixed parts of a proposal: what opens it, its texts behind, and what opens each call, its intervals behind.
+struct Head {
+  Status status = Status::ok;
+  std::uint32_t reserved = 0;
+  std::uint64_t text_bytes = 0;
+  std::uint64_t schedule_bytes = 0;
+  std::uint64_t call_count = 0;
+};
+struct CallHead {
+  Description description;
+  std::uint64_t rows = 0;
+  std::uint64_t block = 0;  // of this rank, in columns
+  std::uint64_t interval_count = 0;
+};
+
+struct ProposedCall {
+  Description description;
+  Count rows = 0;
+  Count block = 0;
+  std::vector<order::Interval> intervals;
+};
+struct Proposal {
+  Status status = Status::ok;
+  std::string text;
+  std::string schedule;
+  std::vector<ProposedCall> calls;
+};
+
+void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
+  if (bytes == 0) return;
+  out.resize(out.size() + bytes);
+  std::memcpy(out.data() + out.size() - bytes, data, bytes);
+}
+
+/// Takes a proposal apart from front to back.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
+
+  template <class T>
+  T take() {
+    T value;
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+  std::string text(std::size_t bytes) {
+    std::string text(reinterpret_cast<const char*>(at_), bytes);
+    at_ += bytes;
+    return text;
+  }
+
+ private:
+  const std::byte* at_;
+};
+
+Proposal read(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  const auto head = reader.take<Head>();
+  Proposal proposal{.status = head.status};
+  proposal.text = reader.text(head.text_bytes);
+  proposal.schedule = reader.text(head.schedule_bytes);
+  for (std::uint64_t i = 0; i < head.call_count; ++i) {
+    const auto call_head = reader.take<CallHead>();
+    ProposedCall call{.description = call_head.description, .rows = call_head.rows, .block = call_head.block};
+    call.intervals.reserve(call_head.interval_count);
+    for (std::uint64_t k = 0; k < call_head.interval_count; ++k)
+      call.intervals.push_back(reader.take<order::Interval>());
+    proposal.calls.push_back(std::move(call));
+  }
+  return proposal;
+}
+
+void require_no_failure(const std::vector<Proposal>& proposals) {
+  for (std::size_t rank = 0; rank < proposals.size(); ++rank) {
+    const Proposal& p = proposals[rank];
+    if (p.status == Status::ok) continue;
+    const std::string where = proposals.size() > 1 ? "rank " + std::to_string(rank) + ": " : "";
+    throw Failure(p.status, where + p.text);
+  }
+}
+
+/// What tells two ranks' calls apart; nothing when they are the same.
+std::optional<std::string> difference(const Proposal& first, const Proposal& mine) {
+  const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
+  if (mine.schedule != first.schedule) return "schedule " + name(first.schedule) + " against " + name(mine.schedule);
+  if (mine.calls.size() != first.calls.size())
+    return "bundles of " + std::to_string(first.calls.size()) + " against " + std::to_string(mine.calls.size()) +
+           " calls";
+  for (std::size_t i = 0; i < mine.calls.size(); ++i) {
+    if (mine.calls[i].description == first.calls[i].description) continue;
+    return in_bundle(i, mine.calls.size()) + difference(first.calls[i].description, mine.calls[i].description);
+  }
+  return std::nullopt;
+}
+
+void require_same_calls(const std::vector<Proposal>& proposals) {
+  for (std::size_t rank = 1; rank < proposals.size(); ++rank) {
+    if (const auto differing = difference(proposals[0], proposals[rank]))
+      throw Failure(Status::mismatch, "the ranks made different calls (rank 0 and rank " + std::to_string(rank) + ": " +
+                                          *differing + "), make the same call on every rank");
+  }
+}
+
+order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
+  if (static_cast<LayoutKind>(proposals[0].calls[call].description.layout) == LayoutKind::intervals) {
+    std::vector<std::vector<order::Interval>> lists;
+    lists.reserve(proposals.size());
+    for (Proposal& p : proposals) lists.push_back(std::move(p.calls[call].intervals));
+    return order::Layout::lists(lists);
+  }
+  std::vector<Count> counts;
+  counts.reserve(proposals.size());
+  Count total = 0;
+  for (const Proposal& p : proposals) {
+    counts.push_back(p.calls[call].rows);
+    total = sum_of_rows(total, p.calls[call].rows);
+  }
+  return order::Layout::contiguous(counts);
+}
+
+Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::vector<Member>& others) {
+  const Description description = proposals[0].calls[call].description;
+  auto layout = std::make_shared<const order::Layout>(layout_of(proposals, call));
+  require_whole(*layout, description.element_count, in_bundle(call, proposals[0].calls.size()));
+  for (const Member& other : others) {
+    if (*other.layout == *layout) layout = other.layout;
+  }
+  const Count element_count = layout->element_count();
+  Member member{.description = description,
+                .digest = digest_of(description),
+                .layout = std::move(layout),
+                .element_count = element_count};
+  if (static_cast<ResultPart>(description.result_part) == ResultPart::block)
+    for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
+  return member;
+}
+
+void require_served(const Agreement& agreed) {
+  std::vector<const order::Layout*> layouts;
+  layouts.reserve(agreed.members.size());
+  for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
+  if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
+  if (!context_of(agreed, 0, 1, 1).is_scan()) return;
+  for (const order::Layout* const layout : layouts) {
+    if (!layout->in_rank_order())
+      throw Failure(Status::unsupported,
+                    "a scan of this layout (what stands before a rank follows the ranks), give "
+                    "every rank the elements behind those of the rank before it");
+  }
+}
+
+}  // namespace
+
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept {
+  const Member& first = agreed.members.front();
+  schedule::Context context = context_of(first.description, rank, rank_count, segments);
+  context.layout = first.layout.get();
+  context.spec = &agreed.schedule;
+  return context;
+}
+
+void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
+  if (const auto fault = layout.fault())
+    throw Failure(fault->status,
+                  where + "the layout is not whole (" + fault->text + "), list every element of 0..N-1 exactly once");
+  const Count found = layout.element_count();
+  if (element_count == arithmetic::unknown_count || element_count == found) return;
+  throw Failure(found < element_count ? Status::gap : Status::overlap,
+                where + std::to_string(found) + " elements in place of " + std::to_string(element_count) +
+                    " (the layout's element count), make them equal");
+}
+
+Count sum_of_rows(Count some, Count more) {
+  if (more >= arithmetic::unknown_count - some)
+    throw Failure(Status::invalid_argument,
+                  "more rows than can be counted (the ranks bring 2^64 or more), check the rows of every rank");
+  return some + more;
+}
+
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure) {
+  const std::string text = failure == nullptr ? "" : failure->what();
+  const std::string_view schedule = calls.empty() ? std::string_view() : asked_schedule(calls.front());
+  const Head head{.status = failure == nullptr ? Status::ok : failure->status(),
+                  .text_bytes = text.size(),
+                  .schedule_bytes = schedule.size(),
+                  .call_count = calls.size()};
+  std::vector<std::byte> bytes;
+  append(bytes, &head, sizeof head);
+  append(bytes, text.data(), text.size());
+  append(bytes, schedule.data(), schedule.size());
+  for (const Call& call : calls) {
+    const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
+    const bool has_block = call.result_part == ResultPart::block && failure == nullptr;
+    const CallHead call_head{.description = describe(call),
+                             .rows = call.rows,
+                             .block = has_block ? call.blocks[static_cast<std::size_t>(rank)] : 0,
+                             .interval_count = listed ? call.intervals.size() : 0};
+    append(bytes, &call_head, sizeof call_head);
+    if (listed) append(bytes, call.intervals.data(), call.intervals.size_bytes());
+  }
+  return bytes;
+}
+
+Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
+                   std::span<const schedule::Row> rows) {
+  std::vector<Proposal> all;
+  all.reserve(proposals.size());
+  for (const auto bytes : proposals) all.push_back(read(bytes));
+  require_no_failure(all);
+  require_same_calls(all);
+
+  Agreement agreed;
+  std::vector<Description> descriptions;
+  for (std::size_t call = 0; call < all[0].calls.size(); ++call) {
+    agreed.members.push_back(member_of(all, call, agreed.members));
+    descriptions.push_back(agreed.members.back().description);
+  }
+  agreed.digest = digest_of(descriptions);
+  agreed.schedule_text = all[0].schedule;
+  if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
+  agreed.schedule_text =
+      chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
+  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows);
+  require_served(agreed);
+  return agreed;
+}
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,58 @@
+// What all ranks agree on before a plan exists: the same calls, layouts without faults, one schedule.
+// Rank order: not concerned. Cost: one exchange of about 200 bytes a call and 16 an interval, a rank. Source: ours.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agreement/call.hpp"
+#include "agreement/failure.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::agreement {
+
+/// One reduction of a plan, the same on all ranks.
+struct Member {
+  Description description;
+  std::uint64_t digest = 0;
+  std::shared_ptr<const order::Layout> layout;  // members with equal ones share it
+  Count element_count = 0;                      // unknown_count where only the partials know
+  std::vector<Count> blocks = {};               // of reduce_scatter: columns of every rank
+
+  bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
+};
+
+/// The same on all ranks.
+struct Agreement {
+  std::vector<Member> members;  // one, or those of a bundle; of one root
+  std::uint64_t digest = 0;     // of them all
+  schedule::Spec schedule;
+  std::string schedule_text;
+
+  Rank root() const noexcept { return root_of(members.front().description); }
+  schedule::Collective collective() const noexcept { return collective_of(members.front().description); }
+};
+
+/// What a schedule makes a rank's steps of. `agreed` must outlive it.
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept;
+
+/// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);
+
+/// Throws Failure unless the layout has every element of 0..N-1 once, as many as `element_count` says (unknown_count:
+/// any number). `where` opens its text.
+void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
+
+/// The two together. Throws Failure where no count can hold them.
+Count sum_of_rows(Count some, Count more);
+
+/// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
+/// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
+/// what is wrong with a layout or the schedule, which is one of `rows`.
+Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
+                   std::span<const schedule::Row> rows = schedule::registry());
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,447 @@
+#include "agreement/call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "agreement/guarantees.hpp"
+#include "arithmetic/binned.hpp"
+#include "arithmetic/bins.hpp"
+#include "arithmetic/converted.hpp"
+#include "arithmetic/exact.hpp"
+#include "arithmetic/location.hpp"
+#include "arithmetic/masked.hpp"
+#include "arithmetic/plain.hpp"
+#include "arithmetic/tree.hpp"
+#include "kernels/target.hpp"
+
+namespace steadfold::agreement {
+
+namespace {
+
+using arithmetic::Operation;
+using arithmetic::Type;
+
+bool is_floating(Type type) { return type == Type::f64 || type == Type::f32; }
+
+/// One round of a multiply-xor-shift mix: every bit of the input reaches every bit of the result.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+/// The built-in operator that a reduction combines with.
+Operation base(Operation operation) {
+  switch (operation) {
+    case Operation::dot:
+    case Operation::norm2:
+    case Operation::mean:
+    case Operation::abs_sum:
+    case Operation::sum_squares:
+    case Operation::masked_sum: return Operation::sum;
+    case Operation::min_location: return Operation::min;
+    case Operation::max_location: return Operation::max;
+    default: return operation;
+  }
+}
+
+/// Offered by `exact` and `binned` alone: more bits than the elements have must be kept until the end.
+bool is_rounded_once(Operation operation) {
+  return operation == Operation::dot || operation == Operation::mean || arithmetic::squares(operation);
+}
+
+/// Whether the method keeps all bits until the end.
+bool rounds_once(Method method) { return method == Method::exact || method == Method::binned; }
+
+/// What a call's elements are combined as.
+Type combined_type(Operation operation, Type type, Type result, Method method) {
+  const auto conversion = arithmetic::conversion(operation, type, result, rounds_once(method));
+  return conversion ? conversion->type : type;
+}
+
+/// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
+Method resolved_method(const Call& call) {
+  if (call.method != Method::automatic) return call.method;
+  if (call.operation == Operation::user) return Method::tree;
+  if (is_rounded_once(call.operation)) return Method::exact;
+  if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
+  const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
+  if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
+  const bool is_distributed = call.layout != LayoutKind::row_a_rank;
+  if (call.operation == Operation::masked_sum) return Method::exact;
+  if (base(call.operation) == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
+  return Method::tree;
+}
+
+std::string_view layout_name(LayoutKind kind) {
+  static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "a row a rank"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of_collective(ResultPart part) {
+  static constexpr std::array<std::string_view, 4> names = {"reduction", "reduce_scatter", "scan", "exscan"};
+  return names[static_cast<std::size_t>(part)];
+}
+
+std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
+
+std::string text_of_count(std::uint64_t count) {
+  return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
+}
+
+std::string text_of_root(Rank rank) { return rank == all_ranks ? "none" : std::to_string(rank); }
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
+
+/// A forced instruction set that is not there is an error, never a silent fallback.
+void require_target() {
+  if (kernels::forced_is_available()) return;
+  std::string names;
+  for (const kernels::Target target : kernels::available())
+    names += (names.empty() ? "" : ", ") + std::string(kernels::name_of(target));
+  refuse("unknown target '" + std::string(kernels::forced()) +
+         "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), take one of " +
+         names + ", or leave it unset");
+}
+
+}  // namespace
+
+std::string_view name_of(Method method) noexcept {
+  static constexpr std::array<std::string_view, 5> names = {"automatic", "tree", "exact", "plain", "binned"};
+  return names[static_cast<std::size_t>(method)];
+}
+
+Description describe(const Call& call) noexcept {
+  const bool is_user = call.operation == Operation::user;
+  Description d;
+  d.operation = static_cast<std::uint64_t>(call.operation);
+  d.type = static_cast<std::uint64_t>(call.type);
+  d.result_type = static_cast<std::uint64_t>(call.result_type);
+  d.method = static_cast<std::uint64_t>(resolved_method(call));
+  d.layout = static_cast<std::uint64_t>(call.layout);
+  d.root = static_cast<std::uint32_t>(call.root);
+  d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  d.result_part = static_cast<std::uint64_t>(call.result_part);
+  for (const Count block : call.blocks) d.blocks = mix(d.blocks, block + 1);
+  d.columns = call.columns;
+  d.element_count = call.element_count;
+  d.operator_name = is_user ? hash_of(call.operator_name) : 0;
+  d.schedule = hash_of(asked_schedule(call));
+  d.commutes = !is_user || call.user.commutative ? 1 : 0;
+  d.may_fail = is_user && call.user_may_fail ? 1 : 0;
+  if (call.method == Method::binned) {
+    d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
+    d.sweep = static_cast<std::uint64_t>(call.sweep);
+  }
+  return d;
+}
+
+std::uint64_t digest_of(const Description& description) noexcept {
+  std::array<std::uint64_t, sizeof(Description) / 8> words;
+  std::memcpy(words.data(), &description, sizeof description);
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : words) hash = mix(hash, word);
+  return hash;
+}
+
+std::uint64_t digest_of(std::span<const Description> calls) noexcept {
+  std::uint64_t hash = digest_of(calls.front());
+  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));  // their order counts
+  return hash;
+}
+
+std::string difference(const Description& mine, const Description& other) {
+  const auto differ = [](std::string_view what, std::string_view a, std::string_view b) {
+    return std::string(what) + " " + std::string(a) + " against " + std::string(b);
+  };
+  using arithmetic::name_of;
+  if (mine.operation != other.operation)
+    return differ("operator", name_of(static_cast<Operation>(mine.operation)),
+                  name_of(static_cast<Operation>(other.operation)));
+  if (mine.type != other.type)
+    return differ("type", name_of(static_cast<Type>(mine.type)), name_of(static_cast<Type>(other.type)));
+  if (mine.result_type != other.result_type)
+    return differ("result type", name_of(static_cast<Type>(mine.result_type)),
+                  name_of(static_cast<Type>(other.result_type)));
+  if (mine.method != other.method)
+    return differ("method", agreement::name_of(static_cast<Method>(mine.method)),
+                  agreement::name_of(static_cast<Method>(other.method)));
+  if (mine.bin_count != other.bin_count)
+    return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
+  if (mine.sweep != other.sweep)
+    return differ("sweep", sweep_name(static_cast<Sweep>(mine.sweep)), sweep_name(static_cast<Sweep>(other.sweep)));
+  if (mine.layout != other.layout)
+    return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
+                  layout_name(static_cast<LayoutKind>(other.layout)));
+  if (mine.result_part != other.result_part)
+    return differ("collective", name_of_collective(static_cast<ResultPart>(mine.result_part)),
+                  name_of_collective(static_cast<ResultPart>(other.result_part)));
+  if (mine.root != other.root) return differ("root", text_of_root(root_of(mine)), text_of_root(root_of(other)));
+  if (mine.columns != other.columns)
+    return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
+  if (mine.blocks != other.blocks) return "different blocks of columns";
+  if (mine.element_bytes != other.element_bytes)
+    return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
+  if (mine.element_count != other.element_count)
+    return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
+  if (mine.operator_name != other.operator_name) return "operators of different names or types";
+  if (mine.commutes != other.commutes) return "one operator commutative, the other not";
+  if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
+  return "no difference";
+}
+
+namespace {
+
+/// What ranks are to get, by itself.
+void validate_share(const Call& call, Rank rank_count) {
+  if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
+    refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of them, or -1 for all");
+  if (call.result_part == ResultPart::all) return;
+  const std::string name(name_of_collective(call.result_part));
+  if (call.root != all_ranks)
+    refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
+  if (call.result_part != ResultPart::block && call.method == Method::binned && call.sweep == Sweep::double_sweep)
+    refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
+           "single sweep");
+  if (call.result_part != ResultPart::block) return;
+  Count sum = 0;
+  for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
+  if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
+    refuse(std::string("blocks of ") + (sum > call.columns ? "more than " : "") +
+           std::to_string(std::min(sum, call.columns)) + " columns for " + std::to_string(call.blocks.size()) +
+           " ranks (rows have " + std::to_string(call.columns) + " columns and there are " +
+           std::to_string(rank_count) + " ranks), deal every column to one rank");
+}
+
+}  // namespace
+
+void validate(const Call& call, Rank rank_count) {
+  require_target();
+  const bool is_user = call.operation == Operation::user;
+  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::masked_sum))
+    refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
+           " is unknown (it is no sf_operation), give one of those");
+  if (call.columns == 0 && call.layout != LayoutKind::row_a_rank)
+    refuse("0 columns (a row has at least one element), give the length of a row");
+  if (is_user != (call.type == Type::bytes))
+    refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
+           std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
+  if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
+  if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
+  const Bytes element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  const Count columns = std::max(call.columns, Count{1});
+  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / columns)
+    refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
+           " bytes (no memory holds as much), check columns and element_bytes");
+  if (call.rows > most_rows(columns * element_bytes))
+    refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
+           " bytes (no memory holds as much), check rows, columns and element_bytes");
+  validate_share(call, rank_count);
+  if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
+    refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.threads < 1 || call.threads > most_threads)
+    refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
+           std::to_string(most_threads));
+  if (call.method == Method::binned && call.bin_count != 0 &&
+      (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
+    refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
+  require_kept(call);
+  if (call.layout != LayoutKind::intervals) return;
+  Count listed = 0;
+  for (const auto interval : call.intervals) {
+    if (interval.begin > interval.end)
+      refuse("interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) +
+             ") ends before it begins (they are half-open), give begin <= end");
+    if (interval.size() > most_rows(1) - listed)
+      refuse("intervals of " + std::to_string(most_rows(1)) +
+             " rows or more (no rank has as many), check begin and end");
+    listed += interval.size();
+  }
+  if (listed != call.rows)
+    refuse(std::to_string(call.rows) + " rows for intervals of " + std::to_string(listed) +
+           " (this rank's layout and data differ in size), make them equal");
+}
+
+Missing missing(Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept {
+  const bool is_read = rows > 0 && columns > 0;
+  if (is_read && data.first == nullptr) return Missing::first;
+  if (is_read && arithmetic::has_second(operation) && data.second == nullptr) return Missing::second;
+  return is_due && data.result == nullptr ? Missing::result : Missing::nothing;
+}
+
+Failure failure_of(Missing missing, Operation operation, Count rows) {
+  const std::string to_be_read = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " to be read";
+  const bool is_dot = operation == Operation::dot;
+  const auto null = [](const std::string& text) { return Failure(Status::invalid_argument, text); };
+  if (missing == Missing::result)
+    return null(
+        "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
+        "give an address");
+  if (is_dot)
+    return null(std::string("the ") + (missing == Missing::first ? "first" : "second") +
+                " factor of a dot product is null (it is missing or of another size; " + to_be_read +
+                "), give two vectors of the same size");
+  if (missing == Missing::second)
+    return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +
+                "), give a byte for every row");
+  return null("the data are null (" + to_be_read + "), give their address");
+}
+
+bool order_free(const Description& description) noexcept {
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto type = static_cast<Type>(description.type);
+  const Type combined = combined_type(operation, type, static_cast<Type>(description.result_type), Method::plain);
+  return operation != Operation::user && arithmetic::built_in(base(operation), combined).order_free;
+}
+
+bool needs_indices(const Description& description) noexcept {
+  return static_cast<Method>(description.method) == Method::tree ||
+         arithmetic::is_location(static_cast<Operation>(description.operation));
+}
+
+const arithmetic::Operator& operator_of(const Call& call) noexcept {
+  if (call.operation == Operation::user) return call.user;
+  return arithmetic::built_in(base(call.operation),
+                              combined_type(call.operation, call.type, call.result_type, resolved_method(call)));
+}
+
+namespace {
+
+/// Of elements that are combined as they are, all of them.
+std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
+                                                      Count columns) {
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto type = static_cast<Type>(description.type);
+  const auto result = static_cast<Type>(description.result_type);
+  const auto method = static_cast<Method>(description.method);
+  const auto unsupported = [&](const std::string& why) {
+    const std::string of_type = operation == Operation::user ? " operator" : " of " + std::string(name_of(type));
+    throw Failure(Status::unsupported, std::string(name_of(operation)) + of_type + " by method " +
+                                           std::string(name_of(method)) + " is not offered (" + why);
+  };
+  if (method == Method::exact || method == Method::binned) {
+    if (operation == Operation::user) unsupported("it adds numbers, in no order), take tree");
+    if (base(operation) != Operation::sum)
+      unsupported("only sums, mean, dot and norm2 are), leave the method to the library");
+    if (!is_floating(type) || !is_floating(result))
+      unsupported(is_rounded_once(operation) ? "it takes doubles, floats and what floats hold), convert the elements"
+                                             : "it takes doubles, floats and what floats hold), take plain or tree");
+  }
+  if (method == Method::binned)
+    return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count),
+                                   static_cast<Sweep>(description.sweep), columns);
+  if (method == Method::exact) {
+    using arithmetic::ExactOperation;
+    using arithmetic::ExactType;
+    const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
+                                 : operation == Operation::dot         ? ExactOperation::dot
+                                 : operation == Operation::norm2       ? ExactOperation::norm2
+                                 : operation == Operation::abs_sum     ? ExactOperation::abs_sum
+                                 : operation == Operation::sum_squares ? ExactOperation::sum_squares
+                                                                       : ExactOperation::sum;
+    return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
+                                  result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
+  }
+  if (operation == Operation::masked_sum && method == Method::tree)
+    unsupported("rows that the mask leaves out have no place in the tree), take exact or binned");
+  if (is_rounded_once(operation))
+    unsupported("it is rounded once, at the end, and " + std::string(name_of(method)) +
+                " rounds in every step), take exact or binned");
+  if (result != type)
+    unsupported("its result type " + std::string(name_of(result)) +
+                " does not hold every element), take exact or binned, or another result type");
+  if (op.apply == nullptr)
+    unsupported("there is no such operator on numbers of that type), see the types in docs/guarantees.md");
+  if (arithmetic::is_location(operation)) {
+    if (type > Type::u64) unsupported("locations are those of numbers of 32 or 64 bits), convert the elements");
+    if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
+    return arithmetic::make_location(operation, type, columns);
+  }
+  return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
+}
+
+/// Of elements that are converted first, where they must be.
+std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
+                                                        Count columns) {
+  const auto type = static_cast<Type>(description.type);
+  const auto operation = static_cast<Operation>(description.operation);
+  const auto method = static_cast<Method>(description.method);
+  if (operation == Operation::abs_sum && method == Method::exact && is_floating(type))  // has kernels of its own
+    return make_kind_of(description, op, columns);
+  const auto conversion =
+      arithmetic::conversion(operation, type, static_cast<Type>(description.result_type), rounds_once(method));
+  if (!conversion && operation == Operation::abs_sum)
+    throw Failure(Status::unsupported, "abs sum of " + std::string(arithmetic::name_of(type)) +
+                                           " is not offered (absolute values of reals of 64 bits at most are), take "
+                                           "double, float, bf16 or f16");
+  if (!conversion) return make_kind_of(description, op, columns);
+  Description converted = description;
+  converted.type = static_cast<std::uint64_t>(conversion->type);
+  converted.result_type = static_cast<std::uint64_t>(conversion->result);
+  return arithmetic::make_converted(make_kind_of(converted, op, columns * conversion->parts), *conversion, type,
+                                    columns);
+}
+
+}  // namespace
+
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns) {
+  auto kind = make_converted(description, op, columns);
+  if (static_cast<Operation>(description.operation) != Operation::masked_sum) return kind;
+  return arithmetic::make_masked(std::move(kind), columns * description.element_bytes);
+}
+
+Rank root_of(const Description& description) noexcept {
+  return static_cast<Rank>(static_cast<std::uint32_t>(description.root));
+}
+
+bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
+  if (description.columns == 0) return false;
+  switch (static_cast<ResultPart>(description.result_part)) {
+    case ResultPart::block: return blocks[static_cast<std::size_t>(rank)] > 0;
+    case ResultPart::prefix_before: return rank > 0;
+    default: return root_of(description) == all_ranks || root_of(description) == rank;
+  }
+}
+
+schedule::Collective collective_of(const Description& description) noexcept {
+  switch (static_cast<ResultPart>(description.result_part)) {
+    case ResultPart::block: return schedule::Collective::reduce_scatter;
+    case ResultPart::prefix: return schedule::Collective::scan;
+    case ResultPart::prefix_before: return schedule::Collective::exscan;
+    default: break;
+  }
+  return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+}
+
+ResultPart result_part_of(schedule::Collective collective) noexcept {
+  switch (collective) {
+    case schedule::Collective::reduce_scatter: return ResultPart::block;
+    case schedule::Collective::scan: return ResultPart::prefix;
+    case schedule::Collective::exscan: return ResultPart::prefix_before;
+    default: return ResultPart::all;
+  }
+}
+
+schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
+                             std::uint32_t segments) noexcept {
+  return {.rank = rank,
+          .rank_count = rank_count,
+          .root = std::max(root_of(description), 0),
+          .collective = collective_of(description),
+          .segments = segments};
+}
+
+schedule::Operator operator_kind(const Description& description) noexcept {
+  return description.commutes != 0 ? schedule::Operator::commutative : schedule::Operator::ordered;
+}
+
+}  // namespace steadfold::agreement

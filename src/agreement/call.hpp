@@ -1,0 +1,170 @@
+// One reduction as every rank asks for it: what is the same on all ranks, and what this rank brings.
+// Rank order: not concerned. Cost: describing a call is some 20 ns. Source: ours.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "agreement/failure.hpp"
+#include "arithmetic/operator.hpp"
+#include "arithmetic/partial.hpp"
+#include "order/interval.hpp"
+#include "order/layout.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::agreement {
+
+using order::Bytes;
+using order::Count;
+using order::Index;
+using order::Rank;
+
+/// The numbers are those of sf_method and sf_layout in steadfold.h.
+enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
+enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
+/// What of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of the
+/// ranks up to its own or below it. The numbers are those of sf_collective.
+enum class ResultPart : std::uint32_t { all, block, prefix, prefix_before };
+
+using arithmetic::Sweep;
+
+inline constexpr Rank all_ranks = -1;
+
+/// What a call's bits must not depend on, as bits; the numbers are those of sf_guarantee in steadfold.h.
+using Guarantees = std::uint32_t;
+namespace guarantee {
+inline constexpr Guarantees none = 0;
+inline constexpr Guarantees ranks = 1;
+inline constexpr Guarantees threads = 2;
+inline constexpr Guarantees layout = 4;
+inline constexpr Guarantees schedule = 8;
+inline constexpr Guarantees library = 16;
+inline constexpr Guarantees target = 32;
+inline constexpr Guarantees release = 64;
+inline constexpr Guarantees all = 127;
+}  // namespace guarantee
+
+inline constexpr std::uint32_t default_bin_count = 3;
+inline constexpr unsigned most_threads = 4096;  // that a rank may ask for
+
+std::string_view name_of(Method method) noexcept;
+
+struct Call {
+  arithmetic::Operation operation = arithmetic::Operation::sum;
+  Method method = Method::automatic;
+  arithmetic::Type type = arithmetic::Type::f64;
+  arithmetic::Type result_type = arithmetic::Type::f64;
+  Count columns = 1;
+  Rank root = all_ranks;
+  ResultPart result_part = ResultPart::all;
+  std::span<const Count> blocks = {};  // ResultPart::block: columns of every rank
+  std::string_view schedule = {};      // empty or auto: the library chooses
+  Count element_count = arithmetic::unknown_count;
+
+  arithmetic::Operator user;  // Operation::user
+  std::string_view operator_name;
+  bool user_may_fail = true;
+
+  LayoutKind layout = LayoutKind::anywhere;
+  Count rows = 0;  // of this rank
+  std::span<const order::Interval> intervals;
+
+  std::uint32_t bin_count = 0;  // Method::binned: 2 to 4, or 0 for default_bin_count
+  Sweep sweep = Sweep::single_sweep;
+
+  Guarantees require =
+      guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
+
+  unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
+};
+
+/// Where one call's rows are and where its result goes.
+struct Data {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;  // the other factors of a dot product, or a mask
+  std::byte* result = nullptr;
+};
+
+/// What must be equal on all ranks, as plain words to be compared, hashed and sent.
+struct Description {
+  std::uint64_t operation = 0;
+  std::uint64_t method = 0;  // resolved: never automatic
+  std::uint64_t type = 0;
+  std::uint64_t result_type = 0;
+  std::uint64_t layout = 0;
+  std::uint64_t root = 0;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t element_count = 0;
+  std::uint64_t operator_name = 0;  // a hash
+  std::uint64_t schedule = 0;       // a hash
+  std::uint64_t commutes = 0;
+  std::uint64_t may_fail = 0;
+  std::uint64_t bin_count = 0;  // resolved; 0 for other methods than binned
+  std::uint64_t sweep = 0;
+  std::uint64_t result_part = 0;
+  std::uint64_t blocks = 0;  // a hash
+
+  friend bool operator==(const Description&, const Description&) = default;
+};
+static_assert(sizeof(Description) == 17 * 8, "no padding: it is hashed and sent as bytes");
+
+/// The schedule that was asked for by name; empty where the choice is the library's.
+constexpr std::string_view asked_schedule(const Call& call) noexcept {
+  return call.schedule == "auto" ? std::string_view() : call.schedule;
+}
+
+/// Resolves what is automatic. The call need not be valid.
+Description describe(const Call& call) noexcept;
+std::uint64_t digest_of(const Description& description) noexcept;
+/// That of a bundle; of one call its own.
+std::uint64_t digest_of(std::span<const Description> calls) noexcept;
+
+/// The first field in which two calls differ, for people: "type f64 against f32". Schedules are not looked at.
+std::string difference(const Description& mine, const Description& other);
+
+/// Whether no order of combining changes a bit, whatever the method.
+bool order_free(const Description& description) noexcept;
+/// Whether it matters which row has which index.
+bool needs_indices(const Description& description) noexcept;
+
+/// How many rows of so many bytes a call may have: more than any memory holds.
+constexpr Count most_rows(Bytes row_bytes) noexcept {
+  return static_cast<Count>(std::numeric_limits<std::int64_t>::max()) / std::max<Bytes>(row_bytes, 1);
+}
+
+/// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
+void validate(const Call& call, Rank rank_count);
+
+/// What a call needs of a rank's memory and lacks.
+enum class Missing : std::uint8_t { nothing, first, second, result };
+/// `rows` are this rank's; `is_due`: it gets a result.
+Missing missing(arithmetic::Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept;
+/// Says so, for anything but nothing.
+Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows);
+
+/// The operator a call combines with.
+const arithmetic::Operator& operator_of(const Call& call) noexcept;
+
+/// How a call's rows are combined, `columns` of them. The operator must outlive the kind. Throws Failure where the
+/// method does not serve the operation or the type.
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns);
+
+/// The collective and the kind of operator, in the registry's words.
+schedule::Collective collective_of(const Description& description) noexcept;
+ResultPart result_part_of(schedule::Collective collective) noexcept;
+/// The root, or all_ranks.
+Rank root_of(const Description& description) noexcept;
+/// Whether this rank gets a result; `blocks` are those of the call.
+bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
+schedule::Operator operator_kind(const Description& description) noexcept;
+/// What a schedule makes a rank's steps of, layout and parameters left out.
+schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
+                             std::uint32_t segments) noexcept;
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,115 @@
+#include "agreement/choice.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "agreement/failure.hpp"
+#include "agreement/model.hpp"
+
+namespace steadfold::agreement {
+
+namespace {
+
+std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call) {
+  // What is called plain is as good as tree where no order can change a bit.
+  const auto method = static_cast<Method>(call.method);
+  const bool as_tree = method == Method::plain && order_free(call);
+  const Rank root = std::max(root_of(call), 0);
+  return schedule::refusal(spec, collective_of(call), root, name_of(as_tree ? Method::tree : method),
+                           operator_kind(call));
+}
+
+void require_served(const schedule::Spec& spec, const Description& call) {
+  if (const auto reason = refusal(spec, call)) throw Failure(Status::unsupported, *reason);
+}
+
+/// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
+std::string few_rounds_to_root(std::span<const Description> calls) {
+  const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
+    return static_cast<Method>(call.method) == Method::plain && call.commutes == 0;
+  });
+  return needs_order && calls.front().root != 0 ? "linear" : "binomial";
+}
+
+/// The least rounds: the choice where nothing else is cheaper by far.
+std::string by_rounds(std::span<const Description> calls) {
+  const schedule::Collective collective = collective_of(calls.front());
+  if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
+  return collective == schedule::Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
+}
+
+/// An operator of the call's for kinds that are asked for sizes only: of a user's nothing else is known here.
+arithmetic::Operator operator_for_sizes(const Description& call) {
+  const Call like{.operation = static_cast<arithmetic::Operation>(call.operation),
+                  .method = static_cast<Method>(call.method),
+                  .type = static_cast<arithmetic::Type>(call.type),
+                  .result_type = static_cast<arithmetic::Type>(call.result_type),
+                  .user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
+                           .element_bytes = call.element_bytes}};
+  return operator_of(like);
+}
+
+std::string by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link) {
+  constexpr double worthwhile = 0.9;  // of the time; models are not that exact
+  const arithmetic::Operator op = operator_for_sizes(call);
+  const auto kind = make_kind(call, op, call.columns);
+  schedule::Context context = context_of(call, 0, layout.rank_count(), 1);
+  context.layout = &layout;
+  const order::Layout* const layouts = &layout;
+  const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
+    if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
+    return modelled_seconds(spec, context, *kind, call.columns, link);
+  };
+  std::string best = by_rounds(std::span(&call, 1));
+  double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
+  for (const schedule::Row& row : schedule::registry()) {
+    const auto found = seconds({.row = &row, .name = std::string(row.name), .parameters = {}});
+    if (!found || *found >= least) continue;
+    best = row.name;
+    least = *found;
+  }
+  return best;
+}
+
+/// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else
+/// halves are scattered and gathered; in reduce only for powers of two, and never for operators of users in allreduce.
+/// Reduce_scatter by halves, long vectors each from all to all; scans by recursive doubling.
+std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
+  constexpr Bytes most_short = 2048;
+  constexpr Bytes most_halved = 524288;  // of reduce_scatter
+  const Description& call = calls.front();
+  const auto ranks = static_cast<Count>(rank_count);
+  const Count power = Count{1} << order::floor_log2(ranks);
+  const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
+  if (collective_of(call) == schedule::Collective::reduce)
+    return is_short || power != ranks ? few_rounds_to_root(calls) : "halving_doubling";
+  if (static_cast<ResultPart>(call.result_part) == ResultPart::block)
+    return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
+  if (static_cast<ResultPart>(call.result_part) != ResultPart::all) return "recursive_doubling";
+  const bool is_user = static_cast<arithmetic::Operation>(call.operation) == arithmetic::Operation::user;
+  return is_short || is_user ? "recursive_doubling" : "halving_doubling";
+}
+
+}  // namespace
+
+std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
+                            const transport::LogGP& link) {
+  if (asked == "mpich") return by_mpich(calls, layout.rank_count());
+  if (!asked.empty() && asked != "auto") return asked;
+  return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
+}
+
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
+                                std::span<const schedule::Row> rows) {
+  schedule::Spec spec;
+  try {
+    spec = schedule::parse(text, rows);
+  } catch (const std::invalid_argument& error) {
+    throw Failure(Status::invalid_argument, error.what());
+  }
+  for (const Description& call : calls) require_served(spec, call);
+  return spec;
+}
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,24 @@
+// Which schedule serves a call, and why one that was asked for does not.
+// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry). Source: ours; [S3]
+// sections III.A and III.B for MPICH's switch points.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "agreement/call.hpp"
+#include "transport/topology.hpp"
+
+namespace steadfold::agreement {
+
+/// What is asked for where no row of that name is: `auto` takes the row that the model finds cheapest on that link,
+/// `mpich` the one that MPICH would take, by size and powers of two. Other names stay what they are. Calls go together
+/// and share a root; `layout` is that of the first.
+std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
+                            const transport::LogGP& link);
+
+/// Parses a schedule's name and checks that it serves the calls. Throws Failure.
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
+                                std::span<const schedule::Row> rows = schedule::registry());
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,45 @@
+#include "agreement/first_sweep.hpp"
+
+#include <algorithm>
+
+namespace steadfold::agreement {
+namespace {
+
+constexpr std::string_view doubling = "recursive_doubling";
+
+int maximum(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  const auto* a = static_cast<const unsigned char*>(left);
+  const auto* b = static_cast<const unsigned char*>(right);
+  std::transform(a, a + count, b, static_cast<unsigned char*>(result), [](auto x, auto y) { return std::max(x, y); });
+  return 0;
+}
+
+}  // namespace
+
+Call first_sweep(Bytes bytes) noexcept {
+  return {.operation = arithmetic::Operation::user,
+          .method = Method::plain,
+          .type = arithmetic::Type::bytes,
+          .result_type = arithmetic::Type::bytes,
+          .columns = bytes,
+          .schedule = doubling,
+          .user = {.apply = maximum, .element_bytes = 1, .commutative = true, .order_free = true},
+          .user_may_fail = false,
+          .layout = LayoutKind::row_a_rank,
+          .rows = 1};
+}
+
+Agreement agreed_first_sweep(const Call& call, Rank rank_count) {
+  const Description description = describe(call);
+  const auto ranks = static_cast<Count>(rank_count);
+  const std::vector<Count> counts(ranks, 1);
+  return {.members = {{.description = description,
+                       .digest = digest_of(description),
+                       .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(counts)),
+                       .element_count = ranks}},
+          .digest = digest_of(description),
+          .schedule = schedule::parse(doubling),
+          .schedule_text = std::string(doubling)};
+}
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,69 @@
+#include "agreement/guarantees.hpp"
+
+#include <array>
+#include <string>
+
+#include "agreement/failure.hpp"
+
+namespace steadfold::agreement {
+namespace {
+
+struct Named {
+  Guarantees bit;
+  std::string_view name;
+  std::string_view meaning;
+};
+constexpr std::array<Named, 7> names = {{
+    {guarantee::ranks, "ranks", "the number of ranks"},
+    {guarantee::threads, "threads", "the number of threads"},
+    {guarantee::layout, "layout", "which rank holds which elements"},
+    {guarantee::schedule, "schedule", "the schedule"},
+    {guarantee::library, "library", "the MPI library"},
+    {guarantee::target, "target", "the instruction set"},
+    {guarantee::release, "release", "the release"},
+}};
+
+/// What to do about one that is not kept.
+std::string advice(Guarantees missing, const Description& description) {
+  if (static_cast<LayoutKind>(description.layout) == LayoutKind::row_a_rank)
+    return "reduce distributed elements instead of one vector a rank";
+  if (missing == guarantee::layout && needs_indices(description))
+    return "give a layout that tells the elements' indices";
+  return "take method tree or exact";
+}
+
+}  // namespace
+
+Guarantees kept(const Description& description) noexcept {
+  const auto kind = static_cast<LayoutKind>(description.layout);
+  const bool loose = static_cast<Method>(description.method) == Method::plain && !order_free(description);
+  Guarantees found = loose ? guarantee::target : guarantee::all;
+  // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
+  // rank.
+  const auto share = static_cast<ResultPart>(description.result_part);
+  const bool is_scan = share == ResultPart::prefix || share == ResultPart::prefix_before;
+  if (kind == LayoutKind::row_a_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
+  // Without an interval list the elements' indices follow from who holds them.
+  if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;
+  return found;
+}
+
+void require_kept(const Call& call) {
+  if (call.require == guarantee::none) return;
+  if ((call.require & ~guarantee::all) != 0)
+    throw Failure(Status::invalid_argument, "guarantees " + std::to_string(call.require) +
+                                                " are unknown (all of them are " + std::to_string(guarantee::all) +
+                                                "), combine those of sf_guarantee");
+  const Description description = describe(call);
+  const Guarantees missing = call.require & ~kept(description);
+  for (const Named& each : names) {
+    if ((missing & each.bit) == 0) continue;
+    throw Failure(Status::unsupported, "the bits depend on " + std::string(each.meaning) + " (" +
+                                           std::string(arithmetic::name_of(call.operation)) + " by method " +
+                                           std::string(name_of(static_cast<Method>(description.method))) +
+                                           " cannot keep '" + std::string(each.name) + "' in this layout), " +
+                                           advice(each.bit, description));
+  }
+}
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,67 @@
+// How a call's columns are cut into segments: by the schedule's parameters, or by the pipelining lemma; of
+// reduce_scatter every rank's block by itself.
+// Rank order: not concerned. Cost: O(1); a pure function of the call, so that all ranks agree. Source: the lemma of
+// [S1] section 2.5.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "schedule/registry.hpp"
+#include "transport/topology.hpp"
+
+namespace steadfold::agreement {
+
+using order::Bytes;
+using order::Count;
+
+/// What the library takes a network for where nobody says: that of predictions.
+inline constexpr transport::LogGP assumed_link{};
+
+/// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count.
+std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context, Count columns, Bytes column_bytes,
+                          const transport::LogGP& link = assumed_link);
+
+/// Which columns each segment has.
+class Segmentation {
+ public:
+  /// As many in each as can be.
+  Segmentation(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
+  /// Of reduce_scatter: every rank's columns by themselves, at most `most` in a segment (0: any number).
+  Segmentation(std::span<const Count> blocks, Count most);
+
+  std::uint32_t segments() const noexcept { return segments_; }
+  order::Interval columns(std::uint32_t segment) const noexcept {
+    if (!begins_.empty()) return {begins_[segment], begins_[segment + 1]};
+    return {columns_ * segment / segments_, columns_ * (segment + 1) / segments_};
+  }
+  /// As a context's.
+  std::span<const std::uint32_t> blocks() const noexcept { return blocks_; }
+  /// The segments that a rank may get: its block's, or all.
+  order::Interval segments_of(order::Rank rank) const noexcept {
+    if (blocks_.empty()) return {0, segments_};
+    const auto block = static_cast<std::size_t>(rank);
+    return {blocks_[block], blocks_[block + 1]};
+  }
+
+ private:
+  Count columns_ = 0;
+  std::uint32_t segments_ = 0;
+  std::vector<Count> begins_;          // of reduce_scatter, and the end
+  std::vector<std::uint32_t> blocks_;  // the first segment of every rank, and the end
+};
+
+/// That of a call; `blocks` are those of reduce_scatter.
+Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
+                             Bytes column_bytes, std::span<const Count> blocks,
+                             const transport::LogGP& link = assumed_link);
+
+/// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
+/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm.
+struct Pipeline {
+  double blocks = 1;
+  double seconds = 0;
+};
+Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::LogGP& link);
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,163 @@
+#include "execution/bundle.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "transport/packing.hpp"
+
+namespace steadfold::execution {
+
+using transport::on_boundary;
+
+namespace {
+
+constexpr std::uint32_t only_segment = 0;
+
+std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) noexcept {
+  std::uint64_t size = 0;
+  std::memcpy(&size, partial.data() + sizeof(Header) + member * sizeof size, sizeof size);
+  return size;
+}
+
+/// The members of a well-formed partial, one after the other.
+class Members {
+ public:
+  Members(std::span<const std::byte> partial, Bytes prefix) : partial_(partial), at_(prefix) {}
+  std::span<const std::byte> next() noexcept {
+    const Bytes size = size_at(partial_, next_++);
+    const auto member = partial_.subspan(at_, size);
+    at_ += on_boundary(size);
+    return member;
+  }
+
+ private:
+  std::span<const std::byte> partial_;
+  Bytes at_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+Bundle::Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest)
+    : members_(members), digest_(digest), value_at_{sizeof(Header)} {
+  for (const auto& each : members)
+    value_at_.push_back(value_at_.back() + on_boundary(each->value_capacity(only_segment)));
+}
+
+Bytes Bundle::prefix() const noexcept { return on_boundary(sizeof(Header) + members_.size() * sizeof(std::uint64_t)); }
+
+Bytes Bundle::partial_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
+  Bytes bytes = prefix();
+  for (const auto& each : members_) bytes += on_boundary(each->partial_capacity(covers, only_segment));
+  return bytes;
+}
+
+Bytes Bundle::working_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
+  Bytes bytes = prefix();
+  for (const auto& each : members_) bytes += on_boundary(each->working_capacity(covers, only_segment));
+  return bytes;
+}
+
+Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_at_.back(); }
+
+/// `write_member(i, room)` returns the size of member i's partial.
+template <class WriteMember>
+Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& write_member) const {
+  Bytes at = prefix();
+  if (out.size() >= at) std::memset(out.data() + sizeof header, 0, at - sizeof header);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (out.size() < at + sizeof(Header)) return arithmetic::write_failure(out, header, Status::transport_failed);
+    const std::uint64_t size = write_member(i, out.subspan(at));
+    std::memcpy(out.data() + sizeof header + i * sizeof size, &size, sizeof size);
+    header.status = worse(header.status, arithmetic::header_of(out.subspan(at, size)).status);
+    const Bytes next = std::min(at + on_boundary(size), out.size());
+    std::memset(out.data() + at + size, 0, next - at - size);
+    at = next;
+  }
+  arithmetic::set_header(out, header);
+  return at;
+}
+
+/// Whether all members lie within the bytes; a header alone is no bundle.
+bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
+  if (partial.size() < prefix()) return false;
+  Bytes left = partial.size() - prefix();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::uint64_t size = size_at(partial, i);
+    if (size > left) return false;
+    left -= std::min<Bytes>(on_boundary(size), left);
+  }
+  return true;
+}
+
+Partial Bundle::lift(std::uint32_t /*segment*/, const Covers& covers, std::span<std::byte> out) {
+  return out.first(write({.digest = digest_}, out, [&](std::size_t i, std::span<std::byte> room) {
+    return members_[i]->lift(only_segment, covers, room).head.size();
+  }));
+}
+
+Partial Bundle::merge(std::uint32_t /*segment*/, const Partial& left, const Partial& right, const Room& out) {
+  const Header header = arithmetic::merge_headers(left.head, right.head).header;
+  if (!well_formed(left.head) || !well_formed(right.head) || header.status == Status::mismatch)
+    return arithmetic::failed(out, header, worse(header.status, Status::transport_failed));
+  Members lefts(left.head, prefix());
+  Members rights(right.head, prefix());
+  return out.head.first(write(header, out.head, [&](std::size_t i, std::span<std::byte> room) {
+    return members_[i]->merge(only_segment, lefts.next(), rights.next(), {room}).head.size();
+  }));
+}
+
+Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Partial& partial, const Room& room) {
+  const std::span<std::byte> out = room.head;
+  Header header = arithmetic::header_of(partial.head);
+  if (!well_formed(partial.head)) return arithmetic::failed(room, header, Status::transport_failed);
+  Members partials(partial.head, prefix());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto place = out.subspan(value_at_[i], value_at_[i + 1] - value_at_[i]);
+    const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), {place}).head.size();
+    std::memset(place.data() + size, 0, place.size() - size);
+    header.status = worse(header.status, arithmetic::header_of(place).status);
+  }
+  arithmetic::set_header(out, header);
+  return out.first(value_at_.back());
+}
+
+std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const std::byte> value) const noexcept {
+  if (value.size() < value_at_.back()) return value.first(std::min(value.size(), sizeof(Header)));
+  return value.subspan(value_at_[member], value_at_[member + 1] - value_at_[member]);
+}
+
+WordPayload* Bundle::words() noexcept {
+  return std::ranges::all_of(members_, [](const auto& each) { return each->words() != nullptr; }) ? this : nullptr;
+}
+
+std::size_t Bundle::word_count(std::uint32_t segment) const {
+  std::size_t sum = 0;
+  for (const auto& each : members_) sum += each->words()->word_count(segment);
+  return sum;
+}
+
+void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
+  const bool is_readable = well_formed(partial);
+  Members partials(partial, prefix());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    WordPayload& member = *members_[i]->words();
+    const std::size_t count = member.word_count(segment);
+    member.to_words(segment, is_readable ? partials.next() : partial, words.subspan(at, count));
+    at += count;
+  }
+}
+
+Bytes Bundle::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
+  std::size_t at = 0;
+  return write({.digest = digest_}, out, [&](std::size_t i, std::span<std::byte> room) {
+    WordPayload& member = *members_[i]->words();
+    const std::size_t count = member.word_count(segment);
+    const auto part = sums.subspan(at, count);
+    at += count;
+    return member.from_words(segment, part, room);
+  });
+}
+
+}  // namespace steadfold::execution

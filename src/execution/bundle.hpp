@@ -1,0 +1,48 @@
+// The payload of a bundle's slots: a partial of partials, one a member, merged member by member.
+// Rank order: the members' own. Cost: the members', 8 bytes a member and 16 a message. Source: ours.
+//
+// Bytes of a partial: Header, the size of every member's partial (64 bits each), then these, each on a 16-byte
+// boundary. Bytes of a value: Header, then every member's value in a place of fixed size. The header's status is the
+// worst of the members'; a header alone says that all of them failed.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "execution/rows.hpp"
+
+namespace steadfold::execution {
+
+/// Has one segment. The members must outlive it.
+class Bundle final : public Payload, private WordPayload {
+ public:
+  Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest);
+
+  /// The part of a finished bundle's value that is a member's.
+  std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
+
+  Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes value_capacity(std::uint32_t segment) const override;
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  /// If all members have them.
+  WordPayload* words() noexcept override;
+
+ private:
+  std::size_t word_count(std::uint32_t segment) const override;
+  void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
+  Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
+  template <class WriteMember>
+  Bytes write(Header header, std::span<std::byte> out, const WriteMember& write_member) const;
+  bool well_formed(std::span<const std::byte> partial) const noexcept;
+  Bytes prefix() const noexcept;
+
+  std::span<const std::unique_ptr<Rows>> members_;
+  std::uint64_t digest_;
+  std::vector<Bytes> value_at_;  // by member, and the end
+};
+
+}  // namespace steadfold::execution

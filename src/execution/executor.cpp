@@ -1,0 +1,386 @@
+#include "execution/executor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "schedule/ports.hpp"
+#include "transport/packing.hpp"
+
+namespace steadfold::execution {
+
+using transport::bytes_in_message;
+using transport::Packer;
+using transport::Unpacker;
+
+using schedule::Slot;
+using schedule::SlotKind;
+using schedule::Step;
+using schedule::StepKind;
+
+namespace {
+
+constexpr Bytes cache_line = 64;
+
+bool is_value(Slot slot) { return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value; }
+
+}  // namespace
+
+Executor::Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport,
+                   std::uint32_t tag, std::uint32_t ports)
+    : program_(&program),
+      payload_(&payload),
+      apart_(payload.apart()),
+      rank_count_(transport.rank_count()),
+      places_(program.slots().size()),
+      value_places_(program.segments(), schedule::Program::no_place),
+      send_ports_(ports),
+      receive_ports_(ports) {
+  for (std::uint32_t s = 0; s < program.segments(); ++s)
+    apart_segments_.push_back(apart_ != nullptr && apart_->is_apart(s));
+  for (const Step& step : program.steps()) {
+    if (apart_ != nullptr && (step.covers.is_part() || step.covers.ranks.count > 0))
+      head_room_ = std::max(head_room_, apart_->head_capacity(step.covers, step.target.segment));
+  }
+  head_room_ = (std::max(head_room_, sizeof(Header)) + cache_line - 1) / cache_line * cache_line;
+  std::vector<Bytes> landing(program.landing_count(), 0);
+  for (std::uint32_t ticket = 0; ticket < program.ticket_count(); ++ticket) {
+    const auto message = program.message(ticket);
+    if (message.back().kind != StepKind::receive) continue;
+    Bytes needed = 0;
+    for (const Step& step : message) needed += most_in_message(step, message.size());
+    Bytes& capacity = landing[schedule::landing_number(message.back().target, program.segments())];
+    capacity = std::max(capacity, needed);
+  }
+  endpoint_ = transport.bind(tag, landing, program.ticket_count());
+  words_.resize(program.ticket_count());
+  staged_.resize(program.ticket_count());
+  arrivals_.resize(program.ticket_count());
+  make_slots();
+  resolve_steps();
+  if (apart_ != nullptr) find_ways_to_result();
+}
+
+/// Of a slot that is received, as it lands.
+Bytes Executor::most_in_message(const Step& step, std::size_t slots) const {
+  const Slot slot = step.target;
+  const Bytes whole =
+      is_value(slot) ? payload_->value_capacity(slot.segment) : payload_->partial_capacity(step.covers, slot.segment);
+  return is_apart(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
+}
+
+/// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
+/// that size, and the two change places.
+void Executor::make_slots() {
+  const auto room = [&](Slot slot, Bytes whole) { return is_apart(slot) ? head_room_ + whole : whole; };
+  std::vector<Bytes> largest(program_->segments(), sizeof(Header));
+  for (const Step& step : program_->steps()) {
+    if (step.target.kind != SlotKind::partial) continue;
+    Bytes& of_segment = largest[step.target.segment];
+    of_segment = std::max(of_segment, room(step.target, payload_->working_capacity(step.covers, step.target.segment)));
+  }
+  const auto make = [this](Bytes bytes) {
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+    return memory_.back().get();
+  };
+  std::map<Bytes, std::uint32_t> scratch_of;  // by size
+  const auto scratch = [&](Bytes bytes) {
+    const auto [found, is_new] = scratch_of.try_emplace(bytes, static_cast<std::uint32_t>(scratch_.size()));
+    if (is_new) scratch_.push_back(make(bytes));
+    return found->second;
+  };
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Slot slot = program_->slots()[i];
+    if (slot == schedule::value(0, slot.segment)) value_places_[slot.segment] = static_cast<std::uint32_t>(i);
+    if (schedule::is_landing(slot)) {
+      const auto bytes = endpoint_->landing(schedule::landing_number(slot, program_->segments()));
+      places_[i] = {.data = bytes.data(), .capacity = bytes.size()};
+    } else {
+      const bool is_partial = slot.kind == SlotKind::partial;
+      const Bytes bytes = is_partial ? largest[slot.segment] : room(slot, payload_->value_capacity(slot.segment));
+      places_[i] = {.data = make(bytes), .capacity = bytes};
+      if (is_partial) places_[i].scratch = scratch(bytes);
+    }
+  }
+}
+
+void Executor::resolve_steps() {
+  const auto at = [this](std::uint32_t place) {
+    return place == schedule::Program::no_place ? nullptr : &places_[place];
+  };
+  for (const Step& step : program_->steps()) {
+    const schedule::Program::Places& places = program_->places(step);
+    resolved_.push_back({.target = at(places.target),
+                         .left = at(places.left),
+                         .right = at(places.right),
+                         .is_apart = is_apart(step.target)});
+  }
+  for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
+    const auto message = program_->message(ticket);
+    const Step& last = message.back();
+    if (last.kind == StepKind::add_words) words_[ticket].resize(payload_->words()->word_count(last.left.segment));
+    if (last.kind != StepKind::send || message.size() == 1) continue;
+    Bytes most = 0;
+    for (const Step& step : message) most += bytes_in_message(resolved(step).left->capacity, message.size());
+    staged_[ticket].reserve(most);
+  }
+}
+
+/// Goes from the last step to the first. The result may be written at once by
+/// - a finish, if its values stand apart or nothing reads its slot afterwards;
+/// - a merge whose partial such a finish reads and nothing else;
+/// - a receive whose value is copied to the result's slot before another one comes; and that copy.
+/// Not before all of the segment's rows are lifted, since the result may take their place in memory.
+void Executor::find_ways_to_result() {
+  const auto steps = program_->steps();
+  std::vector<bool> lifts_first(program_->segments(), true);
+  std::vector<bool> is_lifted(program_->segments(), false);
+  std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
+  std::vector<bool> is_finished(places_.size(), false);    // and is a finish to the result, after which none reads it
+  std::vector<bool> is_copied(places_.size(), false);
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step& step = steps[i];
+    const schedule::Program::Places& places = program_->places(step);
+    const bool gives_result = step.target == schedule::value(0, step.target.segment);
+    const auto reads = [](const Step* by, Slot slot) {
+      return by != nullptr && (by->left == slot || by->right == slot);
+    };
+    bool& to_result = resolved_[i].to_result;
+    if (step.kind == StepKind::finish)
+      to_result = gives_result && (is_apart(step.target) || next[places.target] == nullptr);
+    if (step.kind == StepKind::copy) to_result = gives_result && is_apart(step.target);
+    if (step.kind == StepKind::merge) to_result = is_finished[places.target];
+    if (step.kind == StepKind::receive) to_result = is_copied[places.target];
+    const bool ends = step.kind == StepKind::finish && to_result && !reads(next[places.left], step.left);
+    for (const std::uint32_t place : {places.target, places.left, places.right}) {
+      if (place == schedule::Program::no_place) continue;
+      next[place] = &step;
+      is_finished[place] = place == places.left && ends;
+      if (step.kind == StepKind::receive) is_copied[place] = false;
+    }
+    if (step.kind == StepKind::copy && gives_result) is_copied[places.left] = true;
+    if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
+    if (to_result || gives_result) lifts_first[step.target.segment] = !is_lifted[step.target.segment];
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    resolved_[i].to_result = resolved_[i].to_result && lifts_first[steps[i].target.segment];
+}
+
+void Executor::begin() noexcept {
+  status_ = Status::ok;
+  rounds_ = next_receive_ = 0;
+  if (!tracing_) return;
+  std::ranges::fill(send_ports_, 0);
+  std::ranges::fill(receive_ports_, 0);
+  std::ranges::fill(arrivals_, Arrival{});
+}
+
+void Executor::compute(const Step& step) {
+  const Resolved& at = resolved(step);
+  Place& to = *at.target;
+  const std::uint32_t segment = step.target.segment;
+  switch (step.kind) {
+    case StepKind::lift: return written(to, payload_->lift(segment, step.covers, {to.data, to.capacity}), 0);
+    case StepKind::merge: return compute_merge(step, at);
+    case StepKind::copy: return compute_copy(step, at);
+    case StepKind::finish: {
+      const Place& from = *at.left;
+      const Partial value = payload_->finish(segment, step.covers, held(from), room_for(step, at, to.data));
+      return written(to, value, from.ready);
+    }
+    default: break;
+  }
+}
+
+/// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at
+/// `data`.
+Room Executor::room_for(const Step& step, const Resolved& at, std::byte* data) const {
+  std::byte* const due = step.kind == StepKind::merge ? nullptr : way_to_result(step, at);
+  const Bytes capacity = at.target->capacity;
+  if (at.is_apart) return {{data, head_room_}, {due != nullptr ? due : data + head_room_, capacity - head_room_}};
+  if (due == nullptr) return {{data, capacity}};
+  return {{data, sizeof(Header)}, {due, capacity - sizeof(Header)}};
+}
+
+bool Executor::merge_to_result(const Step& step, const Resolved& at) {
+  if (way_to_result(step, at) == nullptr) return false;
+  Place& to = *at.target;
+  const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
+  const auto merged =
+      apart_->merge_to_result(step.target.segment, held(*at.left), held(*at.right), {to.data, to.capacity});
+  if (merged) written(to, *merged, ready);
+  return merged.has_value();
+}
+
+void Executor::compute_merge(const Step& step, const Resolved& at) {
+  if (merge_to_result(step, at)) return;
+  Place& to = *at.target;
+  const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
+  const bool in_place = at.target == at.left || at.target == at.right;
+  std::byte*& scratch = scratch_[to.scratch];
+  const Room out = room_for(step, at, in_place ? scratch : to.data);
+  const Partial merged = payload_->merge(step.target.segment, held(*at.left), held(*at.right), out);
+  if (in_place) std::swap(to.data, scratch);
+  written(to, merged, ready);
+}
+
+void Executor::compute_copy(const Step& step, const Resolved& at) {
+  const Place& from = *at.left;
+  Place& to = *at.target;
+  const Room out = room_for(step, at, to.data);
+  const Bytes bytes = values_bytes(step.target, held(from));
+  if (from.size > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
+  std::memcpy(out.head.data(), from.data, from.size);
+  if (bytes > 0 && out.values.data() != from.values) std::memcpy(out.values.data(), from.values, bytes);
+  written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
+}
+
+/// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
+std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
+  const auto message = program_->message(ticket);
+  const Place& first = *resolved(message.front()).left;
+  if (message.size() == 1 && !tracing_) return {first.data, first.size};
+  std::vector<std::byte>& copy = staged_[ticket];
+  std::uint32_t ready = 0;
+  if (message.size() == 1) {
+    copy.assign(first.data, first.data + first.size);
+    ready = first.ready;
+  } else {
+    Packer packer(copy);
+    for (const Step& step : message) packer.add(held(*resolved(step).left).head, values_of(step));
+    for (const Step& step : message) packer.add_size(resolved(step).left->size + values_of(step).size());
+    for (const Step& step : message) ready = std::max(ready, resolved(step).left->ready);
+  }
+  if (!tracing_) return copy;
+  Header header = arithmetic::header_of(copy);
+  header.round = schedule::serve(std::span(send_ports_), ready, 1u);
+  arithmetic::set_header(copy, header);
+  return copy;
+}
+
+/// The values of a slot that is sent, where they stand apart.
+std::span<const std::byte> Executor::values_of(const Step& send) {
+  const Partial from = held(*resolved(send).left);
+  return {from.values, values_bytes(send.left, from)};
+}
+
+Bytes Executor::values_bytes(Slot slot, const Partial& partial) const {
+  return partial.values == nullptr ? 0 : apart_->values_bytes(slot.segment, partial.head, is_value(slot));
+}
+
+/// Bytes that begin with a head, and the values that belong to it; null: they stand behind it.
+Partial Executor::taken_apart(Slot slot, std::span<const std::byte> whole, const std::byte* values) const {
+  const auto head = whole.first(apart_->head_bytes(slot.segment, whole, is_value(slot)));
+  if (apart_->values_bytes(slot.segment, head, is_value(slot)) == 0) return head;
+  return {head, values != nullptr ? values : head.data() + head.size()};
+}
+
+/// Where the values of a message of one slot land.
+std::span<std::byte> Executor::second_room(const Step& receive) {
+  const auto memory =
+      endpoint_->landing(schedule::landing_number(receive.target, program_->segments())).subspan(head_room_);
+  const Bytes value = payload_->value_capacity(receive.target.segment) - sizeof(Header);
+  std::byte* const place = way_to_result(receive, resolved(receive));
+  return place == nullptr ? memory : std::span(place, value);
+}
+
+void Executor::start(const Step& step, std::uint32_t ticket) {
+  const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
+  const bool has_two_parts = resolved(step).is_apart && program_->message(ticket).size() == 1;
+  switch (step.kind) {
+    case StepKind::send:
+      if (has_two_parts)
+        endpoint_->put(ticket, step.peer, number, message_bytes(ticket), values_of(step));
+      else
+        endpoint_->put(ticket, step.peer, number, message_bytes(ticket));
+      break;
+    case StepKind::receive:
+      if (has_two_parts)
+        endpoint_->release(ticket, step.peer, number, transport::SecondRoom{head_room_, second_room(step)});
+      else
+        endpoint_->release(ticket, step.peer, number);
+      break;
+    case StepKind::add_words: {
+      const Place& from = *resolved(step).left;
+      payload_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
+      endpoint_->add_words(ticket, words_[ticket]);
+      break;
+    }
+    default: break;
+  }
+}
+
+bool Executor::completed(const Step& step, std::uint32_t ticket) {
+  Bytes arrived = 0;
+  transport::Progress progress = transport::Progress::pending;
+  if (!tracing_ || arrivals_[ticket].progress == transport::Progress::pending)
+    progress = endpoint_->test(ticket, arrived);
+  if (tracing_ && step.kind == StepKind::receive) return has_turn(ticket, progress, arrived);
+  if (progress == transport::Progress::pending) return false;
+  if (step.kind == StepKind::receive) {
+    land(ticket, progress, arrived);
+  } else if (step.kind == StepKind::add_words) {
+    Place& to = *resolved(step).target;
+    const bool failed = progress == transport::Progress::failed;
+    const Bytes size =
+        failed ? 0 : payload_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
+    written(to, size, 0);
+  } else if (progress == transport::Progress::failed) {
+    status_ = worse(status_, Status::transport_failed);
+  }
+  return true;
+}
+
+/// A message's slots are where they came to lie in its landing memory.
+void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
+  const auto message = program_->message(ticket);
+  const bool has_failed = progress == transport::Progress::failed;
+  if (message.size() == 1) {
+    const Resolved& at = resolved(message.front());
+    if (at.is_apart) return land_apart(message.front(), has_failed ? 0 : arrived);
+    return written(*at.target, has_failed ? 0 : arrived, 0);
+  }
+  const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
+  const auto bytes = endpoint_->landing(number).first(has_failed ? 0 : arrived);
+  Unpacker unpacker(bytes, message.size());
+  for (const Step& step : message) {
+    const auto slot = unpacker.next();
+    Place& to = *resolved(step).target;
+    to.data = slot.data();
+    if (is_apart(step.target))
+      written(to, taken_apart(step.target, slot, nullptr), 0);
+    else
+      written(to, slot.size(), 0);
+  }
+}
+
+/// The head says how much there is; what is something else is lost.
+void Executor::land_apart(const Step& step, Bytes arrived) noexcept {
+  Place& to = *resolved(step).target;
+  const std::span<std::byte> room = second_room(step);
+  const Partial landed = taken_apart(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
+  const Bytes values = values_bytes(step.target, landed);
+  const bool is_sound = landed.head.size() + values == arrived && values <= room.size();
+  written(to, is_sound ? landed : Partial{}, 0);
+}
+
+/// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
+/// depend on which came first; the checker has proved that order possible.
+bool Executor::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
+  if (progress != transport::Progress::pending) arrivals_[ticket] = {progress, arrived};
+  while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;
+  if (next_receive_ != ticket || arrivals_[ticket].progress == transport::Progress::pending) return false;
+  ++next_receive_;
+  land(ticket, arrivals_[ticket].progress, arrivals_[ticket].bytes);
+  const auto message = program_->message(ticket);
+  const Place& first = *resolved(message.front()).target;
+  const std::uint32_t round = arithmetic::header_of({first.data, first.size}).round;
+  const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
+  for (const Step& step : message) resolved(step).target->ready = ready;
+  rounds_ = std::max(rounds_, ready);
+  return true;
+}
+
+void Executor::trace(bool on) { tracing_ = on; }
+
+}  // namespace steadfold::execution

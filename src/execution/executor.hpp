@@ -1,0 +1,188 @@
+// Carries out a schedule's steps on real bytes: slots, what they hold, and an endpoint to move them.
+// Rank order: that of the steps. Cost: a virtual call a step; nothing is allocated once made. Source: ours.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "arithmetic/partial.hpp"
+#include "schedule/interpreter.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::execution {
+
+using arithmetic::Partial;
+using arithmetic::Room;
+using order::Bytes;
+using order::Rank;
+using schedule::Covers;
+
+/// What a payload offers whose segments may be so wide that values stand apart from the heads of partials and values.
+/// They travel from where they are to where they are due, and may be the caller's own rows and results.
+class ApartPayload {
+ public:
+  /// Whether they do in this segment.
+  virtual bool is_apart(std::uint32_t segment) const = 0;
+  virtual Bytes head_capacity(const Covers& covers, std::uint32_t segment) const = 0;
+  /// Bytes of the head that opens a slot's bytes, at most all of them; and of the values that belong to a head.
+  virtual Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const = 0;
+  virtual Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const = 0;
+  /// Where the segment's values, however narrow, may be written as soon as they are known; null: nowhere yet. `finish`
+  /// writes them there if its room says so. So does this merge, which may decline: see arithmetic::ValuesApart.
+  virtual std::byte* result(std::uint32_t segment) const = 0;
+  virtual std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                                 std::span<std::byte> head) = 0;
+
+ protected:
+  ~ApartPayload() = default;
+};
+
+/// What a payload offers whose partials the transport can add; see arithmetic::AddedWords.
+class WordPayload {
+ public:
+  virtual std::size_t word_count(std::uint32_t segment) const = 0;
+  virtual void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) = 0;
+  virtual Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) = 0;
+
+ protected:
+  ~WordPayload() = default;
+};
+
+/// What the slots of a machine hold: partials and values, whose bytes begin with a Header. Segments are ranges of
+/// columns.
+class Payload {
+ public:
+  virtual ~Payload() = default;
+
+  /// Most bytes of a message with the rows that it covers, and the room that computing it takes.
+  virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
+  virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
+  virtual Bytes value_capacity(std::uint32_t segment) const = 0;
+
+  /// Each writes to `out`. `lift` takes this rank's rows, or a part of them; its room is in one piece.
+  virtual Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
+  virtual Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) = 0;
+  /// The value of the rows that `covers` names, or of all ranks' rows where it names none.
+  virtual Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) = 0;
+
+  /// What only some payloads offer; null where this one does not.
+  virtual ApartPayload* apart() noexcept { return nullptr; }
+  virtual WordPayload* words() noexcept { return nullptr; }
+};
+
+/// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: to
+/// send and to receive, for the count of rounds.
+class Executor final : public schedule::Machine {
+ public:
+  Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport, std::uint32_t tag,
+           std::uint32_t ports = 1);
+
+  /// Before each run.
+  void begin() noexcept;
+
+  void compute(const schedule::Step& step) override;
+  void start(const schedule::Step& step, std::uint32_t ticket) override;
+  bool completed(const schedule::Step& step, std::uint32_t ticket) override;
+
+  /// The value of a segment, where the program has one on this rank; else nothing. Cost: O(1).
+  Partial value(std::uint32_t segment) const noexcept {
+    const std::uint32_t place = value_places_[segment];
+    return place == schedule::Program::no_place ? Partial{} : held(places_[place]);
+  }
+  /// The worst status that this rank saw in the run.
+  Status status() const noexcept { return status_; }
+
+  /// While on, every message is stamped with its logical time, for which it is copied.
+  void trace(bool on);
+  std::uint32_t rounds() const noexcept { return rounds_; }
+  transport::Traffic traffic() const noexcept { return endpoint_->traffic(); }
+
+ private:
+  struct Place {
+    std::byte* data = nullptr;
+    Bytes capacity = 0;
+    Bytes size = 0;                     // of the head, where values stand apart
+    std::uint32_t ready = 0;            // logical time, while tracing
+    std::uint32_t scratch = 0;          // which, of partials
+    const std::byte* values = nullptr;  // where they stand apart
+  };
+
+  /// What a step comes to on this rank, looked up once.
+  struct Resolved {
+    Place* target = nullptr;
+    Place* left = nullptr;
+    Place* right = nullptr;
+    bool is_apart = false;   // the values of the target stand apart
+    bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
+  };
+
+  Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
+  void make_slots();
+  void resolve_steps();
+  void find_ways_to_result();
+  void compute_merge(const schedule::Step& step, const Resolved& at);
+  void compute_copy(const schedule::Step& step, const Resolved& at);
+  bool is_apart(schedule::Slot slot) const { return apart_segments_[slot.segment]; }
+  Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
+  Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
+  std::span<const std::byte> values_of(const schedule::Step& send);
+  static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
+  Room room_for(const schedule::Step& step, const Resolved& at, std::byte* data) const;
+  /// Where the step writes the values of the result, if it writes no more than that and may do so at once.
+  std::byte* way_to_result(const schedule::Step& step, const Resolved& at) const {
+    return at.to_result ? apart_->result(step.target.segment) : nullptr;
+  }
+  bool merge_to_result(const schedule::Step& step, const Resolved& at);
+  std::span<std::byte> second_room(const schedule::Step& receive);
+  void land_apart(const schedule::Step& step, Bytes arrived) noexcept;
+  const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
+  bool has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived);
+  void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
+  std::span<const std::byte> message_bytes(std::uint32_t ticket);
+  /// `size` bytes of the place, values behind the head.
+  void written(Place& place, Bytes size, std::uint32_t ready) noexcept {
+    written(place, Partial{{place.data, size}, nullptr}, ready);
+  }
+  void written(Place& place, const Partial& partial, std::uint32_t ready) noexcept {
+    place.size = partial.head.size();
+    place.values = partial.values;
+    place.ready = ready;
+    rounds_ = std::max(rounds_, ready);
+    status_ = worse(status_, arithmetic::status_of({place.data, place.size}));
+  }
+
+  const schedule::Program* program_;
+  Payload* payload_;
+  ApartPayload* apart_;  // the payload's, if it has one
+  Rank rank_count_;
+  std::unique_ptr<transport::Endpoint> endpoint_;
+  std::vector<Place> places_;                // by the program's places
+  std::vector<std::uint32_t> value_places_;  // by segment, of its value
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<std::byte*> scratch_;  // a size each
+  std::vector<bool> apart_segments_;
+  Bytes head_room_ = 0;                           // of slots whose values stand apart
+  std::vector<Resolved> resolved_;                // by step
+  std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
+  std::vector<std::vector<std::byte>>
+      staged_;  // by ticket, of messages sent that are copied: of several slots, stamped
+  Status status_ = Status::ok;
+
+  /// While tracing: logical times, and what is kept by ticket for them.
+  struct Arrival {
+    transport::Progress progress = transport::Progress::pending;
+    Bytes bytes = 0;
+  };
+  bool tracing_ = false;
+  std::vector<Arrival> arrivals_;          // messages received, some before their turn
+  std::uint32_t next_receive_ = 0;         // all receives below this ticket had their turn
+  std::vector<std::uint32_t> send_ports_;  // the first round in which each is free
+  std::vector<std::uint32_t> receive_ports_;
+  std::uint32_t rounds_ = 0;
+};
+
+}  // namespace steadfold::execution

@@ -1,0 +1,52 @@
+// The exchange that opens every one-shot call: do all ranks make the same call, does anything fail, and, where the
+// partials are small, the whole reduction in the same messages.
+// Rank order: kept. Cost: that of recursive doubling with messages of at most 2 KiB. Source: ours.
+#pragma once
+
+#include <array>
+
+#include "execution/executor.hpp"
+
+namespace steadfold::execution {
+
+/// The ways in which a one-shot call can go on, as bits; it takes one that all ranks offer. None: bind a plan first.
+using Ways = std::uint64_t;
+inline constexpr Ways no_way = 0;
+inline constexpr Ways in_the_handshake = 1;  // the partials are in the messages themselves
+constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
+
+/// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_handshake`.
+class Handshake final : public Payload {
+ public:
+  static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
+  static constexpr Bytes prefix = 48;
+
+  /// This rank's side. `in_the_handshake`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
+  void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
+            Bytes partial_bytes) noexcept;
+  std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
+  /// Whether it failed on this rank, as partials were merged.
+  bool operator_failed() const noexcept { return operator_failed_; }
+
+  /// The parts of a handshake that came out.
+  static Ways ways_of(std::span<const std::byte> bytes) noexcept;
+  static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
+  static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {
+    return bytes.subspan(prefix);
+  }
+
+  Bytes partial_capacity(const Covers&, std::uint32_t) const override { return capacity; }
+  Bytes working_capacity(const Covers&, std::uint32_t) const override { return capacity; }
+  Bytes value_capacity(std::uint32_t) const override { return capacity; }
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+
+ private:
+  alignas(64) std::array<std::byte, capacity> mine_{};
+  Bytes size_ = prefix;
+  const arithmetic::PartialKind* kind_ = nullptr;
+  bool operator_failed_ = false;
+};
+
+}  // namespace steadfold::execution

@@ -1,0 +1,160 @@
+#include "execution/lifter.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace steadfold::execution {
+namespace {
+
+using order::Interval;
+
+/// Calls `visit(rows, row)` for the rows that are there, in the order of memory, interval by interval, with how many
+/// rows stand before them in memory; those before position `first` or from `last` on are left out.
+template <class Visit>
+void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
+  Count begin = 0;
+  Count position = 0;
+  for (const Interval interval : placed.intervals) {
+    Interval taken{std::max(interval.begin, placed.part.begin), std::min(interval.end, placed.part.end)};
+    if (!taken.empty()) {
+      const Count here = taken.size();
+      const Count from = std::min(here, first - std::min(first, position));
+      const Count to = std::min(here, last - std::min(last, position));
+      taken = {taken.begin + from, taken.begin + to};
+      if (!taken.empty()) visit(taken, begin + (taken.begin - interval.begin));
+      position += here;
+    }
+    begin += interval.size();
+  }
+}
+
+constexpr Count to_the_end = ~Count{0};
+
+arithmetic::Block block_of(const Placed& placed, Interval rows, Count row) {
+  const Bytes offset = placed.first_byte + row * placed.row_bytes;
+  const std::byte* const second = placed.data.second;
+  return {.first = placed.data.first + offset,
+          .second = second == nullptr ? nullptr : second + (placed.is_masked ? row : offset),
+          .rows = rows.size(),
+          .row_stride = placed.row_bytes};
+}
+
+void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
+  visit_rows(placed, first, last,
+             [&](Interval rows, Count row) { builder.push(rows.begin, block_of(placed, rows, row)); });
+}
+
+void survey_rows(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
+  visit_rows(placed, first, last,
+             [&](Interval rows, Count row) { builder.surveyor()->survey(block_of(placed, rows, row)); });
+}
+
+Count count_of(const Placed& placed) {
+  Count count = 0;
+  visit_rows(placed, 0, to_the_end, [&](Interval rows, Count) { count += rows.size(); });
+  return count;
+}
+
+/// Where to cut before position `about`: a little earlier, where a large node ends, so that few nodes are cut in two.
+Count cut_near(const Placed& placed, Count about, Count share) {
+  const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
+  Count cut = about;
+  visit_rows(placed, about, about + 1, [&](Interval row, Count) { cut -= std::min(about, row.begin % grain); });
+  return cut;
+}
+
+void make_room(std::vector<std::byte>& bytes, Bytes size) {
+  if (bytes.size() < size) bytes.resize(size);
+}
+
+}  // namespace
+
+Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, team, threads);
+  if (threads <= 1) return alone(rows, out);
+  team.run(threads, [&](unsigned member) {
+    ThreadRows& mine = rows_of_threads_[member];
+    if (!expected_.empty()) mine.builder->surveyor()->expect(expected_);
+    mine.builder->clear();
+    push(*mine.builder, rows, mine.first, mine.last);
+    mine.size = mine.builder->write(mine.partial);
+  });
+  return merged(threads, out).size();
+}
+
+Status Lifter::finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare) {
+  builder_->clear();
+  if (rows.rows > 0) builder_->push(0, rows);
+  return builder_->finish_alone(element_count, values, spare);
+}
+
+void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
+  threads = divide(rows, team, threads);
+  if (threads <= 1) {
+    survey_rows(*builder_, rows, 0, to_the_end);
+    return builder_->surveyor()->write_survey(out);
+  }
+  team.run(threads, [&](unsigned member) {
+    ThreadRows& mine = rows_of_threads_[member];
+    survey_rows(*mine.builder, rows, mine.first, mine.last);
+    mine.builder->surveyor()->write_survey(mine.partial);
+  });
+  std::ranges::copy_n(rows_of_threads_[0].partial.begin(), static_cast<std::ptrdiff_t>(out.size()), out.begin());
+  for (unsigned i = 1; i < threads; ++i)
+    std::ranges::transform(out, rows_of_threads_[i].partial, out.begin(),
+                           [](auto a, auto b) { return std::max(a, b); });
+}
+
+void Lifter::expect(std::span<const std::byte> surveyed) {
+  expected_.assign(surveyed.begin(), surveyed.end());
+  if (!expected_.empty()) builder_->surveyor()->expect(expected_);
+}
+
+Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
+  builder_->clear();
+  push(*builder_, rows, 0, to_the_end);
+  return builder_->write(out);
+}
+
+/// Among how many threads the rows are divided; nothing is done for one. Room is made by a bound that needs no set of
+/// intervals, which would have to be built for every run.
+unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
+  threads = std::min(threads, team.size());
+  if (threads <= 1) return 1;
+  const Count row_count = count_of(rows);
+  if (row_count < threads) threads = static_cast<unsigned>(row_count);
+  if (threads <= 1) return 1;
+  if (rows_of_threads_.size() < threads) rows_of_threads_.resize(threads);
+  if (bytes_of_a_node_ == 0) {
+    bytes_of_none_ = kind_->capacity({});
+    bytes_of_a_node_ = kind_->capacity(order::IntervalSet({0, 1})) - bytes_of_none_ + 1;
+  }
+  const auto bound = [&](Count first, Count last) {
+    Bytes bytes = bytes_of_none_;
+    visit_rows(rows, first, last,
+               [&](Interval interval, Count) { bytes += bytes_of_a_node_ * (order::most_nodes(interval) + 1); });
+    return bytes;
+  };
+  const Count share = row_count / threads;
+  for (unsigned i = 0; i < threads; ++i) {
+    ThreadRows& mine = rows_of_threads_[i];
+    if (mine.builder == nullptr) mine.builder = kind_->builder();
+    mine.first = i == 0 ? 0 : rows_of_threads_[i - 1].last;
+    mine.last = i + 1 == threads ? row_count : std::max(mine.first, cut_near(rows, (i + 1) * share, share));
+    make_room(mine.partial, bound(mine.first, mine.last));
+    if (i > 0 && i + 1 < threads) make_room(mine.merged, bound(0, mine.last));
+  }
+  return threads;
+}
+
+std::span<const std::byte> Lifter::merged(unsigned threads, std::span<std::byte> out) {
+  std::span<const std::byte> all = std::span(rows_of_threads_[0].partial).first(rows_of_threads_[0].size);
+  for (unsigned i = 1; i < threads; ++i) {
+    const std::span<std::byte> room = i + 1 == threads ? out : std::span(rows_of_threads_[i].merged);
+    const auto mine = std::span(rows_of_threads_[i].partial).first(rows_of_threads_[i].size);
+    all = room.first(arithmetic::merge(*kind_, all, mine, room));
+  }
+  return all;
+}
+
+}  // namespace steadfold::execution

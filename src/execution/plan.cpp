@@ -1,0 +1,259 @@
+#include "execution/plan.hpp"
+
+#include <algorithm>
+
+#include "agreement/failure.hpp"
+#include "agreement/segmentation.hpp"
+#include "schedule/checker.hpp"
+
+namespace steadfold::execution {
+
+using agreement::all_ranks;
+using agreement::Description;
+using agreement::Member;
+using agreement::Method;
+using agreement::Sweep;
+
+namespace {
+
+Segmentation segmentation_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
+  const Member& member = agreed.members.front();
+  const Description& call = member.description;
+  if (agreed.members.size() > 1) return {call.columns, 1};
+  const schedule::Context context = context_of(agreed, 0, rank_count, 1);
+  if (asked == 0 || !member.blocks.empty())
+    return agreement::segmentation_of(agreed.schedule, context, call.columns, call.element_bytes, member.blocks);
+  const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
+  return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
+}
+
+schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, const Segmentation& segmentation) {
+  schedule::Context context = context_of(agreed, rank, rank_count, segmentation.segments());
+  context.blocks = segmentation.blocks();
+  return context;
+}
+
+std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
+                                           const transport::Transport& transport, const Segmentation& segmentation,
+                                           ThreadTeam& team) {
+  std::vector<std::unique_ptr<Rows>> members;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Segmentation whole(agreed.members[i].description.columns, 1);  // of a bundle's
+    members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
+                                             transport.rank_count(), calls.size() == 1 ? segmentation : whole, team,
+                                             calls.size() == 1));
+  }
+  return members;
+}
+
+bool may_fail(const Agreement& agreed) {
+  return std::ranges::any_of(agreed.members, [](const Member& member) { return member.description.may_fail != 0; });
+}
+
+std::string text_of(const Member& member) {
+  const Description& d = member.description;
+  return std::string(arithmetic::name_of(static_cast<arithmetic::Operation>(d.operation))) + " over " +
+         std::to_string(member.element_count) + " rows of " + std::to_string(d.columns) + " x " +
+         std::string(arithmetic::name_of(static_cast<arithmetic::Type>(d.type))) + " by method " +
+         std::string(name_of(static_cast<Method>(d.method))) +
+         (static_cast<Sweep>(d.sweep) == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
+}
+
+Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
+  Bytes bytes = 0;
+  for (const auto& member : members) bytes += member->survey_bytes();
+  return bytes;
+}
+
+std::string text_of(const Agreement& agreed, Rank rank_count, const Segmentation& segmentation) {
+  const Rank root = agreed.root();
+  const schedule::Row& row = *agreed.schedule.row;
+  const schedule::Context context = context_of(agreed, 0, rank_count, segmentation);
+  std::string text = std::string(name_of(agreed.collective())) +
+                     (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
+                     std::to_string(rank_count) + " ranks\n";
+  for (const Member& member : agreed.members) text += text_of(member);
+  text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
+  if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
+  if (row.rounds != nullptr) text += " in " + std::to_string(row.rounds(context)) + " rounds";
+  if (row.messages != nullptr) text += "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string fault_of_schedule(const Agreement& agreed, Rank rank_count) {
+  const Segmentation segmentation = segmentation_of(agreed, rank_count, 0);
+  if (segmentation.segments() == 0) return {};  // no columns, no steps
+  return schedule::check_when_bound(agreed.schedule, context_of(agreed, 0, rank_count, segmentation)).value_or("");
+}
+
+Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
+           std::uint32_t tag, std::uint32_t segments)
+    : agreed_(std::move(agreed)),
+      transport_(std::move(transport)),
+      segmentation_(segmentation_of(agreed_, transport_->rank_count(), segments)),
+      members_(rows_of(agreed_, calls, *transport_, segmentation_, team_)),
+      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segmentation_),
+            payload(), *transport_, tag),
+      is_empty_(agreed_.members.front().description.columns == 0),
+      gets_result_(agreed_.members.front().gets_result(transport_->rank())),
+      statuses_(members_.size(), Status::ok),
+      text_(text_of(agreed_, transport_->rank_count(), segmentation_)) {
+  for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
+  surveyed_.resize(survey_bytes(members_));
+  if (!surveyed_.empty()) {
+    const Call call = agreement::first_sweep(surveyed_.size());
+    first_sweep_ = std::make_unique<Plan>(agreed_first_sweep(call, transport_->rank_count()), std::span(&call, 1),
+                                          transport_, tag + 2);
+  }
+  if (may_fail(agreed_) && agreed_.root() == all_ranks) {
+    const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
+    closing_.emplace(*schedule::find("recursive_doubling"), context, status_exchange_, *transport_, tag + 1);
+  }
+}
+
+std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
+  const bool twice = std::ranges::any_of(agreed.members, [](const Member& member) {
+    return static_cast<Sweep>(member.description.sweep) == Sweep::double_sweep;
+  });
+  return twice ? 3 : 2;
+}
+
+/// What the messages hold: one member's partials as they are, or several in one.
+Payload& Plan::payload() noexcept {
+  if (members_.size() == 1) return *members_.front();
+  if (!bundle_) bundle_.emplace(members_, agreed_.digest);
+  return *bundle_;
+}
+
+void Plan::start(std::span<const Data> data, bool stays) {
+  if (running_)
+    throw Failure(Status::invalid_argument,
+                  "the plan is running (start was called twice), call wait before the next start");
+  given_ = data.size();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (given_ == members_.size())
+      members_[i]->take(data[i], stays);
+    else
+      members_[i]->refuse();
+  }
+  before_ = traffic();
+  status_ = Status::ok;
+  in_closing_ = false;
+  running_ = true;
+  if (is_empty_) return;
+  if (first_sweep_)
+    begin_first_sweep();
+  else
+    begin_main();
+}
+
+/// Members without a first sweep have no bytes among those surveyed.
+void Plan::begin_first_sweep() {
+  std::span<std::byte> rest = surveyed_;
+  for (const auto& member : members_) {
+    member->write_survey(rest.first(member->survey_bytes()));
+    rest = rest.subspan(member->survey_bytes());
+  }
+  first_sweep_->start({.first = surveyed_.data(), .result = surveyed_.data()});
+}
+
+void Plan::take_in_first_sweep() {
+  std::span<const std::byte> rest = surveyed_;
+  for (const auto& member : members_) {
+    member->expect(rest.first(member->survey_bytes()));
+    rest = rest.subspan(member->survey_bytes());
+  }
+}
+
+void Plan::begin_main() {
+  main_.begin();
+  main_.advance();  // collectives of the transport begin in the order of the starts, the same on every rank
+}
+
+bool Plan::advance() {
+  if (is_empty_) return true;
+  if (first_sweep_ && first_sweep_->running()) {
+    if (!first_sweep_->test()) return false;
+    take_in_first_sweep();
+    begin_main();
+  }
+  if (!in_closing_) {
+    if (!main_.advance()) return false;
+    if (!closing_) return true;
+    status_exchange_.take({.status = main_.executor().status()});
+    closing_->begin();
+    in_closing_ = true;
+  }
+  return closing_->advance();
+}
+
+bool Plan::test() {
+  if (running_ && advance()) conclude();
+  return !running_;
+}
+
+void Plan::wait() {
+  while (!test()) {
+  }
+}
+
+/// Members succeed or fail together, but that one may have nothing to reduce. Only its value tells which one that is: a
+/// rank without values counts none of them as empty.
+void Plan::conclude() {
+  running_ = false;
+  status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
+  if (first_sweep_) status_ = worse(status_, first_sweep_->status());
+  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
+  std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
+  if (status_ <= Status::empty && gets_result_) deliver();
+}
+
+Failure Plan::failure() const {
+  if (status_ == Status::invalid_argument && given_ != members_.size())
+    return {status_, "data for " + std::to_string(given_) + " calls (the plan was bound for " +
+                         std::to_string(members_.size()) + "), give an entry for each"};
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto own = members_[i]->failure();
+    if (own && own->status() == status_) return {status_, agreement::in_bundle(i, members_.size()) + own->what()};
+  }
+  return {status_, agreement::text_of(status_)};
+}
+
+void Plan::deliver() {
+  const order::Interval due = segmentation_.segments_of(transport_->rank());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
+      const Partial value = main_.executor().value(s);
+      statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
+    }
+  }
+}
+
+void Plan::trace(bool on) {
+  main_.executor().trace(on);
+  if (!first_sweep_) return;
+  first_sweep_->trace(on);
+  const Agreement& sweep = first_sweep_->agreed();
+  const Count rounds = sweep.schedule.row->rounds(context_of(sweep, 0, transport_->rank_count(), 1));
+  rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
+}
+
+transport::Traffic Plan::traffic() const noexcept {
+  transport::Traffic sum = main_.executor().traffic();
+  const auto add = [&](const transport::Traffic& more) {
+    sum.messages += more.messages;
+    sum.bytes += more.bytes;
+  };
+  if (closing_) add(closing_->executor().traffic());
+  if (first_sweep_) add(first_sweep_->traffic());
+  return sum;
+}
+
+transport::Traffic Plan::traffic_of_last_run() const noexcept {
+  const transport::Traffic now = traffic();
+  return {.messages = now.messages - before_.messages, .bytes = now.bytes - before_.bytes};
+}
+
+}  // namespace steadfold::execution

@@ -1,0 +1,119 @@
+// A reduction agreed on once and run often: the agreed schedule over a transport, on one rank.
+// Rank order: that of the schedule. Cost: that of the schedule; a run allocates nothing. Source: ours; [S4] for start,
+// test and wait.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agreement/agreement.hpp"
+#include "agreement/first_sweep.hpp"
+#include "arithmetic/operator.hpp"
+#include "execution/bundle.hpp"
+#include "execution/rows.hpp"
+#include "execution/stage.hpp"
+#include "execution/status_exchange.hpp"
+
+namespace steadfold::execution {
+
+using agreement::Agreement;
+using agreement::Call;
+using agreement::Data;
+using agreement::Failure;
+using agreement::Segmentation;
+
+/// What is wrong with a schedule that no sweep of proofs has, for the plan to be made; empty when nothing is. The same
+/// on all ranks.
+std::string fault_of_schedule(const Agreement& agreed, Rank rank_count);
+
+/// Of one call, or of a bundle of calls that share every message. One thread at a time. Holds on to the transport. Uses
+/// the tags from `tag` on, as many as `tags_of` says.
+class Plan {
+ public:
+  /// `calls` are this rank's, one a member of the agreement. `segments`: at most so many, 0 as the schedule wants. A
+  /// bundle has one.
+  Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
+       std::uint32_t tag, std::uint32_t segments = 0);
+  static std::uint32_t tags_of(const Agreement& agreed) noexcept;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
+  /// until the run is done. Unusable pointers, or another number of entries, do not stop it: the rank takes part, and
+  /// all learn of it. Throws Failure while one runs.
+  /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
+  void start(std::span<const Data> data, bool stays = false);
+  void start(const Data& data) { start(std::span(&data, 1)); }
+  /// True when the run is done; then `status` is its verdict. Never blocks.
+  bool test();
+  void wait();
+  Status status() const noexcept { return status_; }
+  /// What to say of a run that failed: more on the rank that knows why.
+  Failure failure() const;
+  bool running() const noexcept { return running_; }
+  /// That of one member: the plan's where it failed; else `ok`, or `empty` where this rank would have got its value.
+  Status status(std::size_t member) const noexcept { return statuses_[member]; }
+  std::size_t member_count() const noexcept { return members_.size(); }
+
+  void run(std::span<const Data> data) {
+    start(data, true);
+    wait();
+  }
+  void run(const Data& data) { run(std::span(&data, 1)); }
+
+  /// The context of a member's operator may change from run to run.
+  void use_operator(const arithmetic::Operator& op, std::size_t member = 0) noexcept {
+    members_[member]->use_operator(op);
+  }
+
+  /// How many threads lift a member's rows may change too.
+  void use_threads(unsigned threads, std::size_t member = 0) {
+    if (threads > team_.size()) team_.resize(threads);
+    members_[member]->use_threads(threads);
+  }
+
+  const Agreement& agreed() const noexcept { return agreed_; }
+  const std::string& description() const noexcept { return text_; }
+
+  void trace(bool on);
+  /// What this rank sent, the first sweep and the question about the operator included.
+  transport::Traffic traffic_of_last_run() const noexcept;
+  /// Of the longest chain; the second sweep counts from the end of the first one.
+  std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
+
+ private:
+  Payload& payload() noexcept;
+  void begin_first_sweep();
+  void take_in_first_sweep();
+  void begin_main();
+  bool advance();
+  void conclude();
+  void deliver();
+  transport::Traffic traffic() const noexcept;
+
+  Agreement agreed_;
+  std::shared_ptr<transport::Transport> transport_;
+  Segmentation segmentation_;
+  ThreadTeam team_;
+  std::vector<std::unique_ptr<Rows>> members_;
+  std::optional<Bundle> bundle_;  // of several members
+  std::vector<std::byte> surveyed_;
+  std::unique_ptr<Plan> first_sweep_;  // where members are gone through twice
+  std::uint32_t rounds_before_ = 0;    // those of the first sweep, while tracing
+  Stage main_;
+  StatusExchange status_exchange_;
+  std::optional<Stage> closing_;  // where an operator may fail after the last message
+  bool in_closing_ = false;
+  bool running_ = false;
+  bool is_empty_;     // no columns: nothing is sent
+  bool gets_result_;  // this rank
+  Status status_ = Status::ok;
+  std::vector<Status> statuses_;  // by member
+  std::size_t given_ = 0;         // entries of data in the last start
+  transport::Traffic before_;
+  std::string text_;
+};
+
+}  // namespace steadfold::execution

@@ -1,0 +1,228 @@
+#include "execution/rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace steadfold::execution {
+
+using agreement::Description;
+
+namespace {
+
+/// From here on a second message costs less than the copies that it saves.
+constexpr Bytes wide_row = 8192;
+
+bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_bytes) {
+  const std::less<const std::byte*> before;
+  return before(a, b + b_bytes) && before(b, a + a_bytes);
+}
+
+}  // namespace
+
+Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
+           const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
+    : agreed_(&agreed),
+      operator_(op),
+      rank_(rank),
+      rank_count_(rank_count),
+      local_rows_(agreed.layout->local_count(rank)),
+      gets_result_(agreed.gets_result(rank)),
+      team_(&team) {
+  const Description& d = agreed.description;
+  row_bytes_ = d.columns * d.element_bytes;
+  Bytes result_byte = 0;
+  due_ = segmentation.segments_of(rank);
+  for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
+    const order::Interval columns = segmentation.columns(s);
+    Segment segment{.first_byte = columns.begin * d.element_bytes,
+                    .kind = make_kind(d, operator_, columns.size()),
+                    .first_result_byte = result_byte};
+    segment.spare.resize(segment.value_bytes);
+    result_byte += segment.value_bytes;
+    if (gets(s)) result_bytes_ += segment.value_bytes;
+    segments_.push_back(std::move(segment));
+  }
+  if (segments_.empty()) return;
+  const arithmetic::PartialKind& kind = *segments_.front().kind;
+  has_words_ = kind.added_words() != nullptr;
+  may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
+  for (Segment& s : segments_) s.is_apart = may_stand_apart_ && s.value_bytes >= wide_row;
+  const auto intervals = agreed.layout->intervals(rank);
+  const bool is_lone = intervals.size() == 1 && intervals.front().size() == 1;
+  const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
+  if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals.front().begin;
+}
+
+void Rows::take(const Data& data, bool stays) noexcept {
+  data_ = {.first = data.first, .second = data.second, .result = gets_result_ ? data.result : nullptr};
+  missing_ = missing(operation(), local_rows_, agreed_->description.columns, data, gets_result_);
+  status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
+  operator_failed_ = false;
+  if (!may_stand_apart_) return;
+  const Bytes bytes = local_rows_ * row_bytes_;
+  const bool is_apart = !gets_result_ || !overlap(data.first, bytes, data.result, result_bytes_);
+  const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
+  const bool is_direct = stays && status_ == Status::ok && agreed_->description.may_fail == 0;
+  lends_rows_ = is_direct && is_apart;
+  takes_results_ = is_direct && (is_apart || is_in_place);
+}
+
+void Rows::refuse() noexcept {
+  data_ = {};
+  status_ = Status::invalid_argument;
+  missing_ = Missing::nothing;
+  operator_failed_ = lends_rows_ = takes_results_ = false;
+}
+
+std::optional<Failure> Rows::failure() const {
+  if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
+  if (operator_failed_) return agreement::operator_failure();
+  return std::nullopt;
+}
+
+/// The operator failed here where no operand says that it failed elsewhere.
+void Rows::note(Status after, Status before) noexcept {
+  operator_failed_ = operator_failed_ || (after == Status::operator_failed && before != Status::operator_failed);
+}
+
+Bytes Rows::survey_bytes() const noexcept {
+  Bytes bytes = 0;
+  for (const Segment& segment : segments_) bytes += segment.kind->survey_bytes();
+  return bytes;
+}
+
+void Rows::write_survey(std::span<std::byte> out) {
+  std::ranges::fill(out, std::byte{0});
+  if (status_ != Status::ok) return;
+  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+    const Bytes bytes = segments_[i].kind->survey_bytes();
+    if (bytes > 0) segments_[i].lifter.survey(placed(i, all_rows), *team_, threads_, out.first(bytes));
+    out = out.subspan(bytes);
+  }
+}
+
+void Rows::expect(std::span<const std::byte> surveyed) {
+  for (Segment& s : segments_) {
+    const Bytes bytes = s.kind->survey_bytes();
+    s.lifter.expect(surveyed.first(bytes));
+    surveyed = surveyed.subspan(bytes);
+  }
+}
+
+Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
+  const Status status = arithmetic::header_of(value.head).status;
+  const std::byte* const values = value.values != nullptr ? value.values : value.head.data() + sizeof(Header);
+  std::byte* const place = place_of_result(segment);
+  if (status == Status::ok && values != place) std::memcpy(place, values, segments_[segment].value_bytes);
+  return status;
+}
+
+Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
+  return segments_[segment].kind->capacity(covers.rows(*agreed_->layout));
+}
+
+Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
+  return segments_[segment].kind->working_capacity(covers.rows(*agreed_->layout));
+}
+
+Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
+
+Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
+  return {.intervals = agreed_->layout->intervals(rank_),
+          .data = data_,
+          .row_bytes = row_bytes_,
+          .first_byte = segments_[segment].first_byte,
+          .part = part,
+          .is_masked = operation() == arithmetic::Operation::masked_sum};
+}
+
+Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
+  if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
+  if (lone_row_ && !covers.is_part()) return lift_lone_row(segment, out);
+  const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
+  const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
+  Header header = arithmetic::header_of(whole);
+  header.digest = agreed_->digest;
+  note(header.status, Status::ok);
+  arithmetic::set_header(whole, header);
+  if (!is_apart(segment)) return whole;
+  const auto head = whole.first(segments_[segment].values_apart->head_bytes(whole));
+  return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
+}
+
+/// A rank's only row is its own partial, and stays where it is if that is allowed.
+Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
+  const Segment& s = segments_[segment];
+  const auto head = out.first(s.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
+  const std::byte* const row = data_.first + s.first_byte;
+  const Bytes bytes = s.value_bytes;
+  if (s.is_apart && lends_rows_) return {head, row};
+  std::memcpy(head.data() + head.size(), row, bytes);
+  if (s.is_apart) return {head, head.data() + head.size()};
+  return out.first(head.size() + bytes);
+}
+
+Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
+  const Partial merged = segments_[segment].kind->merge(left, right, out);
+  if (arithmetic::status_of(merged.head) == Status::operator_failed)
+    note(Status::operator_failed, arithmetic::merge_headers(left.head, right.head).header.status);
+  return merged;
+}
+
+/// Of ranks in a row from 0 on; of all where none are named.
+Count Rows::row_count(const Covers& covers) const noexcept {
+  if (covers.ranks.count == 0) return agreed_->element_count;
+  return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
+}
+
+Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
+  Segment& s = segments_[segment];
+  const bool in_one_piece = out.values.empty();
+  std::byte* const values = in_one_piece ? out.head.data() + sizeof(Header) : out.values.data();
+  Header header{.digest = agreed_->digest};
+  header.status = s.kind->finish(partial, row_count(covers), values, s.spare.data());
+  note(header.status, arithmetic::header_of(partial.head).status);
+  arithmetic::set_header(out.head, header);
+  if (header.status != Status::ok) return out.head.first(sizeof header);
+  if (in_one_piece) return out.head.first(value_capacity(segment));
+  return {out.head.first(sizeof header), values};
+}
+
+Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  const order::IntervalSet rows = covers.rows(*agreed_->layout);
+  return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
+}
+
+Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
+  return is_value ? std::min(whole.size(), sizeof(Header)) : segments_[segment].values_apart->head_bytes(whole);
+}
+
+Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
+  const Segment& s = segments_[segment];
+  if (!is_value) return s.values_apart->values_bytes(head);
+  return arithmetic::status_of(head) == Status::ok ? s.value_bytes : 0;
+}
+
+std::byte* Rows::result(std::uint32_t segment) const {
+  return takes_results_ && data_.result != nullptr && gets(segment) ? place_of_result(segment) : nullptr;
+}
+
+std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                             std::span<std::byte> head) {
+  // An operator that may fail writes no result before its run is done: there is nothing to note.
+  return segments_[segment].values_apart->merge_to_result(left, right, head, place_of_result(segment));
+}
+
+std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }
+
+void Rows::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
+  words_of(segment).to_words(partial, words);
+}
+
+Bytes Rows::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
+  return words_of(segment).from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
+}
+
+}  // namespace steadfold::execution

@@ -1,0 +1,120 @@
+// The payload of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
+// Rank order: the partials' own. Cost: that of the partials. Source: ours.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agreement/agreement.hpp"
+#include "agreement/segmentation.hpp"
+#include "execution/executor.hpp"
+#include "execution/lifter.hpp"
+
+namespace steadfold::execution {
+
+using agreement::Data;
+using agreement::Failure;
+using agreement::Member;
+using agreement::Missing;
+using agreement::Segmentation;
+
+/// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
+class Rows final : public Payload, private ApartPayload, private WordPayload {
+ public:
+  /// `agreed` and the team must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
+  /// Throws Failure where the call is not offered.
+  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
+       const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  /// The operator's context may change from run to run.
+  void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
+  /// So many threads of the team lift this rank's rows.
+  void use_threads(unsigned threads) noexcept { threads_ = threads; }
+  /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
+  /// end of the run, so that rows may be sent from where they are and results be written before all is well.
+  void take(const Data& data, bool stays = false) noexcept;
+  /// A run without rows that fails on all ranks.
+  void refuse() noexcept;
+  /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.
+  std::optional<Failure> failure() const;
+  /// What a first sweep over this run's rows finds out, and what those of all ranks did; of no bytes: there is none.
+  Bytes survey_bytes() const noexcept;
+  void write_survey(std::span<std::byte> out);
+  void expect(std::span<const std::byte> surveyed);
+  /// Copies a finished segment's values, if they are ok and not yet there, to where the result goes; says how they are.
+  Status deliver(std::uint32_t segment, const Partial& value) const;
+
+  Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes value_capacity(std::uint32_t segment) const override;
+  Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
+  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
+  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  ApartPayload* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
+  WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
+
+ private:
+  struct Segment {
+    Bytes first_byte = 0;  // of its columns in a row of elements
+    std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
+    Lifter lifter = Lifter(*kind);
+    Bytes first_result_byte = 0;
+    std::vector<std::byte> spare = {};
+    Bytes value_bytes = kind->value_bytes();
+    const arithmetic::ValuesApart* values_apart = kind->values_apart();
+    bool is_apart = false;
+  };
+
+  bool is_apart(std::uint32_t segment) const override { return segments_[segment].is_apart; }
+  Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
+  Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const override;
+  Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
+  std::byte* result(std::uint32_t segment) const override;
+  std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                         std::span<std::byte> head) override;
+  std::size_t word_count(std::uint32_t segment) const override;
+  void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
+  Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
+
+  arithmetic::Operation operation() const noexcept {
+    return static_cast<arithmetic::Operation>(agreed_->description.operation);
+  }
+  Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
+  const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
+    return *segments_[segment].kind->added_words();
+  }
+  Count row_count(const Covers& covers) const noexcept;
+  void note(Status after, Status before) noexcept;
+  Placed placed(std::uint32_t segment, const order::Interval& part) const;
+  bool gets(std::uint32_t segment) const { return segment >= due_.begin && segment < due_.end; }
+  std::byte* place_of_result(std::uint32_t segment) const {
+    return data_.result + (segments_[segment].first_result_byte - segments_[due_.begin].first_result_byte);
+  }
+
+  const Member* agreed_;
+  arithmetic::Operator operator_;  // the kinds refer to it
+  Rank rank_;
+  Rank rank_count_;
+  Count local_rows_;
+  bool gets_result_;
+  ThreadTeam* team_;
+  unsigned threads_ = 1;
+  Bytes row_bytes_;
+  std::vector<Segment> segments_;
+  order::Interval due_;  // segments whose results this rank gets, where it gets any
+  Bytes result_bytes_ = 0;
+  bool may_stand_apart_ = false;
+  bool has_words_ = false;
+  std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
+  Data data_;
+  Status status_ = Status::ok;
+  Missing missing_ = Missing::nothing;
+  bool operator_failed_ = false;  // on this rank
+  bool lends_rows_ = false;       // the caller's rows may be sent from where they are in this run
+  bool takes_results_ = false;    // and results be written before its end
+};
+
+}  // namespace steadfold::execution

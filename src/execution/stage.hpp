@@ -1,0 +1,41 @@
+// One schedule over one endpoint: program, slots and the state of its run.
+// Rank order: that of the schedule. Cost: that of the schedule. Source: ours.
+#pragma once
+
+#include "execution/executor.hpp"
+#include "schedule/interpreter.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::execution {
+
+/// An executor with its program; payload and transport must outlive it. Not movable: its parts point at each other.
+class Stage {
+ public:
+  Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,
+        std::uint32_t tag)
+      : program_(row.steps(context), context.segments),
+        executor_(program_, payload, transport, tag, row.port_count(context)),
+        interpreter_(program_) {}
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  void begin() {
+    executor_.begin();
+    interpreter_.reset();
+  }
+  bool advance() { return interpreter_.advance(executor_); }
+  void run() {
+    begin();
+    while (!advance()) {
+    }
+  }
+  Executor& executor() noexcept { return executor_; }
+  const Executor& executor() const noexcept { return executor_; }
+
+ private:
+  schedule::Program program_;
+  Executor executor_;
+  schedule::Interpreter interpreter_;
+};
+
+}  // namespace steadfold::execution

@@ -1,0 +1,79 @@
+#include "execution/thread_team.hpp"
+
+#include <utility>
+
+namespace steadfold::execution {
+
+void ThreadTeam::resize(unsigned size) {
+  if (size == this->size()) return;
+  dismiss();
+  helpers_.reserve(size - 1);  // helpers are referred to by their places
+  while (this->size() < size) {
+    const unsigned member = this->size();
+    helpers_.emplace_back();
+    try {
+      helpers_.back().thread = std::thread([this, member] { serve(member); });
+    } catch (const std::exception&) {  // no more to be had; fewer come to the same bits
+      helpers_.pop_back();
+      return;
+    }
+  }
+}
+
+void ThreadTeam::run(unsigned members) {
+  if (members <= 1) return call_(work_, 0);
+  members_ = members;
+  callers_ = arithmetic::PromisedEnvironment::callers();
+  begin_round();
+  std::exception_ptr thrown;
+  try {
+    call_(work_, 0);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  for (std::uint32_t left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left);
+  for (Helper& helper : helpers_) {
+    arithmetic::raise_flags(std::exchange(helper.raised, 0));
+    const std::exception_ptr its = std::exchange(helper.thrown, nullptr);
+    if (!thrown) thrown = its;
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void ThreadTeam::begin_round() {
+  busy_.store(static_cast<std::uint32_t>(helpers_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+}
+
+void ThreadTeam::serve(unsigned member) {
+  for (std::uint32_t seen = 0;; ++seen) {
+    round_.wait(seen, std::memory_order_acquire);
+    if (over_) return;
+    if (member < members_) do_part(member, helpers_[member - 1]);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+void ThreadTeam::do_part(unsigned member, Helper& mine) noexcept {
+  const arithmetic::PromisedEnvironment environment(callers_);
+  arithmetic::clear_flags();
+  try {
+    call_(work_, member);
+  } catch (...) {
+    mine.thrown = std::current_exception();
+  }
+  mine.raised = arithmetic::raised_flags();
+}
+
+void ThreadTeam::dismiss() noexcept {
+  if (helpers_.empty()) return;
+  over_ = true;
+  begin_round();
+  for (Helper& helper : helpers_) helper.thread.join();
+  helpers_.clear();
+  over_ = false;
+  round_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace steadfold::execution

@@ -1,0 +1,93 @@
+#include "prediction/prediction.hpp"
+
+#include <algorithm>
+
+#include "agreement/first_sweep.hpp"
+#include "prediction/simulated_run.hpp"
+
+namespace steadfold::prediction {
+
+using agreement::Agreement;
+using agreement::Call;
+using agreement::Sweep;
+
+namespace {
+
+/// Nothing where partials have several sizes: those of records, or of a plain partial with and without rows.
+std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<const Count> counts) {
+  schedule::SegmentBytes sums;
+  const bool has_empty = std::ranges::find(counts, Count{0}) != counts.end();
+  for (std::uint32_t s = 0; s < sizes.segments(); ++s) {
+    const Bytes of_none = sizes.partial({}, s).bytes;
+    const Bytes of_one = sizes.partial(order::IntervalSet({0, 1}), s).bytes;
+    if (!sizes.partials_have_fixed_size() || (has_empty && of_none != of_one)) return std::nullopt;
+    sums.partials += of_one;
+    sums.values += sizes.value(s).bytes;
+  }
+  return sums;
+}
+
+template <class T>
+std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& second) {
+  return first && second ? std::optional(*first + *second) : std::nullopt;
+}
+
+}  // namespace
+
+Segmentation Scenario::segmentation() const {
+  if (blocks.empty()) return {description.columns, segments};
+  return agreement::segmentation_of(schedule, context_of(description, 0, rank_count(), 1), description.columns,
+                                    description.element_bytes, blocks);
+}
+
+Prediction predict(const Scenario& scenario, transport::Topology& topology) {
+  const schedule::Row& row = *scenario.schedule.row;
+  if (row.messages == nullptr) return {};
+  const auto layout = order::Layout::contiguous(scenario.counts);
+  const Segmentation segmentation = scenario.segmentation();
+  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), segmentation.segments());
+  context.blocks = segmentation.blocks();
+  context.layout = &layout;
+  context.spec = &scenario.schedule;
+  const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
+  const auto type = static_cast<arithmetic::Type>(scenario.description.type);
+  const bool is_user = operation == arithmetic::Operation::user;
+  const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
+  const Sizes sizes(scenario.description, op, segmentation);
+  if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
+    const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
+    const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
+    return {.by = PredictedBy::formulas,
+            .messages = row.messages(context),
+            .rounds = row.rounds ? std::optional(row.rounds(context)) : std::nullopt,
+            .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
+            .seconds = std::nullopt};
+  }
+  const Spent spent = simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation);
+  return {.by = PredictedBy::simulation,
+          .messages = spent.messages,
+          .rounds = spent.rounds,
+          .bytes = spent.bytes,
+          .seconds = spent.seconds};
+}
+
+std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
+  if (static_cast<Sweep>(scenario.description.sweep) == Sweep::single_sweep) return std::nullopt;
+  const Call call = agreement::first_sweep(scenario.description.columns);
+  const Agreement agreed = agreed_first_sweep(call, scenario.rank_count());
+  return Scenario{.description = agreed.members[0].description,
+                  .schedule = agreed.schedule,
+                  .counts = std::vector<Count>(scenario.counts.size(), 1),
+                  .seconds_per_operation = scenario.seconds_per_operation,
+                  .user = call.user};
+}
+
+Prediction in_turn(const Prediction& first, const Prediction& second) {
+  return {.by = std::max(first.by, second.by),
+          .messages = sum_of(first.messages, second.messages),
+          .rounds = sum_of(first.rounds, second.rounds),
+          .bytes = sum_of(first.bytes, second.bytes),
+          .seconds = sum_of(first.seconds, second.seconds)};
+}
+
+}  // namespace steadfold::prediction

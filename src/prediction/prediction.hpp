@@ -1,0 +1,61 @@
+// What a reduction will take, without running it: messages, rounds and bytes as on real ranks, and the time of a model.
+// Rank order: that of the schedule. Cost: O(steps of all ranks), or O(p) by the registry's formulas. Source: ours;
+// [S0] eq. 3.7 for the score.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "agreement/call.hpp"
+#include "agreement/segmentation.hpp"
+#include "order/pe_intersecting.hpp"
+#include "transport/topology.hpp"
+
+namespace steadfold::prediction {
+
+using agreement::Description;
+using agreement::Segmentation;
+using order::Count;
+using order::Rank;
+
+/// A reduction over elements in rank order, and how long one addition of two elements' columns takes.
+struct Scenario {
+  Description description;
+  schedule::Spec schedule;    // serves the description
+  std::vector<Count> counts;  // elements of each rank
+  std::uint32_t segments = 1;
+  std::vector<Count> blocks = {};  // reduce_scatter: columns of every rank
+  double seconds_per_operation = order::score_addition_seconds;
+  arithmetic::Operator user = {};  // Operation::user
+
+  Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
+  /// Into `segments`, or into the blocks.
+  Segmentation segmentation() const;
+};
+
+/// `nothing`: the schedule leaves it to the transport, which alone could know.
+enum class PredictedBy : std::uint8_t { simulation, formulas, nothing };
+
+/// Empty is what cannot be known: bytes of records, times and some rounds without a simulation.
+struct Prediction {
+  PredictedBy by = PredictedBy::nothing;
+  std::optional<Count> messages;
+  std::optional<Count> rounds;
+  std::optional<Count> bytes;
+  std::optional<double> seconds;
+};
+
+/// Beyond these the registry's formulas, which the checker has proved for smaller jobs, take the simulation's place.
+inline constexpr Count most_simulated_messages = 1'000'000'000;
+inline constexpr Rank most_simulated_ranks = 1 << 21;  // some 4 GiB
+
+/// `exact` is priced at full width. `topology` is new. Throws Failure where the method does not serve the call,
+/// std::bad_alloc.
+Prediction predict(const Scenario& scenario, transport::Topology& topology);
+
+/// The reduction that goes before one whose rows are gone through twice; `predict` leaves it out.
+std::optional<Scenario> first_sweep_of(const Scenario& scenario);
+/// Two reductions, one after the other.
+Prediction in_turn(const Prediction& first, const Prediction& second);
+
+}  // namespace steadfold::prediction

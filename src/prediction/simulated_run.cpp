@@ -1,0 +1,336 @@
+#include "prediction/simulated_run.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "schedule/form.hpp"
+#include "schedule/ports.hpp"
+#include "schedule/slot_table.hpp"
+#include "transport/packing.hpp"
+
+namespace steadfold::prediction {
+
+using order::Rank;
+using transport::bytes_in_message;
+
+namespace {
+
+using schedule::Step;
+using schedule::StepKind;
+
+struct Message {
+  Rank source = 0;
+  Rank target = 0;
+  Weight weight;        // of all its slots; of one alone it is what lands
+  Count round = 0;      // in which it starts
+  double start = 0;     // until it is under way, then when its first byte arrives
+  double duration = 0;  // of a port
+  Count number = 0;     // in the order sent: breaks ties
+};
+
+/// Messages that are sent but not under way: in any order where none waits for another, else by time.
+class Outbox {
+ public:
+  explicit Outbox(bool by_time) : by_time_(by_time) {}
+
+  void put(Message message) {
+    message.number = number_++;
+    by_time_ ? timed_.push(message) : untimed_.push(message);
+  }
+  bool take(Message& message) {
+    const auto take_from = [&](auto& queue, const Message& next) {
+      message = next;
+      queue.pop();
+      return true;
+    };
+    if (by_time_) return !timed_.empty() && take_from(timed_, timed_.top());
+    return !untimed_.empty() && take_from(untimed_, untimed_.front());
+  }
+  Count sent() const { return number_; }
+
+ private:
+  struct Later {
+    bool operator()(const Message& a, const Message& b) const {
+      return a.start != b.start ? a.start > b.start : a.number > b.number;
+    }
+  };
+  bool by_time_;
+  Count number_ = 0;
+  std::queue<Message> untimed_;
+  std::priority_queue<Message, std::vector<Message>, Later> timed_;
+};
+
+/// Messages that have arrived before their receive had its turn: a queue for every pair of ranks.
+class Inbox {
+ public:
+  void put(const Message& message) {
+    const std::uint32_t place = free_ == none ? grown() : free_;
+    free_ = messages_[place].next;
+    messages_[place] = {message, none};
+    const auto [queue, is_new] = queues_.try_emplace(key(message.source, message.target), Queue{place, place});
+    if (is_new) return;
+    messages_[queue->second.last].next = place;
+    queue->second.last = place;
+  }
+  bool take(Rank source, Rank target, Message& message) {
+    const auto queue = queues_.find(key(source, target));
+    if (queue == queues_.end()) return false;
+    const std::uint32_t place = queue->second.first;
+    message = messages_[place].message;
+    const std::uint32_t next = messages_[place].next;
+    next == none ? static_cast<void>(queues_.erase(queue)) : static_cast<void>(queue->second.first = next);
+    messages_[place].next = free_;
+    free_ = place;
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Queued {
+    Message message;
+    std::uint32_t next = none;  // of the same pair; among free places the next free one
+  };
+  struct Queue {
+    std::uint32_t first;
+    std::uint32_t last;
+  };
+  struct Hash {
+    std::size_t operator()(std::uint64_t key) const { return (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u; }
+  };
+
+  static std::uint64_t key(Rank source, Rank target) {
+    return std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | static_cast<std::uint32_t>(target);
+  }
+  std::uint32_t grown() {
+    messages_.emplace_back();
+    return static_cast<std::uint32_t>(messages_.size() - 1);
+  }
+
+  std::unordered_map<std::uint64_t, Queue, Hash> queues_;
+  std::vector<Queued> messages_;
+  std::uint32_t free_ = none;
+};
+
+/// What a slot holds.
+struct Cell {
+  Weight weight;
+  Count round = 0;         // since which it is there
+  double ready = 0;        // the same in seconds
+  double sent = 0;         // until when sends read it
+  bool in_flight = false;  // a receive has it
+};
+
+struct OpenReceive {
+  Rank peer;
+  std::size_t landings_end;  // of all open receives, those up to here are this one's or an earlier one's
+};
+
+/// A slot that an open receive fills.
+struct Landing {
+  std::uint32_t place;
+  std::optional<Weight> weight;  // by its rows, where it does not come alone
+};
+
+struct RankState {
+  RankState(schedule::Steps all_steps, std::uint32_t segments) : steps(std::move(all_steps)), table(segments) {}
+
+  Cell& cell(schedule::Slot slot) {
+    const std::uint32_t place = table.place_of(slot);
+    if (place == cells.size()) cells.emplace_back();
+    return cells[place];
+  }
+  /// Whether no communication stands against the step's start. A receive waits for what it overwrites, too.
+  bool may_start(const Step& step) {
+    const auto rests = [&](schedule::Slot slot) {
+      return slot.kind == schedule::SlotKind::none || !cell(slot).in_flight;
+    };
+    return rests(step.left) && rests(step.right) && (step.kind == StepKind::send || rests(step.target));
+  }
+
+  schedule::Steps steps;
+  const Step* next = nullptr;  // taken but not started
+  schedule::SlotTable table;
+  std::vector<Cell> cells;  // by place
+  std::vector<OpenReceive> receives;
+  std::vector<Landing> landings;
+  std::size_t receives_complete = 0;  // of those
+  std::size_t landings_complete = 0;
+  std::vector<schedule::Slot> sending;  // slots of the message that is being put together
+  double now = 0;                       // when the processor is done with the last step
+};
+
+class SimulatedRun {
+ public:
+  SimulatedRun(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
+               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation)
+      : layout_(layout),
+        sizes_(sizes),
+        topology_(topology),
+        seconds_per_operation_(seconds_per_operation),
+        ports_(row.port_count(context)),
+        outbox_(topology.shares_links()) {
+    const auto all_ports = static_cast<std::size_t>(context.rank_count) * ports_;
+    send_rounds_.resize(all_ports);
+    receive_rounds_.resize(all_ports);
+    send_times_.resize(all_ports);
+    receive_times_.resize(all_ports);
+    ranks_.reserve(static_cast<std::size_t>(context.rank_count));
+    schedule::Context own = context;
+    for (own.rank = 0; own.rank < context.rank_count; ++own.rank) ranks_.emplace_back(row.steps(own), own.segments);
+  }
+
+  Spent run() {
+    for (Rank rank = 0; rank < static_cast<Rank>(ranks_.size()); ++rank) advance(rank);
+    for (Message message; outbox_.take(message);) {
+      message.start = topology_.arrival(message.source, message.target, message.start, message.weight.bytes);
+      inbox_.put(message);
+      complete_receives(message.target);
+      advance(message.target);
+    }
+    for (const RankState& rank : ranks_) {
+      if (rank.next != nullptr || !rank.receives.empty())
+        throw std::logic_error("the schedule is stuck (a rank waits for a message that nobody sends), report it");
+      spent_.seconds = std::max(spent_.seconds, rank.now);
+    }
+    spent_.messages = outbox_.sent();
+    return spent_;
+  }
+
+ private:
+  template <class Time>
+  std::span<Time> ports_of(Rank rank, std::vector<Time>& all) const {
+    return std::span(all).subspan(static_cast<std::size_t>(rank) * ports_, ports_);
+  }
+
+  /// Carries out what can be.
+  void advance(Rank rank) {
+    RankState& own = ranks_[static_cast<std::size_t>(rank)];
+    while (own.next != nullptr || (own.next = own.steps.next()) != nullptr) {
+      const Step& step = *own.next;
+      if (!own.may_start(step)) return;
+      switch (step.kind) {
+        case StepKind::send: send(rank, own, step); break;
+        case StepKind::receive: receive(rank, own, step); break;
+        case StepKind::add_words: throw std::logic_error("words cannot be added without a transport");
+        default: compute(own, step);
+      }
+      own.next = nullptr;
+    }
+  }
+
+  void compute(RankState& own, const Step& step) {
+    Cell result;
+    Count elements = 0;  // that go in
+    if (step.kind == StepKind::lift) {
+      elements = sizes_.elements(step.covers.rows(layout_).size(), step.target.segment);
+    } else {
+      for (const schedule::Slot slot : {step.left, step.right}) {
+        if (slot.kind == schedule::SlotKind::none) continue;
+        const Cell& operand = own.cell(slot);
+        elements += operand.weight.elements;
+        result.round = std::max(result.round, operand.round);
+        own.now = std::max(own.now, operand.ready);
+      }
+    }
+    result.weight = weight_of(step);
+    const Count operations = elements - std::min(elements, result.weight.elements);
+    spent_.operations += operations;
+    Cell& target = own.cell(step.target);
+    own.now = std::max(own.now, target.sent) + seconds_per_operation_ * static_cast<double>(operations);
+    result.ready = own.now;
+    target = result;
+  }
+
+  void send(Rank rank, RankState& own, const Step& step) {
+    own.sending.push_back(step.left);
+    own.now = std::max(own.now, own.cell(step.left).ready);
+    if (step.more) return;
+    Message message{.source = rank, .target = step.peer};
+    for (const schedule::Slot slot : own.sending) {
+      const Cell& content = own.cell(slot);
+      message.weight.bytes += bytes_in_message(content.weight.bytes, own.sending.size());
+      message.weight.elements = content.weight.elements;
+      message.round = std::max(message.round, content.round);
+    }
+    message.duration = topology_.duration(rank, step.peer, message.weight.bytes);
+    message.start = schedule::serve(ports_of(rank, send_times_), own.now, message.duration);
+    message.round = schedule::serve(ports_of(rank, send_rounds_), message.round, Count{1});
+    for (const schedule::Slot slot : own.sending) {
+      Cell& content = own.cell(slot);
+      content.sent = std::max(content.sent, message.start + message.duration);
+    }
+    own.sending.clear();
+    spent_.bytes += message.weight.bytes;
+    outbox_.put(message);
+  }
+
+  /// What arrives weighs what its rows say, as everywhere else.
+  void receive(Rank rank, RankState& own, const Step& step) {
+    Cell& target = own.cell(step.target);
+    own.now = std::max(own.now, target.sent);
+    target = {.in_flight = true};
+    const std::size_t first = own.receives.empty() ? 0 : own.receives.back().landings_end;
+    const bool alone = !step.more && own.landings.size() == first;
+    own.landings.push_back({own.table.place_of(step.target), alone ? std::nullopt : std::optional(weight_of(step))});
+    if (step.more) return;
+    own.receives.push_back({step.peer, own.landings.size()});
+    complete_receives(rank);
+  }
+
+  Weight weight_of(const Step& step) const {
+    return schedule::holds_partial(step.target) ? sizes_.partial(step.covers.rows(layout_), step.target.segment)
+                                                : sizes_.value(step.target.segment);
+  }
+
+  /// Ports serve messages in the order of the steps that receive them.
+  void complete_receives(Rank rank) {
+    RankState& own = ranks_[static_cast<std::size_t>(rank)];
+    for (Message message; own.receives_complete < own.receives.size(); ++own.receives_complete) {
+      const OpenReceive& open = own.receives[own.receives_complete];
+      if (!inbox_.take(open.peer, rank, message)) return;
+      const Count round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
+      const double ready =
+          schedule::serve(ports_of(rank, receive_times_), message.start, message.duration) + message.duration;
+      for (; own.landings_complete < open.landings_end; ++own.landings_complete) {
+        const Landing& landing = own.landings[own.landings_complete];
+        Cell& landed = own.cells[landing.place];
+        landed.weight = landing.weight.value_or(message.weight);
+        landed.in_flight = false;
+        landed.round = round;
+        landed.ready = ready;
+      }
+      spent_.rounds = std::max(spent_.rounds, round);
+      spent_.seconds = std::max(spent_.seconds, ready);
+    }
+    own.receives.clear();
+    own.receives_complete = 0;
+    own.landings.erase(own.landings.begin(), own.landings.begin() + static_cast<std::ptrdiff_t>(own.landings_complete));
+    own.landings_complete = 0;
+  }
+
+  const order::Layout& layout_;
+  const Sizes& sizes_;
+  transport::Topology& topology_;
+  double seconds_per_operation_;
+  std::uint32_t ports_;
+  std::vector<RankState> ranks_;
+  std::vector<Count> send_rounds_;  // rank by rank, port by port: from when it is free
+  std::vector<Count> receive_rounds_;
+  std::vector<double> send_times_;
+  std::vector<double> receive_times_;
+  Outbox outbox_;
+  Inbox inbox_;
+  Spent spent_;
+};
+
+}  // namespace
+
+Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
+                    const Sizes& sizes, transport::Topology& topology, double seconds_per_operation) {
+  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation).run();
+}
+
+}  // namespace steadfold::prediction

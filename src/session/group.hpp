@@ -1,0 +1,112 @@
+// What the library keeps for a group of ranks: the handshake, shapes of calls made before, cached plans.
+// Rank order: not concerned. Cost: a one-shot call is one handshake, and a plan's run where it does not fit in
+// there. Source: ours.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agreement/failure.hpp"
+#include "execution/handshake.hpp"
+#include "execution/plan.hpp"
+
+namespace steadfold::session {
+
+using agreement::Agreement;
+using agreement::Call;
+using agreement::Data;
+using agreement::Description;
+using agreement::Failure;
+using execution::Handshake;
+using execution::Lifter;
+using execution::Plan;
+using execution::Stage;
+using execution::StatusExchange;
+using execution::ThreadTeam;
+using execution::Ways;
+using order::Bytes;
+using order::Count;
+using order::Rank;
+
+/// One thread at a time; calls in the same order on every rank. Every failure is thrown as a Failure: the same on every
+/// rank, but for an operator that failed on the root of a rooted call alone.
+class Group {
+ public:
+  /// Collective: rank 0's environment counts for all. `rows`: the schedules that can be asked for.
+  explicit Group(std::shared_ptr<transport::Transport> transport,
+                 std::span<const schedule::Row> rows = schedule::registry());
+
+  Rank rank() const noexcept { return transport_->rank(); }
+  Rank rank_count() const noexcept { return transport_->rank_count(); }
+
+  /// One-shot. `result` is written where the call wants it. A call of a shape made before allocates nothing. `failure`
+  /// is what this rank knows to be wrong already: it takes part all the same, so that the others do not wait.
+  void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
+
+  /// Agrees on a plan, of several calls on a bundle. The plan may outlive the group.
+  std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
+
+  /// Where this rank's rows begin when all stand in rank order, and the total.
+  struct RankOrder {
+    order::Interval mine;
+    Count element_count;
+  };
+  RankOrder rank_order(Count rows);
+
+ private:
+  /// What a call of this description needs, made once. Its kind refers to its operator, so it never moves.
+  struct Shape {
+    Shape(const Description& description, const Call& call);
+
+    Description description;
+    std::uint64_t digest;
+    arithmetic::Operator op;
+    std::unique_ptr<arithmetic::PartialKind> kind;
+    Lifter lifter;
+    Bytes bytes_of_none;            // a partial of no rows, and
+    Bytes bytes_of_a_node;          // what every node may add: says whether the handshake can hold a partial
+    std::vector<std::byte> values;  // a result, and as much again to finish in
+  };
+  /// A plan that one-shot calls of the same shape and layout share.
+  struct CachedPlan {
+    Count rows;
+    std::vector<order::Interval> intervals;
+    std::unique_ptr<Plan> plan;
+  };
+
+  Call placed(const Call& call, order::Interval& mine);
+  void require_usable(const Call& call, const Data& data) const;
+  void require_usable(std::span<const Call> calls) const;
+  Shape& shape_of(const Call& call);
+  bool fits_handshake(const Shape& shape, const Call& call) const;
+  Ways cached_plans(const Shape& shape, const Call& call) const noexcept;
+  Bytes build(Shape& shape, const Call& call, const Data& data);
+  std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
+                                  Bytes partial_bytes);
+  Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
+  void deliver(const Shape& shape, const Call& call, const Data& data) const;
+  Status agreed_status(Status mine);
+  void run_plan(const Call& call, Ways ways, const Data& data);
+  Plan& new_cached_plan(const Call& call);
+  [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
+  Agreement agree(std::span<const Call> calls, const Failure* mine);
+  void require_proof(const Agreement& agreed);
+  std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
+
+  std::shared_ptr<transport::Transport> transport_;
+  std::span<const schedule::Row> rows_;
+  std::string forced_schedule_;
+  Handshake handshake_;
+  Stage handshake_stage_;
+  StatusExchange status_exchange_;
+  Stage status_stage_;
+  std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
+  std::deque<CachedPlan> plans_;
+  std::vector<Count> equal_blocks_;  // the last that were asked for
+  ThreadTeam team_;                  // for partials in the handshake; plans have their own
+};
+
+}  // namespace steadfold::session

@@ -1,0 +1,162 @@
+#include "session/local.hpp"
+
+#include <vector>
+
+#include "agreement/agreement.hpp"
+#include "agreement/failure.hpp"
+#include "execution/lifter.hpp"
+
+namespace steadfold::session {
+
+using agreement::all_ranks;
+using agreement::Data;
+using agreement::Failure;
+using agreement::LayoutKind;
+using agreement::Missing;
+using agreement::ResultPart;
+using execution::Lifter;
+using execution::Placed;
+using execution::ThreadTeam;
+using order::Bytes;
+
+namespace {
+
+constexpr Count most_kept_columns = 64;  // what more would take stays with no thread
+
+}  // namespace
+
+/// What reduces rows of one shape, and the memory for it.
+class LocalReducer::Workspace {
+ public:
+  explicit Workspace(const Call& call, const Description& description)
+      : description_(description),
+        row_bytes_(description.columns * description.element_bytes),
+        operator_(operator_of(call)),
+        kind_(make_kind(description, operator_, call.columns)),
+        lifter_(*kind_),
+        spare_(kind_->value_bytes()),
+        surveyed_(kind_->survey_bytes()),
+        finishes_alone_(lifter_.finishes_alone() && surveyed_.empty()),
+        most_rows_(agreement::most_rows(row_bytes_)) {}
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  bool serves(const Description& description) const noexcept { return description == description_; }
+  /// Whether another call that differs from this one in nothing but its rows is valid, and what it comes to is known.
+  bool repeats(const Call& call) const noexcept {
+    const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
+                                     call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_a_rank;
+    return finishes_alone_ && may_have_other_rows && call.operation != arithmetic::Operation::user && call.threads == 1;
+  }
+
+  Status reduce(const Call& call, const Data& data) {
+    operator_ = operator_of(call);  // its context may be another one
+    const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
+    if (finishes_alone_ && is_one_block) return finish_alone(call.rows, call.element_count, data);
+    make_room(call.rows);
+    const Placed placed{.intervals = call.intervals,
+                        .data = data,
+                        .row_bytes = row_bytes_,
+                        .is_masked = call.operation == arithmetic::Operation::masked_sum};
+    ThreadTeam team;
+    team.resize(call.threads);
+    if (!surveyed_.empty()) {
+      lifter_.survey(placed, team, call.threads, surveyed_);
+      lifter_.expect(surveyed_);
+    }
+    const Bytes size = lifter_.lift(placed, team, call.threads, std::span(partial_).first(room_));
+    return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
+  }
+
+  bool repeat(Count rows, const Data& data) {
+    const auto operation = static_cast<arithmetic::Operation>(description_.operation);
+    if (rows > most_rows_ || missing(operation, rows, description_.columns, data, true) != Missing::nothing)
+      return false;
+    return finish_alone(rows, arithmetic::unknown_count, data) == Status::ok;
+  }
+
+ private:
+  Status finish_alone(Count rows, Count element_count, const Data& data) {
+    return lifter_.finish_alone({.first = data.first, .second = data.second, .rows = rows, .row_stride = row_bytes_},
+                                element_count, data.result, spare_.data());
+  }
+
+  void make_room(Count rows) {
+    if (room_ != 0 && rows_ == order::Interval{0, rows}) return;
+    rows_ = {0, rows};
+    room_ = kind_->working_capacity(order::IntervalSet(rows_));
+    if (partial_.size() < room_) partial_.resize(room_);
+  }
+
+  Description description_;
+  Bytes row_bytes_;
+  arithmetic::Operator operator_;  // the kind refers to it
+  std::unique_ptr<arithmetic::PartialKind> kind_;
+  Lifter lifter_;
+  order::Interval rows_;
+  Bytes room_ = 0;  // for the partial of these rows
+  std::vector<std::byte> partial_;
+  std::vector<std::byte> spare_;
+  std::vector<std::byte> surveyed_;  // what two sweeps find out in the first
+  bool finishes_alone_;              // without a record
+  Count most_rows_;
+};
+
+/// Taken while in use, since an operator may reduce something itself.
+class LocalReducer::Taken {
+ public:
+  explicit Taken(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Taken() { flag_ = false; }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+LocalReducer::LocalReducer() = default;
+LocalReducer::~LocalReducer() = default;
+
+LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Description& description) {
+  if (workspace_ == nullptr || !workspace_->serves(description)) {
+    workspace_.reset();  // before as much memory is asked for again
+    workspace_ = std::make_unique<Workspace>(call, description);
+  }
+  return *workspace_;
+}
+
+bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
+  Call call = given;
+  call.root = all_ranks;
+  if (call.result_part != ResultPart::all)
+    throw Failure(Status::unsupported,
+                  "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
+  const order::Interval all{0, call.rows};
+  if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
+  validate(call, 1);
+  const Data data{.first = first, .second = second, .result = result};
+  const Missing lacked = missing(call.operation, call.rows, call.columns, data, true);
+  if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
+  if (call.layout == LayoutKind::intervals || call.element_count != arithmetic::unknown_count) {
+    const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
+    agreement::require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
+  }
+  const Description description = describe(call);
+  const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
+  Status status = Status::ok;
+  if (is_kept) {
+    const Taken taken(is_taken_);
+    status = workspace_for(call, description).reduce(call, data);
+  } else {
+    status = Workspace(call, description).reduce(call, data);
+  }
+  if (status == Status::operator_failed) throw agreement::operator_failure();
+  if (status != Status::ok) throw Failure(status, agreement::text_of(status));
+  return is_kept && workspace_->repeats(call);
+}
+
+bool LocalReducer::repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result) {
+  return workspace_->repeat(rows, {.first = first, .second = second, .result = result});
+}
+
+}  // namespace steadfold::session
