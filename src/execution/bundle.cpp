@@ -123,8 +123,8 @@ Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Pa
 }
 
 std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const std::byte> value) const noexcept {
-  if (value.size() < value_at_.back()) return value.first(std::min(value.size(), sizeof(Header)));
-  return value.subspan(value_at_[member], value_at_[member + 1] - value_at_[member]);
+  if (value.size() != value_at_.back()) return value.first(std::min(value.size(), sizeof(Header)));
+  return value.subspan(value_at_[member], members_[member]->value_capacity(only_segment));
 }
 
 WordPayload* Bundle::words() noexcept {

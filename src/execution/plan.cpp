@@ -226,7 +226,9 @@ void Plan::deliver() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
       const Partial value = main_.executor().value(s);
-      statuses_[i] = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
+      const Status status = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
+      statuses_[i] = worse(statuses_[i], status);
+      if (status > Status::empty) status_ = worse(status_, status);
     }
   }
 }

@@ -112,9 +112,13 @@ void Rows::expect(std::span<const std::byte> surveyed) {
 
 Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
-  const std::byte* const values = value.values != nullptr ? value.values : value.head.data() + sizeof(Header);
+  if (status != Status::ok) return status;
+  const Bytes bytes = segments_[segment].value_bytes;
+  const bool is_apart = value.values != nullptr;
+  if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;  // came in part
+  const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
   std::byte* const place = place_of_result(segment);
-  if (status == Status::ok && values != place) std::memcpy(place, values, segments_[segment].value_bytes);
+  if (values != place) std::memcpy(place, values, bytes);
   return status;
 }
 
