@@ -17,13 +17,13 @@
 namespace steadfold::tests {
 namespace {
 
-constexpr std::array<double, 8> x = {0.1, 1e17, -3.5, 0x1p-60, 7, -1e17, 2, 1e-3};
+alignas(16) constexpr std::array<double, 8> x = {0.1, 1e17, -3.5, 0x1p-60, 7, -1e17, 2, 1e-3};
 constexpr std::array<sf_interval, 2> backwards = {{{2, 3}, {0, 2}}};
 
 struct Outcome {
   sf_status status = SF_OK;
   std::string text;
-  std::array<double, 4> results{};
+  alignas(16) std::array<double, 4> results{};  // as any type wants it
 };
 
 Outcome outcome_of(const sf_call& call) {

@@ -164,12 +164,12 @@ TEST(DamagedMessages, AreNoticedByTheRankThatGetsThem) {
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     int done = 0;
     for (const Count columns : {1u, 40u, 1030u}) {
-      for (const Rank p : {3, 4, 5}) {
+      for (const Rank p : {3, 5}) {
         const Call call{.method = method, .columns = columns, .layout = LayoutKind::rank_order};
         done += damage_some(call, p, 1000 * columns + static_cast<std::uint64_t>(p));
       }
     }
-    EXPECT_GT(done, 300) << agreement::name_of(method);
+    EXPECT_GT(done, 200) << agreement::name_of(method);
   }
 }
 
