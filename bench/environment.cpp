@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "../tools/mpi_library.hpp"
 #include "bench.hpp"
 #include "kernels/target.hpp"
+#include "program/mpi_library.hpp"
 #include "read.hpp"
 #include "steadfold/steadfold.h"
 

@@ -11,8 +11,8 @@
 #include <map>
 #include <memory>
 
-#include "../tools/command.hpp"
-#include "../tools/request.hpp"
+#include "program/job.hpp"
+#include "program/methods.hpp"
 #include "ranks.hpp"
 #include "steadfold/mpi.hpp"
 #include "vectors.hpp"

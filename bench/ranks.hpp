@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "../tools/mpi_library.hpp"
 #include "bench.hpp"
 #include "contest.hpp"
+#include "program/mpi_library.hpp"
 #include "steadfold/mpi.hpp"
 
 namespace steadfold::bench {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <numeric>
 
-#include "../tools/request.hpp"
-#include "../tools/studies/site_likelihoods.hpp"
 #include "order/distribution.hpp"
+#include "program/methods.hpp"
+#include "program/site_likelihoods.hpp"
 #include "ranks.hpp"
 #include "schedule/registry.hpp"
 #include "steadfold/mpi.hpp"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "../bench/bench.hpp"
-#include "../bench/contest.hpp"
+#include "bench/bench.hpp"
+#include "bench/contest.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
 #include "request.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "program/methods.hpp"
 #include "request.hpp"
 
 namespace steadfold::command {

@@ -1,10 +1,11 @@
-// What all subcommands share: the processes of a run, how they agree on failures, and what an action returns.
+// What all subcommands share: what an action returns, and how each is declared.
 #pragma once
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <stdexcept>
 #include <string>
+
+#include "program/job.hpp"
 
 // CLI11 and nlohmann-json take seconds to compile: only files that declare options or build objects include them.
 namespace CLI {
@@ -14,47 +15,6 @@ class App;
 namespace steadfold::command {
 
 using Json = nlohmann::ordered_json;
-
-enum ExitStatus : int { all_well = 0, check_failed = 1, bad_input = 2 };
-
-/// Ends the command: rank 0 prints the text, "problem (why), suggestion", and every rank exits with the status.
-class Failure : public std::runtime_error {
- public:
-  explicit Failure(const std::string& text, ExitStatus status = bad_input)
-      : std::runtime_error(text), status_(status) {}
-  ExitStatus status() const noexcept { return status_; }
-
- private:
-  ExitStatus status_;
-};
-
-/// The processes of this run, from its beginning to its end. MPI is started only if needed: `verify` starts launchers,
-/// which must not find themselves inside a job.
-class Job {
- public:
-  enum class Mpi { always, under_a_launcher, never };
-
-  Job(Mpi mpi, int& argc, char**& argv);
-  ~Job();
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  int rank() const noexcept { return rank_; }
-  int rank_count() const noexcept { return rank_count_; }
-
-  /// Throws Failure if the launcher belongs to another MPI library than the command, or started the ranks with
-  /// different command lines, so that they would wait for each other. Collective.
-  void check_start(int argc, char** argv) const;
-
-  /// Does the work on every rank, then asks whether it went well everywhere. If not, every rank throws the Failure of
-  /// the lowest failing rank, so that no rank waits for one that gave up. Collective.
-  void together(const std::function<void()>& work) const;
-
- private:
-  bool mpi_;
-  int rank_ = 0;
-  int rank_count_ = 1;
-};
 
 /// What rank 0 prints on standard output, and the exit status of all ranks.
 struct Result {

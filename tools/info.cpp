@@ -7,7 +7,7 @@
 
 #include "command.hpp"
 #include "kernels/target.hpp"
-#include "mpi_library.hpp"
+#include "program/mpi_library.hpp"
 #include "steadfold/steadfold.h"
 #include "table.hpp"
 

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "order/distribution.hpp"
 #include "prediction/prediction.hpp"
+#include "program/methods.hpp"
 #include "request.hpp"
 #include "spread.hpp"
 #include "table.hpp"

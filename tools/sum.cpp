@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "measure.hpp"
+#include "program/methods.hpp"
 #include "table.hpp"
 
 namespace steadfold::command {

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "measure.hpp"
+#include "program/methods.hpp"
 #include "steadfold/mpi.hpp"
 
 namespace steadfold::command {

@@ -11,6 +11,7 @@
 
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "program/methods.hpp"
 #include "request.hpp"
 #include "table.hpp"
 #include "verify_case.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "launcher.hpp"
+#include "program/launcher.hpp"
 
 namespace steadfold::command {
 

@@ -83,6 +83,13 @@ class Structure(unittest.TestCase):
                 faults += [f"{path.relative_to(ROOT)} includes {i} (of src/)" for i in includes(path) if room_of(i) in SEES]
         self.expect_none(faults)
 
+    def test_what_programs_share_is_below_them(self):
+        faults = []
+        for folder, above in (("program", ("tools/", "bench/")), ("bench", ("tools/",))):
+            for path in sources(folder):
+                faults += [f"{path.relative_to(ROOT)} includes {i}" for i in includes(path) if i.startswith((*above, ".."))]
+        self.expect_none(faults)
+
     def test_files_stay_short(self):
         faults = []
         for path in sources("src"):

@@ -3,9 +3,9 @@
 // their text states them.
 #include <fmt/format.h>
 
-#include "../../bench/contest.hpp"
-#include "../worker.hpp"
+#include "bench/contest.hpp"
 #include "pipelines.hpp"
+#include "tools/worker.hpp"
 
 namespace steadfold::command::studies::pipelines {
 namespace {

@@ -1,8 +1,8 @@
 #include "simulated_sum.hpp"
 
-#include "../command.hpp"
 #include "agreement/failure.hpp"
 #include "execution/plan.hpp"
+#include "tools/command.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold::command::studies {

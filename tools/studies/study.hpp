@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../command.hpp"
+#include "tools/command.hpp"
 #include "transport/topology.hpp"
 
 namespace steadfold::command::studies {

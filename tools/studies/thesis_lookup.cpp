@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "../../bench/harness.hpp"
-#include "../../bench/statistics.hpp"
+#include "bench/harness.hpp"
+#include "bench/statistics.hpp"
 #include "order/distribution.hpp"
 #include "thesis.hpp"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "../spread.hpp"
 #include "agreement/choice.hpp"
 #include "order/distribution.hpp"
 #include "prediction/prediction.hpp"
 #include "thesis.hpp"
+#include "tools/spread.hpp"
 
 namespace steadfold::command::studies::thesis {
 namespace {

@@ -11,11 +11,11 @@
 #include <optional>
 #include <set>
 
-#include "../readers/reader.hpp"
+#include "readers/reader.hpp"
 #include "kary_tree.hpp"
 #include "order/distribution.hpp"
+#include "program/site_likelihoods.hpp"
 #include "simulated_sum.hpp"
-#include "site_likelihoods.hpp"
 #include "thesis.hpp"
 
 namespace steadfold::command::studies::thesis {

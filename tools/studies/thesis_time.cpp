@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "../../bench/contest.hpp"
-#include "../catalogue.hpp"
-#include "../worker.hpp"
+#include "bench/contest.hpp"
 #include "thesis.hpp"
+#include "tools/catalogue.hpp"
+#include "tools/worker.hpp"
 
 namespace steadfold::command::studies::thesis {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "site_likelihoods.hpp"
+#include "program/site_likelihoods.hpp"
 #include "study.hpp"
 
 namespace steadfold::command::studies::topology {

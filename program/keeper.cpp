@@ -1,4 +1,4 @@
-#include "keeper.hpp"
+#include "program/keeper.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <fstream>
 #include <map>
 
-#include "command.hpp"
+#include "program/job.hpp"
 
 namespace steadfold::command {
 namespace {

@@ -1,12 +1,13 @@
 // The processes of a run and their agreement on failures.
+#include "program/job.hpp"
+
 #include <mpi.h>
 
 #include <cstdint>
 #include <new>
 
-#include "command.hpp"
-#include "launcher.hpp"
-#include "mpi_library.hpp"
+#include "program/launcher.hpp"
+#include "program/mpi_library.hpp"
 
 namespace steadfold::command {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi_library.hpp"
+#include "program/mpi_library.hpp"
 
 #include "steadfold/steadfold_mpi.h"
 

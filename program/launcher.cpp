@@ -1,4 +1,4 @@
-#include "launcher.hpp"
+#include "program/launcher.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -16,9 +16,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "command.hpp"
-#include "keeper.hpp"
-#include "mpi_library.hpp"
+#include "program/job.hpp"
+#include "program/keeper.hpp"
+#include "program/mpi_library.hpp"
 
 extern char** environ;
 

@@ -1,0 +1,23 @@
+// The names of methods on the command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "steadfold/types.hpp"
+
+namespace steadfold::command {
+
+inline constexpr const char* method_help =
+    "tree, exact (simulate prices its full width), binned[:k=3][:sweep=single|double] or plain";
+
+/// The methods that are built, and the library's value for a method's name. Throws Failure for other names.
+std::vector<std::string> built_methods();
+/// A method's name without its parameters.
+inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
+Method method_named(const std::string& name);
+
+/// Whether a method promises the same bits whatever the rank count, distribution and schedule.
+inline bool promises_the_same_bits(const std::string& method) { return method != "plain"; }
+
+}  // namespace steadfold::command
