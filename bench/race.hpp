@@ -66,7 +66,7 @@ class ShortPlan {
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
   /// The mean size of the last run's messages, headers included. Collective.
-  std::size_t bytes_a_message() const {
+  std::size_t bytes_per_message() const {
     sf_figures figures{};
     check(sf_plan_figures(plan_, &figures));
     std::uint64_t sums[] = {figures.messages, figures.bytes};
@@ -116,7 +116,7 @@ class Race {
     ShortPlan plan(asked_call(command::method_named(method)), "recursive_doubling");
     plan.bind();
     plan.run(buffers_.mine.data(), buffers_.result.data());
-    const std::size_t count = std::max<std::size_t>(1, (plan.bytes_a_message() + sizeof(T) - 1) / sizeof(T));
+    const std::size_t count = std::max<std::size_t>(1, (plan.bytes_per_message() + sizeof(T) - 1) / sizeof(T));
     const auto [place, is_new] = wider_.try_emplace(count);
     if (is_new) add_wider(place->second, count);
     wider_of_[method] = &place->second;

@@ -52,7 +52,7 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--threads", threads, "local: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--counts", counts, "allreduce: doubles a rank; bundle: sums; reduce: elements")->delimiter(',');
+  app.add_option("--counts", counts, "allreduce: doubles per rank; bundle: sums; reduce: elements")->delimiter(',');
   app.add_option("--operators", operators, "allreduce: sum, max, user_sum, user_max")->delimiter(',');
   app.add_option("--methods", methods, "allreduce, reduce: tree, exact, binned, plain")->delimiter(',');
   app.add_option("--schedules", schedules,
@@ -221,7 +221,7 @@ void add_bench(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1000));
   bench.add_option("--libraries", asked->libraries,
                    "By the commands built for these MPI libraries, in turn: openmpi,mpich");
-  bench.add_option("--raw", asked->raw, "Write every sample to a file, a JSON object a line");
+  bench.add_option("--raw", asked->raw, "Write every sample to a file, one JSON object per line");
   bench.add_flag("--json", asked->json, "Print one JSON object");
   bench.callback([asked, &action] { action = [asked](const Job& job) { return run(*asked, job); }; });
 }

@@ -9,7 +9,8 @@
 namespace steadfold::agreement {
 namespace {
 
-/// The fixed parts of a proposal: what opens it, its texts behind, and what opens each call, its intervals behind.
+/// The fixed parts of a proposal: its beginning, which the texts follow, and the beginning of each call, which the
+/// call's intervals follow.
 struct Head {
   Status status = Status::ok;
   std::uint32_t reserved = 0;
@@ -91,7 +92,7 @@ void require_no_failure(const std::vector<Proposal>& proposals) {
   }
 }
 
-/// What tells two ranks' calls apart; nothing when they are the same.
+/// The difference between two ranks' calls in words; empty if they are the same.
 std::optional<std::string> difference(const Proposal& first, const Proposal& mine) {
   const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
   if (mine.schedule != first.schedule) return "schedule " + name(first.schedule) + " against " + name(mine.schedule);

@@ -1,5 +1,5 @@
 // What all ranks agree on before a plan exists: the same calls, layouts without faults, one schedule.
-// Rank order: not concerned. Cost: one exchange of about 200 bytes a call and 16 an interval, a rank. Source: ours.
+// Cost: one exchange of about 200 bytes per call and 16 per interval from every rank. Source: ours.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ struct Member {
   std::uint64_t digest = 0;
   std::shared_ptr<const order::Layout> layout;  // members with equal ones share it
   Count element_count = 0;                      // unknown_count where only the partials know
-  std::vector<Count> blocks = {};               // of reduce_scatter: columns of every rank
+  std::vector<Count> blocks = {};               // reduce_scatter: the columns of each rank
 
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };
 
 /// The same on all ranks.
 struct Agreement {
-  std::vector<Member> members;  // one, or those of a bundle; of one root
-  std::uint64_t digest = 0;     // of them all
+  std::vector<Member> members;  // one call, or those of a bundle; all have one root
+  std::uint64_t digest = 0;     // of all members
   schedule::Spec schedule;
   std::string schedule_text;
 
@@ -36,17 +36,17 @@ struct Agreement {
   schedule::Collective collective() const noexcept { return collective_of(members.front().description); }
 };
 
-/// What a schedule makes a rank's steps of. `agreed` must outlive it.
+/// The context from which a schedule generates a rank's steps. `agreed` must outlive it.
 schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept;
 
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);
 
-/// Throws Failure unless the layout has every element of 0..N-1 once, as many as `element_count` says (unknown_count:
-/// any number). `where` opens its text.
+/// Throws Failure unless the layout has every element of 0..N-1 exactly once, and N is `element_count` (unknown_count:
+/// any number). The failure's text begins with `where`.
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
 
-/// The two together. Throws Failure where no count can hold them.
+/// The sum. Throws Failure if it does not fit a Count.
 Count sum_of_rows(Count some, Count more);
 
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is

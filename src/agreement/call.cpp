@@ -52,7 +52,7 @@ Operation base(Operation operation) {
   }
 }
 
-/// Offered by `exact` and `binned` alone: more bits than the elements have must be kept until the end.
+/// Only `exact` and `binned` offer these: they need more bits than the elements have until the end.
 bool is_rounded_once(Operation operation) {
   return operation == Operation::dot || operation == Operation::mean || arithmetic::squares(operation);
 }
@@ -74,14 +74,14 @@ Method resolved_method(const Call& call) {
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
   const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
   if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
-  const bool is_distributed = call.layout != LayoutKind::row_a_rank;
+  const bool is_distributed = call.layout != LayoutKind::row_per_rank;
   if (call.operation == Operation::masked_sum) return Method::exact;
   if (base(call.operation) == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
   return Method::tree;
 }
 
 std::string_view layout_name(LayoutKind kind) {
-  static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "a row a rank"};
+  static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "one row per rank"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -199,7 +199,7 @@ std::string difference(const Description& mine, const Description& other) {
 
 namespace {
 
-/// What ranks are to get, by itself.
+/// Checks which part of the result ranks get, and its blocks.
 void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
     refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
@@ -229,7 +229,7 @@ void validate(const Call& call, Rank rank_count) {
   if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::masked_sum))
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
-  if (call.columns == 0 && call.layout != LayoutKind::row_a_rank)
+  if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
     refuse("0 columns (a row has at least one element), give the length of a row");
   if (is_user != (call.type == Type::bytes))
     refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
@@ -245,7 +245,7 @@ void validate(const Call& call, Rank rank_count) {
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
            " bytes (no memory holds as much), check rows, columns and element_bytes");
   validate_share(call, rank_count);
-  if (call.layout == LayoutKind::row_a_rank && call.rows != 1)
+  if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
   if (call.threads < 1 || call.threads > most_threads)
     refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
@@ -315,7 +315,7 @@ const arithmetic::Operator& operator_of(const Call& call) noexcept {
 
 namespace {
 
-/// Of elements that are combined as they are, all of them.
+/// The kind for elements that are combined as they are, every one of them.
 std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
                                                       Count columns) {
   const auto operation = static_cast<Operation>(description.operation);
@@ -368,7 +368,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
   return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
 }
 
-/// Of elements that are converted first, where they must be.
+/// The kind for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
                                                         Count columns) {
   const auto type = static_cast<Type>(description.type);

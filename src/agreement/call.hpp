@@ -1,5 +1,5 @@
 // One reduction as every rank asks for it: what is the same on all ranks, and what this rank brings.
-// Rank order: not concerned. Cost: describing a call is some 20 ns. Source: ours.
+// Cost: describing a call is some 20 ns. Source: ours.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ using order::Rank;
 
 /// The numbers are those of sf_method and sf_layout in steadfold.h.
 enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
-enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_a_rank };
-/// What of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of the
-/// ranks up to its own or below it. The numbers are those of sf_collective.
+enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank };
+/// Which part of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of
+/// the ranks up to its own or below it. The numbers are those of sf_collective.
 enum class ResultPart : std::uint32_t { all, block, prefix, prefix_before };
 
 using arithmetic::Sweep;
@@ -61,7 +61,7 @@ struct Call {
   Count columns = 1;
   Rank root = all_ranks;
   ResultPart result_part = ResultPart::all;
-  std::span<const Count> blocks = {};  // ResultPart::block: columns of every rank
+  std::span<const Count> blocks = {};  // ResultPart::block: the columns of each rank
   std::string_view schedule = {};      // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
@@ -121,7 +121,7 @@ constexpr std::string_view asked_schedule(const Call& call) noexcept {
 /// Resolves what is automatic. The call need not be valid.
 Description describe(const Call& call) noexcept;
 std::uint64_t digest_of(const Description& description) noexcept;
-/// That of a bundle; of one call its own.
+/// The digest of a bundle; of a single call it is the call's own.
 std::uint64_t digest_of(std::span<const Description> calls) noexcept;
 
 /// The first field in which two calls differ, for people: "type f64 against f32". Schedules are not looked at.
@@ -132,19 +132,19 @@ bool order_free(const Description& description) noexcept;
 /// Whether it matters which row has which index.
 bool needs_indices(const Description& description) noexcept;
 
-/// How many rows of so many bytes a call may have: more than any memory holds.
+/// The most rows of `row_bytes` bytes that a call may have: more than any memory holds.
 constexpr Count most_rows(Bytes row_bytes) noexcept {
   return static_cast<Count>(std::numeric_limits<std::int64_t>::max()) / std::max<Bytes>(row_bytes, 1);
 }
 
-/// Why no rank can make this call, by itself: unusable arguments (`rank_count` bounds the root). Throws Failure.
+/// Throws Failure if no rank can make this call: an argument is unusable (`rank_count` bounds the root).
 void validate(const Call& call, Rank rank_count);
 
-/// What a call needs of a rank's memory and lacks.
+/// The first pointer that a call needs and does not have.
 enum class Missing : std::uint8_t { nothing, first, second, result };
 /// `rows` are this rank's; `is_due`: it gets a result.
 Missing missing(arithmetic::Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept;
-/// Says so, for anything but nothing.
+/// The failure that says what is missing. Not for `nothing`.
 Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows);
 
 /// The operator a call combines with.
@@ -155,7 +155,7 @@ const arithmetic::Operator& operator_of(const Call& call) noexcept;
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns);
 
-/// The collective and the kind of operator, in the registry's words.
+/// The collective and the kind of operator as the registry names them.
 schedule::Collective collective_of(const Description& description) noexcept;
 ResultPart result_part_of(schedule::Collective collective) noexcept;
 /// The root, or all_ranks.
@@ -163,7 +163,7 @@ Rank root_of(const Description& description) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
 schedule::Operator operator_kind(const Description& description) noexcept;
-/// What a schedule makes a rank's steps of, layout and parameters left out.
+/// The context from which a schedule generates a rank's steps, without layout and parameters.
 schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
                              std::uint32_t segments) noexcept;
 

@@ -32,14 +32,14 @@ std::string few_rounds_to_root(std::span<const Description> calls) {
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
-/// The least rounds: the choice where nothing else is cheaper by far.
+/// The schedule of the fewest rounds: the choice unless another is cheaper by far.
 std::string by_rounds(std::span<const Description> calls) {
   const schedule::Collective collective = collective_of(calls.front());
   if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
   return collective == schedule::Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
-/// An operator of the call's for kinds that are asked for sizes only: of a user's nothing else is known here.
+/// An operator for kinds that are only asked for sizes; of a user's operator nothing but the size is known here.
 arithmetic::Operator operator_for_sizes(const Description& call) {
   const Call like{.operation = static_cast<arithmetic::Operation>(call.operation),
                   .method = static_cast<Method>(call.method),
@@ -77,7 +77,7 @@ std::string by_model(const Description& call, const order::Layout& layout, const
 /// Reduce_scatter by halves, long vectors each from all to all; scans by recursive doubling.
 std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   constexpr Bytes most_short = 2048;
-  constexpr Bytes most_halved = 524288;  // of reduce_scatter
+  constexpr Bytes most_halved = 524288;  // bytes, for reduce_scatter
   const Description& call = calls.front();
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);

@@ -11,9 +11,9 @@
 
 namespace steadfold::agreement {
 
-/// What is asked for where no row of that name is: `auto` takes the row that the model finds cheapest on that link,
-/// `mpich` the one that MPICH would take, by size and powers of two. Other names stay what they are. Calls go together
-/// and share a root; `layout` is that of the first.
+/// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that link,
+/// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned
+/// as they are. The calls are those of one bundle and have one root; `layout` is that of the first.
 std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                             const transport::LogGP& link);
 

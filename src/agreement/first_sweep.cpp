@@ -25,7 +25,7 @@ Call first_sweep(Bytes bytes) noexcept {
           .schedule = doubling,
           .user = {.apply = maximum, .element_bytes = 1, .commutative = true, .order_free = true},
           .user_may_fail = false,
-          .layout = LayoutKind::row_a_rank,
+          .layout = LayoutKind::row_per_rank,
           .rows = 1};
 }
 

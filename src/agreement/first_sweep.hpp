@@ -1,12 +1,13 @@
-// The reduction that goes before another one whose rows are gone through twice: what all ranks' surveys come to.
-// Rank order: irrelevant, it is a maximum. Cost: recursive doubling with a byte a column. Source: [S2], double sweep.
+// The reduction of all ranks' surveys, which comes before a reduction that goes through its rows twice.
+// Rank order: irrelevant, it is a maximum. Cost: recursive doubling with one byte per column. Source: [S2], double
+// sweep.
 #pragma once
 
 #include "agreement/agreement.hpp"
 
 namespace steadfold::agreement {
 
-/// The maximum of `bytes` bytes, one row of them a rank, for all ranks.
+/// The byte-wise maximum of one row of `bytes` bytes per rank, on all ranks.
 Call first_sweep(Bytes bytes) noexcept;
 
 /// Ranks need not ask each other for it: it follows from what they agreed on.

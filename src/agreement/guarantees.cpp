@@ -23,9 +23,9 @@ constexpr std::array<Named, 7> names = {{
     {guarantee::release, "release", "the release"},
 }};
 
-/// What to do about one that is not kept.
+/// The suggestion for a guarantee that is not kept.
 std::string advice(Guarantees missing, const Description& description) {
-  if (static_cast<LayoutKind>(description.layout) == LayoutKind::row_a_rank)
+  if (static_cast<LayoutKind>(description.layout) == LayoutKind::row_per_rank)
     return "reduce distributed elements instead of one vector a rank";
   if (missing == guarantee::layout && needs_indices(description))
     return "give a layout that tells the elements' indices";
@@ -42,7 +42,7 @@ Guarantees kept(const Description& description) noexcept {
   // rank.
   const auto share = static_cast<ResultPart>(description.result_part);
   const bool is_scan = share == ResultPart::prefix || share == ResultPart::prefix_before;
-  if (kind == LayoutKind::row_a_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
+  if (kind == LayoutKind::row_per_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
   // Without an interval list the elements' indices follow from who holds them.
   if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;
   return found;

@@ -1,5 +1,5 @@
 // What a call's bits do not depend on: the table of docs/guarantees.md.
-// Rank order: not concerned. Cost: O(1). Source: ours.
+// Cost: O(1). Source: ours.
 #pragma once
 
 #include "agreement/call.hpp"

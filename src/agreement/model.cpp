@@ -5,8 +5,8 @@
 namespace steadfold::agreement {
 namespace {
 
-/// A partial as they are half way: of half the ranks, or of one where none grows, or of two intervals where the order
-/// is cyclic.
+/// A typical partial, half way through: of half of the ranks; of one rank if partials do not grow; of two intervals if
+/// the order is cyclic.
 Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const arithmetic::PartialKind& kind) {
   using order::Rank;
   const Rank ranks = context.rank_count;
@@ -20,7 +20,7 @@ Bytes typical_partial(const schedule::Row& row, const schedule::Context& context
   return kind.full_size(context.layout->rows(range));
 }
 
-/// How many vectors' bytes pass a rank's ports as partials, and how many as values.
+/// How many vectors pass a rank's ports as partials, and how many as values, in bytes of whole vectors.
 struct Vectors {
   double partials = 0;
   double values = 0;
@@ -30,7 +30,7 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   const double all = row.vectors ? row.vectors(context) : rounds / context.segments;
   if (context.is_scan()) return {.partials = all};
   if (context.collective == schedule::Collective::reduce_scatter) {
-    if (row.segments == schedule::Segments::one_a_rank) return {.partials = all};
+    if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
     // Whole vectors, then blocks of one along a binomial tree.
     return {.partials = rounds - order::ceil_log2(static_cast<order::Count>(context.rank_count)), .values = 1};
   }

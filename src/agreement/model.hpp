@@ -1,6 +1,6 @@
 // What a schedule would cost, in a closed form that can be asked of every row: rounds, bytes through the busiest ports,
 // and what is merged there.
-// Rank order: not concerned. Cost: O(1) a schedule where elements stand in rank order. Source: the linear model of [S1]
+// Cost: O(1) per schedule if elements are in rank order. Source: the linear model of [S1]
 // and [S3], for records whose size follows their rows.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace steadfold::agreement {
 
-/// Of merging, beside a link's seconds for moving: memory's.
+/// Seconds that merging takes per byte: the speed of memory, not of a link.
 inline constexpr double assumed_merge_per_byte = 1e-10;
 
-/// Seconds; nothing where the row has no formulas. The context names the layout; its rank and segments do not count.
+/// Seconds; nothing if the row has no formulas. The context names the layout; its rank and segments are ignored.
 std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Context context,
                                        const arithmetic::PartialKind& kind, Count columns,
                                        const transport::LogGP& link = assumed_link);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t most_segments = 1u << 20;
 
-/// What a row's formula comes to over many segments, where it is a line.
+/// A row's formula for rounds if that is a line in the number of segments.
 struct Line {
   Count first;   // rounds of the first segment
   Count period;  // of every other
@@ -24,7 +24,7 @@ Line line_of(const schedule::Row& row, schedule::Context context) {
   return {rounds(many) - (many - 1) * period, period};
 }
 
-/// One unit, where there are columns for it, or as many as have `block` columns a segment at most.
+/// One unit, where there are columns for it, or as many as have at most `block` columns each.
 std::uint32_t of_units(Count unit, Count columns, Count block) {
   if (columns < unit) return 1;
   const Count of_one = (columns - 1) / unit + 1;
@@ -32,7 +32,7 @@ std::uint32_t of_units(Count unit, Count columns, Count block) {
   return static_cast<std::uint32_t>(unit * cuts);
 }
 
-/// `block=` of a schedule or of one that it is made of; 0: of none.
+/// `block=` of a schedule or of a schedule that it is made of; 0: there is none.
 Count block_of(const schedule::Spec& spec) {
   Count block = number_of(spec, "block", 0, 1, schedule::most_block);
   for (const schedule::Spec::Parameter& each : spec.parameters) {
@@ -78,7 +78,7 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
   const Count most = std::min<Count>(columns, most_segments);
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
   const Count block = block_of(spec);
-  if (row.segments == schedule::Segments::one_a_rank) return of_units(row.unit_of(context), most, block);
+  if (row.segments == schedule::Segments::one_per_rank) return of_units(row.unit_of(context), most, block);
   double wanted = 0;
   if (block > 0) {
     const Count blocks = (columns - 1) / block + 1;

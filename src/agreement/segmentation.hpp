@@ -1,6 +1,6 @@
-// How a call's columns are cut into segments: by the schedule's parameters, or by the pipelining lemma; of
-// reduce_scatter every rank's block by itself.
-// Rank order: not concerned. Cost: O(1); a pure function of the call, so that all ranks agree. Source: the lemma of
+// How a call's columns are cut into segments: by the schedule's parameters, or by the pipelining lemma;
+// for reduce_scatter, every rank's block by itself.
+// Cost: O(1); a pure function of the call, so that all ranks agree. Source: the lemma of
 // [S1] section 2.5.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace steadfold::agreement {
 using order::Bytes;
 using order::Count;
 
-/// What the library takes a network for where nobody says: that of predictions.
+/// The link that the library assumes if nobody names one; predictions use the same.
 inline constexpr transport::LogGP assumed_link{};
 
 /// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count.
@@ -25,9 +25,9 @@ std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context,
 /// Which columns each segment has.
 class Segmentation {
  public:
-  /// As many in each as can be.
+  /// Segments of equal size, as far as possible.
   Segmentation(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
-  /// Of reduce_scatter: every rank's columns by themselves, at most `most` in a segment (0: any number).
+  /// For reduce_scatter: no segment has columns of two ranks, nor more than `most` columns (0: any number).
   Segmentation(std::span<const Count> blocks, Count most);
 
   std::uint32_t segments() const noexcept { return segments_; }
@@ -35,9 +35,9 @@ class Segmentation {
     if (!begins_.empty()) return {begins_[segment], begins_[segment + 1]};
     return {columns_ * segment / segments_, columns_ * (segment + 1) / segments_};
   }
-  /// As a context's.
+  /// As `Context::blocks` wants them.
   std::span<const std::uint32_t> blocks() const noexcept { return blocks_; }
-  /// The segments that a rank may get: its block's, or all.
+  /// The segments of which a rank may get the result: those of its block, or all.
   order::Interval segments_of(order::Rank rank) const noexcept {
     if (blocks_.empty()) return {0, segments_};
     const auto block = static_cast<std::size_t>(rank);
@@ -47,11 +47,11 @@ class Segmentation {
  private:
   Count columns_ = 0;
   std::uint32_t segments_ = 0;
-  std::vector<Count> begins_;          // of reduce_scatter, and the end
-  std::vector<std::uint32_t> blocks_;  // the first segment of every rank, and the end
+  std::vector<Count> begins_;          // reduce_scatter: the first column of each segment, and the end
+  std::vector<std::uint32_t> blocks_;  // the first segment of each rank, and the end
 };
 
-/// That of a call; `blocks` are those of reduce_scatter.
+/// The segmentation of a call; `blocks` only for reduce_scatter.
 Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
                              Bytes column_bytes, std::span<const Count> blocks,
                              const transport::LogGP& link = assumed_link);

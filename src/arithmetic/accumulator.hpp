@@ -1,5 +1,5 @@
 // A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
-// Rank order: none, the sum of integers has no order. Cost: 2 word updates a term (4 for products of doubles); a few
+// Rank order: none, the sum of integers has no order. Cost: 2 word updates per term (4 for products of doubles); a few
 // vector additions for contiguous terms that lie near each other in exponent (window_finder.hpp).
 // Source: Kulisch's long accumulator in carry-save digits. Windows want the promised environment, the digits none.
 #pragma once

@@ -30,7 +30,7 @@ struct Column {
   std::uint8_t flags = no_flags;
 };
 
-/// What all parts of a kind share.
+/// The parameters that kind and builder have in common.
 struct Shape {
   Operation operation;
   Type input;
@@ -120,7 +120,7 @@ struct Tile {
   Shares largest = nullptr;
 };
 
-/// Tiles of what does not lie in a row in memory, or has infinities and NaNs among it: copied, as terms or as factors.
+/// Copies of elements that are not contiguous, or have infinities and NaNs among them: as terms or as factors.
 class Copy {
  public:
   static constexpr Count capacity = 512;
@@ -263,8 +263,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
   }
 
-  /// Elements in a row go as they are. Neighbouring columns share cache lines: a tile of rows stays in the first-level
-  /// cache for all of them.
+  /// Contiguous elements are taken as they are. Neighbouring columns share cache lines: a tile of rows stays in the
+  /// first-level cache for all of them.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
     const bool in_a_row = block.row_stride == sizeof(Element);
@@ -321,9 +321,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
       without_specials(tile, flags, [&](const Tile& copy) { look_at(copy, top, flags); });
   }
 
-  /// Goes ahead with the window that there is, and once more where it was too low. The first tile of a round begins
-  /// with the window of the last round's, if two rounds in a row had the same, and goes once more where that is too
-  /// high.
+  /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
+  /// the window of the last round's first tile, if two rounds in a row had the same, and is added once more if that is
+  /// not its own window.
   void add(const Tile& tile, Column& column) {
     const bool is_first = std::exchange(is_untouched_, false);
     bool is_guess = is_first && is_steady_;

@@ -1,6 +1,6 @@
 // Pre-rounded sums, dot products, sums of squares and 2-norms as a partial: K bins below the largest term, whatever the
-// order. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes, and 8 + 16 K a column; a merge
-// adds K integers a column. Source: [S2]; see arithmetic/bins.hpp.
+// order. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes, and 8 + 16 K per column; a merge
+// adds K integers per column. Source: [S2]; see arithmetic/bins.hpp.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace steadfold::arithmetic {
 /// a multiple of the lowest of the `bin_count` bins (2 to 4); their sum has no error, and the result is rounded once.
 /// Records are canonical: equal data give equal bytes, whatever the blocks and the merges were. Bytes that no builder
 /// and no merge wrote have status transport_failed. Double sweep: the window is that of the largest term of all ranks
-/// from the start, found by a survey of a byte a column; the values are those of the single sweep.
+/// from the start, found by a survey of one byte per column; the values are those of the single sweep.
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns);
 

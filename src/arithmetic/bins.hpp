@@ -56,7 +56,7 @@ class Grid {
   int factors_;
 };
 
-/// What is kept of a set of terms: the sums of the shares in the top bin and in those below it.
+/// The state of a set of terms: the sums of the shares in the top bin and in those below it.
 struct Bins {
   int top = 0;
   std::array<Int128, most_bins> sums{};

@@ -16,16 +16,16 @@ namespace steadfold::arithmetic {
 using Convert = void (*)(const std::byte* elements, Count count, std::byte* converted);
 
 struct Conversion {
-  Type type;                 // of what is combined,
-  Type result;               // of what that comes to,
-  Count parts = 1;           // and how many of them an element becomes in a row
-  Count rows = 1;            // a row becomes so many
+  Type type;                 // of what is combined
+  Type result;               // of what that comes to
+  Count parts = 1;           // how many of them an element becomes, side by side
+  Count rows = 1;            // how many rows a row becomes
   Convert first = nullptr;   // null: the bytes are right as they are
   Convert second = nullptr;  // of the other factors
 };
 
-/// What is to be done before elements of `type` are combined to a `result`; nothing where that is what is combined, or
-/// where no exact conversion leads there. `rounds_once`: the method keeps all bits until the end.
+/// How elements of `type` are converted before they are combined to a `result`; nothing if they are combined as they
+/// are, or if no exact conversion leads there. `rounds_once`: the method keeps all bits until the end.
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept;
 
 /// Partials of rows of `columns` elements: those of `kind`, whose builders get converted rows.

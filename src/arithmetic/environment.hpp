@@ -1,7 +1,7 @@
 // The floating-point environment in which bits are promised, put in force for as long as an object lives, and the
 // caller's own, put back while a user operator runs.
-// Rank order: not concerned. Cost: reading the control words, some 5 ns where nothing has to change.
-// Source: IEEE 754-2019; docs/guarantees.md, the fine print.
+// Cost: reading the control words, some 5 ns if nothing has to change. Source: IEEE 754-2019; docs/guarantees.md, the
+// fine print.
 #pragma once
 
 #if defined(__SSE2__) && defined(__GNUC__)
@@ -66,7 +66,7 @@ struct Rounding {
 #endif
 
 #if defined(__SSE2__) && defined(__GNUC__)
-/// The exception flags of this thread; those of another one are raised in it without a trap.
+/// The exception flags of this thread; `raise_flags` adds those of another thread without a trap.
 inline unsigned raised_flags() noexcept { return _mm_getcsr() & 0x3F; }
 inline void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~0x3Fu); }
 inline void raise_flags(unsigned flags) noexcept {
@@ -79,7 +79,7 @@ inline void raise_flags(unsigned flags) noexcept { std::feraiseexcept(static_cas
 #endif
 
 /// Rounds to nearest even, keeps subnormals, masks traps; the caller's environment comes back with the flags that were
-/// raised. Of the thread that makes it.
+/// raised. Applies to the thread that makes it.
 class PromisedEnvironment {
  public:
   PromisedEnvironment() noexcept : caller_(Rounding::now()) {

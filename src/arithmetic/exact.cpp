@@ -110,7 +110,7 @@ class Writer {
   bool fits_;
 };
 
-/// What results are made of.
+/// How the results are made of the sums.
 struct Ending {
   ExactOperation operation;
   ExactType result;
@@ -243,7 +243,7 @@ class ExactBuilder final : public Builder {
 
   std::vector<Column> columns_;
   Ending ending_;
-  kernels::SumAsPair sum_as_pair_ = nullptr;  // null: of no use here
+  kernels::SumAsPair sum_as_pair_ = nullptr;  // null: not for this kind or target
   Block few_;
   Count rows_ = 0;
   Status status_ = Status::ok;

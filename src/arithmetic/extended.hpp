@@ -1,5 +1,5 @@
 // Operators on numbers that no kernel takes: long double and, where the compiler has it, binary128.
-// Rank order: kept. Cost: one operation an element, in software for binary128. Source: IEEE 754-2019.
+// Rank order: kept. Cost: one operation per element, in software for binary128. Source: IEEE 754-2019.
 #pragma once
 
 #include <array>

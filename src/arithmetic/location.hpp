@@ -1,6 +1,6 @@
 // The least or greatest value of a column and the index of the first row that has it.
-// Rank order: none, the order of (value, index) is total. Cost: a comparison an element; 16 bytes a column, as plain.
-// Source: MPI 4.0, 6.9.4 (MINLOC, MAXLOC); IEEE 754-2019 9.6 for the order of values.
+// Rank order: none, the order of (value, index) is total. Cost: one comparison per element; 16 bytes per column, as
+// plain. Source: MPI 4.0, 6.9.4 (MINLOC, MAXLOC); IEEE 754-2019 9.6 for the order of values.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ constexpr Bytes count_bytes = sizeof(Count);
 bool is_whole(std::span<const std::byte> partial) noexcept {
   return header_of(partial).status == Status::ok && partial.size() >= sizeof(Header) + count_bytes;
 }
-/// What the kind wrote; of no record a record that no kind wrote.
+/// The part of a record that the kind wrote. A failed record, or one that is too short, comes back as it is.
 std::span<const std::byte> inner(std::span<const std::byte> partial) noexcept {
   return is_whole(partial) ? partial.first(partial.size() - count_bytes) : partial;
 }

@@ -51,7 +51,7 @@ void fold_left(const void* elements, std::size_t count, void* result) {
 
 template <class Op, class T>
 void fold_right(const void* elements, std::size_t count, void* result) {
-  const auto at = [&](std::size_t i) {  // the caller's own may stand anywhere
+  const auto at = [&](std::size_t i) {  // the caller's elements need not be aligned
     T element;
     std::memcpy(&element, static_cast<const std::byte*>(elements) + i * sizeof element, sizeof element);
     return element;

@@ -1,5 +1,5 @@
 // The operators: built-in ones for each number type, and the caller's own, all batched and without types.
-// Rank order: left always stands before right. Cost: one indirect call a batch. Source: ours; IEEE 754-2019 9.6 for
+// Rank order: left always stands before right. Cost: one indirect call per batch. Source: ours; IEEE 754-2019 9.6 for
 // minimum and maximum.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace steadfold::arithmetic {
 
-/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. What a
-/// long double is the platform says; f128 is binary128, where the compiler has it.
+/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. The
+/// platform decides what a long double is; f128 is binary128, where the compiler has it.
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
 enum class Operation : std::uint32_t {
   sum,
@@ -108,7 +108,7 @@ struct Operator {
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 
-/// In the caller's floating-point environment.
+/// Runs in the caller's floating-point environment.
 int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
 
 /// result[i] = left[i] op right[i] for i < count, in the environment that is due; see Apply.
@@ -117,7 +117,7 @@ inline int combine(const Operator& op, const void* left, const void* right, void
   return op.apply(left, right, result, count, op.context);
 }
 
-/// Values as they are to stand in a record.
+/// Copies values into a record, with their unused bytes cleared.
 inline void copy_values(const Operator& op, const std::byte* from, std::byte* to, std::size_t count) {
   std::memcpy(to, from, count * op.element_bytes);
   if (op.clear_unused != nullptr) op.clear_unused(to, count);

@@ -26,8 +26,8 @@ using order::Index;
 inline constexpr Count unknown_count = ~Count{0};
 
 /// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
-/// `row_stride` bytes apart. `second` is the other factor of a product sum, or a mask of a byte
-/// a row, or null. Never written.
+/// `row_stride` bytes apart. `second` is the other factor of a product sum, a mask of one byte
+/// per row, or null. Never written.
 struct Block {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;
@@ -38,7 +38,7 @@ struct Block {
 /// What a builder offers whose kind wants a first sweep over all rows.
 class Surveyor {
  public:
-  /// Takes notice of rows that will be pushed.
+  /// Looks at rows that will be pushed.
   virtual void survey(const Block& block) = 0;
   /// Writes what was found out about them, and forgets it.
   virtual void write_survey(std::span<std::byte> out) = 0;
@@ -135,9 +135,9 @@ class PartialKind {
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
   /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Bytes of a partial of exactly `rows`; at full width where the values have a say.
+  /// Bytes of a partial of exactly `rows`; the most there can be if that depends on the values.
   virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Whether that is the same for all rows but none.
+  /// Whether that is the same for all `rows` that are not empty.
   virtual bool has_fixed_size() const noexcept { return true; }
   /// How many rows of values a partial of `rows` stands for: what has not been combined yet.
   virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }

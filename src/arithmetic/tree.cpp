@@ -44,7 +44,7 @@ void visit_both(const Record& left, const Record& right, Bytes stride, Visit vis
   }
 }
 
-/// What a union of intervals comes to, before any value is touched.
+/// The size of a union of intervals, found before any value is touched.
 struct Survey {
   Count interval_count = 0;
   Count node_count = 0;
@@ -123,7 +123,7 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
   return written(out, survey.interval_count, values, survey.node_count * stride);
 }
 
-/// With NaNs as results have them, piece by piece, while what was combined is in the cache.
+/// Combines, and makes NaNs canonical piece by piece, while the values are in the cache.
 int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
                       Count columns) {
   if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
@@ -137,8 +137,8 @@ int combine_to_result(const Operator& op, const std::byte* left, const std::byte
   return 0;
 }
 
-/// Siblings, as partners' records are: one operation and nothing to keep account of. Nothing where they are something
-/// else, or there is no room. `is_result`: what comes out are the values of the result.
+/// Merges two siblings, which is what partners' records mostly are, by one operation. Nothing if they are something
+/// else or there is no room. `is_result`: the values are those of the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
                                       const Room& out, bool is_result) {
   const Bytes stride = op.element_bytes * columns;
@@ -330,8 +330,8 @@ class TreeBuilder final : public Builder {
     return true;
   }
 
-  /// A full node by batches, one call a level: the left children of a level side by side, and the right ones. Null when
-  /// the operator failed.
+  /// A full node by batches, one call per level: the left children of a level side by side, and the right ones. Null
+  /// when the operator failed.
   const std::byte* fold_batched(const std::byte* elements, int level) {
     if (level == 0) return elements;
     std::byte* const left = scratch_.data();

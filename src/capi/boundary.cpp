@@ -1,5 +1,5 @@
 // Calls of C translated into the library's own words; part of both libraries.
-// Rank order: not concerned. Cost: some 10 ns. Source: ours.
+// Cost: some 10 ns. Source: ours.
 #include "capi/boundary.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
 static_assert(SF_BINNED == static_cast<int>(agreement::Method::binned));
 static_assert(SF_DOUBLE_SWEEP == static_cast<int>(agreement::Sweep::double_sweep));
 static_assert(SF_EXSCAN == static_cast<int>(agreement::ResultPart::prefix_before));
-static_assert(SF_ROW_A_RANK == static_cast<int>(agreement::LayoutKind::row_a_rank));
+static_assert(SF_ROW_A_RANK == static_cast<int>(agreement::LayoutKind::row_per_rank));
 static_assert(SF_ALL_RANKS == agreement::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
               agreement::guarantee::all);

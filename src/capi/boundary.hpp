@@ -1,5 +1,5 @@
 // What the C boundary does on the way in and out: calls translated, exceptions turned into a status and a text.
-// Rank order: not concerned. Cost: some 10 ns. Source: ours.
+// Cost: some 10 ns. Source: ours.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,8 @@
 
 namespace steadfold::capi {
 
-/// The call in the library's own words, and why it has none for it: a collective call has to tell the other ranks.
+/// The call as the library's own type, and what is wrong with it, if anything: a collective call tells the other ranks
+/// before it fails.
 struct Translated {
   agreement::Call call;
   std::optional<agreement::Failure> failure;
@@ -24,7 +25,7 @@ Translated translated(const sf_call* call);
 inline const std::byte* bytes(const void* memory) { return static_cast<const std::byte*>(memory); }
 inline std::byte* bytes(void* memory) { return static_cast<std::byte*>(memory); }
 
-/// The number in an enumeration of C, where it may be any; C++ may not even load one that is none of its values.
+/// The number in an enumeration of C, which may be any; in C++ loading one that is no enumerator is undefined.
 template <class Enumeration>
 unsigned number(const Enumeration& field) {
   static_assert(sizeof field == sizeof(unsigned));

@@ -10,8 +10,8 @@ using steadfold::capi::number;
 
 thread_local std::string error_text;
 
-/// What a thread remembers of its last local call. Without a destructor, so that a look at it takes an address and no
-/// more.
+/// What a thread remembers of its last local call. It has no destructor, so reading it needs no check whether it has
+/// been made.
 struct LastCall {
   sf_call call;
   steadfold::session::LocalReducer* reducer;  // reduces a call that is alike without looking at it; null: none does
@@ -19,7 +19,7 @@ struct LastCall {
 };
 constinit thread_local LastCall last_call{};
 
-/// Made by the thread's first call; other objects' destructors may still call the library when it is gone.
+/// Made by the thread's first call. Destructors of other objects may still call the library after it is gone.
 struct OwnReducer {
   steadfold::session::LocalReducer reducer;
   OwnReducer() = default;
@@ -32,8 +32,8 @@ struct OwnReducer {
 };
 thread_local OwnReducer own;
 
-/// Whether two calls differ in nothing but their rows, as far as a call of one process by a built-in operator is
-/// concerned: schedules and roots are ignored there.
+/// Whether two calls by a built-in operator differ only in their rows. Schedules and roots do not count within one
+/// process.
 bool are_alike(const sf_call& a, const sf_call& b) noexcept {
   return number(a.operation) == number(b.operation) && number(a.method) == number(b.method) &&
          number(a.type) == number(b.type) && number(a.result_type) == number(b.result_type) && a.columns == b.columns &&
@@ -73,7 +73,7 @@ sf_call sf_call_default(void) {
 
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
   using steadfold::arithmetic::Rounding;
-  const bool is_promised = Rounding::now() == Rounding{};  // mostly: then nothing is to be put in force, or back
+  const bool is_promised = Rounding::now() == Rounding{};  // mostly: nothing to change, nothing to change back
   return steadfold::capi::caught([&] {
     if (is_promised && is_repeated(call, first, second, result)) return;
     const steadfold::arithmetic::PromisedEnvironment environment;

@@ -25,7 +25,7 @@ std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Tr
   return std::make_unique<AttachedGroup>(std::move(transport));
 }
 
-/// `body()`, whose std::runtime_error says why MPI cannot be used.
+/// Runs `body`; its std::runtime_error becomes the failure that MPI cannot be used.
 template <class Body>
 decltype(auto) usable(Body body) {
   try {
@@ -40,7 +40,7 @@ AttachedGroup& attached_to(MPI_Comm comm) {
       usable([&]() -> transport::Attached& { return transport::attach(comm, make_attached); }));
 }
 
-/// Marks what a call works on for as long as the call takes, and refuses a second one meanwhile.
+/// Marks a plan or communicator as in use during a call; a second call meanwhile is refused.
 class Turn {
  public:
   Turn(std::atomic<bool>& busy, const char* what, const char* suggestion) : busy_(busy) {

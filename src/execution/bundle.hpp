@@ -1,5 +1,5 @@
-// The payload of a bundle's slots: a partial of partials, one a member, merged member by member.
-// Rank order: the members' own. Cost: the members', 8 bytes a member and 16 a message. Source: ours.
+// The payload of a bundle's slots: partials of all members together, merged member by member.
+// Rank order: the members' own. Cost: the members', and 8 bytes per member and 16 per message. Source: ours.
 //
 // Bytes of a partial: Header, the size of every member's partial (64 bits each), then these, each on a 16-byte
 // boundary. Bytes of a value: Header, then every member's value in a place of fixed size. The header's status is the
@@ -19,7 +19,7 @@ class Bundle final : public Payload, private WordPayload {
  public:
   Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest);
 
-  /// The part of a finished bundle's value that is a member's.
+  /// One member's part of a finished bundle's value.
   std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -28,7 +28,7 @@ class Bundle final : public Payload, private WordPayload {
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
-  /// If all members have them.
+  /// Only if all members have them.
   WordPayload* words() noexcept override;
 
  private:

@@ -61,7 +61,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
   if (apart_ != nullptr) find_ways_to_result();
 }
 
-/// Of a slot that is received, as it lands.
+/// Bytes that a slot takes when it is received.
 Bytes Executor::most_in_message(const Step& step, std::size_t slots) const {
   const Slot slot = step.target;
   const Bytes whole =
@@ -235,7 +235,8 @@ void Executor::compute_copy(const Step& step, const Resolved& at) {
   written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
 
-/// A slot as it is; or a copy of several, or of one that is to be stamped with its logical time.
+/// The bytes of a message: of one slot as they are; a copy if there are several slots, or if the message is stamped
+/// with its logical time.
 std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
   const Place& first = *resolved(message.front()).left;
@@ -258,7 +259,7 @@ std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   return copy;
 }
 
-/// The values of a slot that is sent, where they stand apart.
+/// The values of a slot that is sent if they stand apart, else nothing.
 std::span<const std::byte> Executor::values_of(const Step& send) {
   const Partial from = held(*resolved(send).left);
   return {from.values, values_bytes(send.left, from)};
@@ -331,7 +332,7 @@ bool Executor::completed(const Step& step, std::uint32_t ticket) {
   return true;
 }
 
-/// A message's slots are where they came to lie in its landing memory.
+/// Finds a message's slots in its landing memory.
 void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
   const auto message = program_->message(ticket);
   const bool has_failed = progress == transport::Progress::failed;
@@ -354,7 +355,7 @@ void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes ar
   }
 }
 
-/// The head says how much there is; what is something else is lost.
+/// The head says how many values there are; a message of another size counts as lost.
 void Executor::land_apart(const Step& step, Bytes arrived) noexcept {
   Place& to = *resolved(step).target;
   const std::span<std::byte> room = second_room(step);
@@ -364,8 +365,8 @@ void Executor::land_apart(const Step& step, Bytes arrived) noexcept {
   written(to, is_sound ? landed : Partial{}, 0);
 }
 
-/// While tracing, messages pass the receive port one a round and in the order of the steps, so that the count does not
-/// depend on which came first; the checker has proved that order possible.
+/// While tracing, messages pass the receive port one per round and in the order of the steps, so that the count does
+/// not depend on which came first; the checker has proved that order possible.
 bool Executor::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
   if (progress != transport::Progress::pending) arrivals_[ticket] = {progress, arrived};
   while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;

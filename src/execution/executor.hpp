@@ -1,5 +1,5 @@
 // Carries out a schedule's steps on real bytes: slots, what they hold, and an endpoint to move them.
-// Rank order: that of the steps. Cost: a virtual call a step; nothing is allocated once made. Source: ours.
+// Rank order: that of the steps. Cost: one virtual call per step; nothing is allocated once made. Source: ours.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class WordPayload {
   ~WordPayload() = default;
 };
 
-/// What the slots of a machine hold: partials and values, whose bytes begin with a Header. Segments are ranges of
+/// What an executor's slots hold: partials and values, whose bytes begin with a Header. Segments are ranges of
 /// columns.
 class Payload {
  public:
@@ -74,8 +74,8 @@ class Payload {
   virtual WordPayload* words() noexcept { return nullptr; }
 };
 
-/// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: to
-/// send and to receive, for the count of rounds.
+/// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: how
+/// many messages a rank sends, and receives, at once; for the count of rounds.
 class Executor final : public schedule::Machine {
  public:
   Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport, std::uint32_t tag,
@@ -111,7 +111,7 @@ class Executor final : public schedule::Machine {
     const std::byte* values = nullptr;  // where they stand apart
   };
 
-  /// What a step comes to on this rank, looked up once.
+  /// The places that a step names on this rank, looked up once.
   struct Resolved {
     Place* target = nullptr;
     Place* left = nullptr;
@@ -132,7 +132,7 @@ class Executor final : public schedule::Machine {
   std::span<const std::byte> values_of(const schedule::Step& send);
   static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
   Room room_for(const schedule::Step& step, const Resolved& at, std::byte* data) const;
-  /// Where the step writes the values of the result, if it writes no more than that and may do so at once.
+  /// Where the step writes the result's values; null if it writes something else too, or may not do so yet.
   std::byte* way_to_result(const schedule::Step& step, const Resolved& at) const {
     return at.to_result ? apart_->result(step.target.segment) : nullptr;
   }
@@ -163,7 +163,7 @@ class Executor final : public schedule::Machine {
   std::vector<Place> places_;                // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<std::byte*> scratch_;  // a size each
+  std::vector<std::byte*> scratch_;  // one per size
   std::vector<bool> apart_segments_;
   Bytes head_room_ = 0;                           // of slots whose values stand apart
   std::vector<Resolved> resolved_;                // by step

@@ -5,7 +5,7 @@
 namespace steadfold::execution {
 namespace {
 
-/// What stands between header and partial.
+/// The bytes between header and partial.
 struct Terms {
   Ways ways = no_way;
   order::Coverage coverage;

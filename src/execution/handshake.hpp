@@ -1,6 +1,6 @@
 // The exchange that opens every one-shot call: do all ranks make the same call, does anything fail, and, where the
 // partials are small, the whole reduction in the same messages.
-// Rank order: kept. Cost: that of recursive doubling with messages of at most 2 KiB. Source: ours.
+// Rank order: kept. Cost: recursive doubling with messages of at most 2 KiB. Source: ours.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ class Handshake final : public Payload {
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
-  /// Whether it failed on this rank, as partials were merged.
+  /// Whether the operator failed on this rank while partials were merged.
   bool operator_failed() const noexcept { return operator_failed_; }
 
-  /// The parts of a handshake that came out.
+  /// The parts of a finished handshake.
   static Ways ways_of(std::span<const std::byte> bytes) noexcept;
   static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
   static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {

@@ -116,8 +116,8 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
   return builder_->write(out);
 }
 
-/// Among how many threads the rows are divided; nothing is done for one. Room is made by a bound that needs no set of
-/// intervals, which would have to be built for every run.
+/// Divides the rows among threads and returns how many there are; does nothing for one. Rooms have the size of a bound
+/// that needs no set of intervals, since that would have to be built for every run.
 unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
   threads = std::min(threads, team.size());
   if (threads <= 1) return 1;

@@ -26,10 +26,10 @@ struct Placed {
   Bytes row_bytes = 0;
   Bytes first_byte = 0;
   order::Interval part = all_rows;
-  bool is_masked = false;  // `data.second` is a byte a row
+  bool is_masked = false;  // `data.second` has one byte per row
 };
 
-/// Of one kind, which must outlive it.
+/// Lifts rows into partials of one kind, which must outlive it.
 class Lifter {
  public:
   explicit Lifter(const arithmetic::PartialKind& kind) : kind_(&kind), builder_(kind.builder()) {}
@@ -38,8 +38,7 @@ class Lifter {
   /// capacity for the rows.
   Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
-  /// Whether rows of one process can be finished without a partial, and that: rows 0, 1, ... all of them, by this
-  /// thread.
+  /// Finishes all rows of one process without a partial, by this thread, if the kind offers that.
   bool finishes_alone() const noexcept { return builder_->finishes_alone(); }
   Status finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare);
 

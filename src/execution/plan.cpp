@@ -120,7 +120,7 @@ std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
   return twice ? 3 : 2;
 }
 
-/// What the messages hold: one member's partials as they are, or several in one.
+/// The payload of the messages: one member's partials, or those of all members together.
 Payload& Plan::payload() noexcept {
   if (members_.size() == 1) return *members_.front();
   if (!bundle_) bundle_.emplace(members_, agreed_.digest);
@@ -199,8 +199,8 @@ void Plan::wait() {
   }
 }
 
-/// Members succeed or fail together, but that one may have nothing to reduce. Only its value tells which one that is: a
-/// rank without values counts none of them as empty.
+/// Members succeed or fail together, except that a member may have nothing to reduce. Only a value tells which member
+/// that is, so on a rank without values none of them is empty.
 void Plan::conclude() {
   running_ = false;
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);

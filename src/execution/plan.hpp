@@ -1,6 +1,5 @@
 // A reduction agreed on once and run often: the agreed schedule over a transport, on one rank.
-// Rank order: that of the schedule. Cost: that of the schedule; a run allocates nothing. Source: ours; [S4] for start,
-// test and wait.
+// Rank order and cost: the schedule's; a run allocates nothing. Source: ours; [S4] for start, test and wait.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +27,12 @@ using agreement::Segmentation;
 /// on all ranks.
 std::string fault_of_schedule(const Agreement& agreed, Rank rank_count);
 
-/// Of one call, or of a bundle of calls that share every message. One thread at a time. Holds on to the transport. Uses
-/// the tags from `tag` on, as many as `tags_of` says.
+/// A plan of one call, or of a bundle of calls that share every message. One thread at a time. Keeps the transport
+/// alive. Uses the tags from `tag` on, as many as `tags_of` says.
 class Plan {
  public:
-  /// `calls` are this rank's, one a member of the agreement. `segments`: at most so many, 0 as the schedule wants. A
-  /// bundle has one.
+  /// `calls` are this rank's, one per member of the agreement. `segments`: the most there may be, 0: as the schedule
+  /// wants. A bundle has one.
   Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
        std::uint32_t tag, std::uint32_t segments = 0);
   static std::uint32_t tags_of(const Agreement& agreed) noexcept;
@@ -46,14 +45,15 @@ class Plan {
   /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
-  /// True when the run is done; then `status` is its verdict. Never blocks.
+  /// True when the run is done; then `status` says how it ended. Never blocks.
   bool test();
   void wait();
   Status status() const noexcept { return status_; }
   /// What to say of a run that failed: more on the rank that knows why.
   Failure failure() const;
   bool running() const noexcept { return running_; }
-  /// That of one member: the plan's where it failed; else `ok`, or `empty` where this rank would have got its value.
+  /// How the run ended for one member: as for the plan if that failed; else `ok`, or `empty` if this rank would have
+  /// got its value.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
   std::size_t member_count() const noexcept { return members_.size(); }
 
@@ -80,7 +80,7 @@ class Plan {
   void trace(bool on);
   /// What this rank sent, the first sweep and the question about the operator included.
   transport::Traffic traffic_of_last_run() const noexcept;
-  /// Of the longest chain; the second sweep counts from the end of the first one.
+  /// Rounds of the longest chain of messages; the second sweep counts on from the end of the first.
   std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
 
  private:

@@ -10,7 +10,7 @@ using agreement::Description;
 
 namespace {
 
-/// From here on a second message costs less than the copies that it saves.
+/// From this size on, a message in two parts costs less than the copies that it saves.
 constexpr Bytes wide_row = 8192;
 
 bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_bytes) {
@@ -81,7 +81,7 @@ std::optional<Failure> Rows::failure() const {
   return std::nullopt;
 }
 
-/// The operator failed here where no operand says that it failed elsewhere.
+/// Notes that the operator failed on this rank, unless an operand says that it failed elsewhere.
 void Rows::note(Status after, Status before) noexcept {
   operator_failed_ = operator_failed_ || (after == Status::operator_failed && before != Status::operator_failed);
 }
@@ -174,7 +174,7 @@ Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& r
   return merged;
 }
 
-/// Of ranks in a row from 0 on; of all where none are named.
+/// The rows of the ranks that `covers` names; all rows if it names none.
 Count Rows::row_count(const Covers& covers) const noexcept {
   if (covers.ranks.count == 0) return agreed_->element_count;
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);

@@ -1,5 +1,5 @@
 // The payload of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
-// Rank order: the partials' own. Cost: that of the partials. Source: ours.
+// Rank order and cost: the partials'. Source: ours.
 #pragma once
 
 #include <memory>
@@ -31,16 +31,17 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
 
   /// The operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
-  /// So many threads of the team lift this rank's rows.
+  /// How many threads of the team lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
   void take(const Data& data, bool stays = false) noexcept;
-  /// A run without rows that fails on all ranks.
+  /// Makes the run fail on all ranks; this rank brings no rows.
   void refuse() noexcept;
   /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.
   std::optional<Failure> failure() const;
-  /// What a first sweep over this run's rows finds out, and what those of all ranks did; of no bytes: there is none.
+  /// What a first sweep finds out about this run's rows, and what the sweeps of all ranks found out; no bytes: there is
+  /// no first sweep.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
   void expect(std::span<const std::byte> surveyed);
@@ -58,7 +59,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
 
  private:
   struct Segment {
-    Bytes first_byte = 0;  // of its columns in a row of elements
+    Bytes first_byte = 0;  // where its columns begin in a row of elements
     std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
     Lifter lifter = Lifter(*kind);
     Bytes first_result_byte = 0;
@@ -108,7 +109,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;
   bool has_words_ = false;
-  std::optional<order::Index> lone_row_;  // of a rank that has one, of a kind of which that is a partial
+  std::optional<order::Index> lone_row_;  // this rank's only row, if it has one and that is a partial as it is
   Data data_;
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;

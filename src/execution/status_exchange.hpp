@@ -1,12 +1,12 @@
 // An exchange of nothing but statuses: whether any rank's operator failed after its last message was sent.
-// Rank order: irrelevant. Cost: one message of 16 bytes a round. Source: ours.
+// Rank order: irrelevant. Cost: one message of 16 bytes per round. Source: ours.
 #pragma once
 
 #include "execution/executor.hpp"
 
 namespace steadfold::execution {
 
-/// Partials and values that are a header alone.
+/// Its partials and values are headers and nothing else.
 class StatusExchange final : public Payload {
  public:
   void take(Header mine) noexcept { mine_ = mine; }

@@ -13,7 +13,7 @@ void ThreadTeam::resize(unsigned size) {
     helpers_.emplace_back();
     try {
       helpers_.back().thread = std::thread([this, member] { serve(member); });
-    } catch (const std::exception&) {  // no more to be had; fewer come to the same bits
+    } catch (const std::exception&) {  // the system has no more; fewer threads give the same bits
       helpers_.pop_back();
       return;
     }

@@ -1,6 +1,5 @@
 // Threads that work for one caller, asleep between its calls.
-// Rank order: not concerned. Cost: making a thread some 20 us, waking one some 5 us; a round allocates nothing.
-// Source: ours.
+// Cost: making a thread some 20 us, waking one some 5 us; a round allocates nothing. Source: ours.
 #pragma once
 
 #include <atomic>
@@ -13,7 +12,7 @@
 
 namespace steadfold::execution {
 
-/// The caller counts as its first member. One caller at a time.
+/// A team whose first member is the caller. One caller at a time.
 class ThreadTeam {
  public:
   ThreadTeam() = default;
@@ -21,7 +20,7 @@ class ThreadTeam {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// Makes it that large, or as large as the system lets it be.
+  /// Makes the team that large, or as large as the system allows.
   void resize(unsigned size);
   unsigned size() const noexcept { return static_cast<unsigned>(helpers_.size()) + 1; }
 

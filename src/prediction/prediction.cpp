@@ -13,7 +13,7 @@ using agreement::Sweep;
 
 namespace {
 
-/// Nothing where partials have several sizes: those of records, or of a plain partial with and without rows.
+/// The size of every partial; nothing if sizes differ, as those of records do.
 std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<const Count> counts) {
   schedule::SegmentBytes sums;
   const bool has_empty = std::ranges::find(counts, Count{0}) != counts.end();

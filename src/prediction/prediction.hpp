@@ -24,19 +24,19 @@ struct Scenario {
   schedule::Spec schedule;    // serves the description
   std::vector<Count> counts;  // elements of each rank
   std::uint32_t segments = 1;
-  std::vector<Count> blocks = {};  // reduce_scatter: columns of every rank
+  std::vector<Count> blocks = {};  // reduce_scatter: the columns of each rank
   double seconds_per_operation = order::score_addition_seconds;
   arithmetic::Operator user = {};  // Operation::user
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
-  /// Into `segments`, or into the blocks.
+  /// How the columns are cut: into `segments`, or into the blocks.
   Segmentation segmentation() const;
 };
 
 /// `nothing`: the schedule leaves it to the transport, which alone could know.
 enum class PredictedBy : std::uint8_t { simulation, formulas, nothing };
 
-/// Empty is what cannot be known: bytes of records, times and some rounds without a simulation.
+/// What cannot be known is empty: without a simulation, bytes of records, times and some rounds.
 struct Prediction {
   PredictedBy by = PredictedBy::nothing;
   std::optional<Count> messages;
@@ -49,11 +49,11 @@ struct Prediction {
 inline constexpr Count most_simulated_messages = 1'000'000'000;
 inline constexpr Rank most_simulated_ranks = 1 << 21;  // some 4 GiB
 
-/// `exact` is priced at full width. `topology` is new. Throws Failure where the method does not serve the call,
-/// std::bad_alloc.
+/// Partials of `exact` count at full width. `topology` must be fresh. Throws Failure if the method does not serve the
+/// call, and std::bad_alloc.
 Prediction predict(const Scenario& scenario, transport::Topology& topology);
 
-/// The reduction that goes before one whose rows are gone through twice; `predict` leaves it out.
+/// The reduction that comes before a reduction by double sweep; `predict` leaves it out.
 std::optional<Scenario> first_sweep_of(const Scenario& scenario);
 /// Two reductions, one after the other.
 Prediction in_turn(const Prediction& first, const Prediction& second);

@@ -31,7 +31,7 @@ struct Message {
   Count number = 0;     // in the order sent: breaks ties
 };
 
-/// Messages that are sent but not under way: in any order where none waits for another, else by time.
+/// Messages that are sent but not yet under way: in any order if none waits for another, else by time.
 class Outbox {
  public:
   explicit Outbox(bool by_time) : by_time_(by_time) {}
@@ -114,7 +114,7 @@ class Inbox {
   std::uint32_t free_ = none;
 };
 
-/// What a slot holds.
+/// A slot's weight, and when it is there.
 struct Cell {
   Weight weight;
   Count round = 0;         // since which it is there
@@ -205,7 +205,7 @@ class SimulatedRun {
     return std::span(all).subspan(static_cast<std::size_t>(rank) * ports_, ports_);
   }
 
-  /// Carries out what can be.
+  /// Carries out every step that can start.
   void advance(Rank rank) {
     RankState& own = ranks_[static_cast<std::size_t>(rank)];
     while (own.next != nullptr || (own.next = own.steps.next()) != nullptr) {

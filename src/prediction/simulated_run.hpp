@@ -1,5 +1,5 @@
 // Carries out all ranks' steps in one process with sizes and times in place of bytes.
-// Rank order: that of the steps. Cost: some 0.4 us a message where no links are shared; some 2 KiB a rank.
+// Rank order: that of the steps. Cost: some 0.4 us per message if no links are shared; some 2 KiB per rank.
 // Source: LogGP; rounds as in schedule/checker.hpp.
 //
 // Steps are taken from the generators as they are carried out, never stored. A rank has one processor, which takes

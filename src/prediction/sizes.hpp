@@ -1,5 +1,5 @@
-// What the messages of a reduction weigh, by the rows they cover: for machines that move no data.
-// Rank order: elements stand in rank order. Cost: O(1) a weight. Source: the partials' own figures.
+// How many bytes and elements the messages of a reduction have, by the rows they cover: for runs that move no data.
+// Rank order: elements stand in rank order. Cost: O(1) per weight. Source: the partials' own figures.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ using agreement::Segmentation;
 using order::Bytes;
 using order::Count;
 
-/// A slot's weight: its bytes on the wire, and how many elements it has that are yet to be combined.
+/// A slot's weight: its bytes on the wire, and how many of its elements have not been combined yet.
 struct Weight {
   Bytes bytes = 0;
   Count elements = 0;

@@ -57,7 +57,7 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
 // and twice the unit. A huge job leaves out the last.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
-  const bool is_whole = row.segments != Segments::one_a_rank;
+  const bool is_whole = row.segments != Segments::one_per_rank;
   std::vector<std::uint32_t> all = is_whole ? std::vector{1u, 2u, 3u, 7u} : std::vector{1u, unit, 2 * unit};
   if (is_huge(context.rank_count)) all.pop_back();
   return all;

@@ -38,7 +38,7 @@ enum class Layouts : std::uint8_t { any, rank_order };
 
 /// Into how many segments a schedule cuts a call's columns: one; as many as keep its pipeline full; or as many as its
 /// unit says, which is the number of ranks if each has a block of its own.
-enum class Segments : std::uint8_t { one, pipelined, one_a_rank };
+enum class Segments : std::uint8_t { one, pipelined, one_per_rank };
 
 /// Whether partials grow on their way to the result.
 enum class Partials : std::uint8_t { merged, of_one_rank };
@@ -79,7 +79,7 @@ struct Row {
   /// Steps can be made, and the formulas hold, for one segment and for multiples of this number.
   Count unit_of(Context context) const {
     if (unit != nullptr) return unit(context);
-    return segments == Segments::one_a_rank ? static_cast<Count>(context.rank_count) : 1;
+    return segments == Segments::one_per_rank ? static_cast<Count>(context.rank_count) : 1;
   }
   /// The most segments up to `most` for which they can.
   std::uint32_t segments_up_to(std::uint32_t most, Context context) const {

@@ -21,7 +21,7 @@ using order::Index;
 
 namespace {
 
-constexpr std::size_t most_shapes = 64;  // kept a group; the oldest goes first
+constexpr std::size_t most_shapes = 64;  // per group; the oldest is dropped first
 constexpr std::size_t most_plans = 16;
 
 schedule::Context context_of(const transport::Transport& transport) {
@@ -36,9 +36,9 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
 }
 
-/// Whether the call can go without agreeing on a layout: this rank knows the indices of its rows, or need not.
+/// Whether no agreement on a layout is needed: this rank knows the indices of its rows, or they do not matter.
 bool knows_its_rows(const Call& call, const Description& description) {
-  return !needs_indices(description) || call.layout == LayoutKind::intervals || call.layout == LayoutKind::row_a_rank;
+  return !needs_indices(description) || call.layout == LayoutKind::intervals || call.layout == LayoutKind::row_per_rank;
 }
 
 order::Coverage coverage_of(const Call& call) {
@@ -59,7 +59,7 @@ Group::Group(std::shared_ptr<transport::Transport> transport, std::span<const sc
       status_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), status_exchange_, *transport_,
                     transport_->new_tags(1)) {}
 
-/// MPI's shape spelt out, a single interval where no index matters, and equal blocks where none are named.
+/// The call with everything spelt out: MPI's shape, one interval if no index matters, equal blocks if none are given.
 Call Group::placed(const Call& given, order::Interval& mine) {
   Call call = given;
   const auto ranks = static_cast<Count>(rank_count());
@@ -67,7 +67,7 @@ Call Group::placed(const Call& given, order::Interval& mine) {
     equal_blocks_.assign(ranks, call.columns / ranks);
     call.blocks = equal_blocks_;
   }
-  if (call.layout == LayoutKind::row_a_rank) {
+  if (call.layout == LayoutKind::row_per_rank) {
     mine = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
     call.element_count = static_cast<Count>(rank_count());
     call.intervals = {&mine, 1};
@@ -135,7 +135,7 @@ Group::Shape& Group::shape_of(const Call& call) {
   return *shapes_.front();
 }
 
-/// By the most that the partial of this rank's rows can take, so that nothing is built in vain.
+/// Goes by the largest partial that this rank's rows can have, so that none is built in vain.
 bool Group::fits_handshake(const Shape& shape, const Call& call) const {
   if (shape.kind->survey_bytes() > 0) return false;  // two reductions, one after the other
   if (call.result_part == ResultPart::prefix || call.result_part == ResultPart::prefix_before) return false;
@@ -150,7 +150,7 @@ bool Group::fits_handshake(const Shape& shape, const Call& call) const {
   return bytes <= Handshake::capacity - Handshake::prefix;
 }
 
-/// The plans made for this shape and this rank's rows; other ranks may tell them apart.
+/// The cached plans that fit this shape and this rank's rows; on other ranks fewer of them may fit.
 Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
   Ways ways = no_way;
   for (std::size_t place = 0; place < plans_.size(); ++place) {
@@ -179,7 +179,7 @@ std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call
   return handshake_stage_.executor().value(0).head;
 }
 
-/// What is in the handshake, finished on every rank, so that every rank reaches the same verdict.
+/// Finishes the handshake's partial on every rank, so that all ranks come to the same status.
 Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial) {
   const Bytes value_bytes = shape.kind->value_bytes();
   shape.values.resize(2 * value_bytes);
@@ -241,7 +241,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
     deliver(*shape, call, data);
 }
 
-/// All of what was finished here, or this rank's columns of it.
+/// Copies what was finished here to the result: all of it, or this rank's columns.
 void Group::deliver(const Shape& shape, const Call& call, const Data& data) const {
   const Bytes column_bytes = shape.kind->value_bytes() / call.columns;
   order::Interval columns{0, call.columns};
@@ -289,7 +289,7 @@ void Group::require_proof(const Agreement& agreed) {
                                          text + "), take another and report this one");
 }
 
-/// All ranks have the plan, or none: memory may run out on one of them.
+/// Makes the plan on all ranks or on none: memory may run out on one of them.
 std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> calls) {
   require_proof(agreed);
   const std::uint32_t tag = transport_->new_tags(Plan::tags_of(agreed));

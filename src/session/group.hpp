@@ -1,6 +1,5 @@
 // What the library keeps for a group of ranks: the handshake, shapes of calls made before, cached plans.
-// Rank order: not concerned. Cost: a one-shot call is one handshake, and a plan's run where it does not fit in
-// there. Source: ours.
+// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: ours.
 #pragma once
 
 #include <deque>
@@ -31,11 +30,11 @@ using order::Bytes;
 using order::Count;
 using order::Rank;
 
-/// One thread at a time; calls in the same order on every rank. Every failure is thrown as a Failure: the same on every
-/// rank, but for an operator that failed on the root of a rooted call alone.
+/// One thread at a time; calls in the same order on every rank. Failures are thrown as Failure, the same on every rank,
+/// except that an operator may fail on the root of a rooted call alone.
 class Group {
  public:
-  /// Collective: rank 0's environment counts for all. `rows`: the schedules that can be asked for.
+  /// Collective: rank 0's environment variables count for all. `rows`: the schedules that can be asked for.
   explicit Group(std::shared_ptr<transport::Transport> transport,
                  std::span<const schedule::Row> rows = schedule::registry());
 
@@ -46,7 +45,7 @@ class Group {
   /// is what this rank knows to be wrong already: it takes part all the same, so that the others do not wait.
   void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
 
-  /// Agrees on a plan, of several calls on a bundle. The plan may outlive the group.
+  /// Agrees on a plan; several calls make a bundle. The plan may outlive the group.
   std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
 
   /// Where this rank's rows begin when all stand in rank order, and the total.

@@ -21,11 +21,11 @@ using order::Bytes;
 
 namespace {
 
-constexpr Count most_kept_columns = 64;  // what more would take stays with no thread
+constexpr Count most_kept_columns = 64;  // memory for more columns is not kept
 
 }  // namespace
 
-/// What reduces rows of one shape, and the memory for it.
+/// Reduces rows of one shape, with the memory for it.
 class LocalReducer::Workspace {
  public:
   explicit Workspace(const Call& call, const Description& description)
@@ -42,10 +42,10 @@ class LocalReducer::Workspace {
   Workspace& operator=(const Workspace&) = delete;
 
   bool serves(const Description& description) const noexcept { return description == description_; }
-  /// Whether another call that differs from this one in nothing but its rows is valid, and what it comes to is known.
+  /// Whether calls that differ from this one only in their rows are valid and described by it.
   bool repeats(const Call& call) const noexcept {
     const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
-                                     call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_a_rank;
+                                     call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_per_rank;
     return finishes_alone_ && may_have_other_rows && call.operation != arithmetic::Operation::user && call.threads == 1;
   }
 

@@ -1,6 +1,5 @@
 // A reduction within one process: no schedule, no transport.
-// Rank order: that of the indices. Cost: the builder's; allocates where the shape is not that of the last call.
-// Source: ours.
+// Rank order: that of the indices. Cost: the builder's; allocates if the last call had another shape. Source: ours.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,8 @@ using agreement::Call;
 using agreement::Description;
 using order::Count;
 
-/// Reduces calls of one process one after the other. Keeps the memory that the last one needed, since calls of one
-/// shape come one after the other. One thread at a time; an operator may reduce something itself.
+/// Reduces calls of one process, one after the other. Keeps the memory of the last call, since calls of one shape
+/// follow each other. One thread at a time; an operator may reduce something itself.
 class LocalReducer {
  public:
   LocalReducer();
@@ -22,12 +21,12 @@ class LocalReducer {
   LocalReducer(const LocalReducer&) = delete;
   LocalReducer& operator=(const LocalReducer&) = delete;
 
-  /// Reduces the call's rows into `result`. Throws Failure. Whether `repeat` serves calls that differ in nothing but
-  /// their rows from now on, until the next `reduce`.
+  /// Reduces the call's rows into `result`. Throws Failure. Returns whether `repeat` serves calls that differ from this
+  /// one only in their rows, until the next `reduce`.
   bool reduce(const Call& call, const std::byte* first, const std::byte* second, std::byte* result);
 
-  /// Reduces `rows` other rows by the last call, which is neither looked at nor described again. False where anything
-  /// is unusual: then `reduce` is to be called, which tells what. In the promised environment.
+  /// Reduces `rows` other rows as the last call did, without checking or describing it again. False if anything is
+  /// unusual: then call `reduce`, which says what. In the promised environment.
   bool repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result);
 
  private:

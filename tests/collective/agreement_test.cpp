@@ -188,7 +188,7 @@ TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
       "rows of 1152921504606846976 elements of 8 bytes (no memory holds as much), check columns and "
       "element_bytes");
   expect_unusable(
-      sum, [](Call& c) { c.layout = LayoutKind::row_a_rank; }, wrong,
+      sum, [](Call& c) { c.layout = LayoutKind::row_per_rank; }, wrong,
       "3 rows in MPI's shape (every rank brings one), give 1");
 }
 
@@ -403,19 +403,19 @@ TEST(Descriptions, ResolveTheAutomaticMethod) {
     EXPECT_EQ(method(Operation::sum, Type::f64, layout), Method::exact);
     EXPECT_EQ(method(Operation::sum, Type::f32, layout), Method::exact);
   }
-  EXPECT_EQ(method(Operation::sum, Type::f64, LayoutKind::row_a_rank), Method::tree);
+  EXPECT_EQ(method(Operation::sum, Type::f64, LayoutKind::row_per_rank), Method::tree);
   EXPECT_EQ(method(Operation::product, Type::f64, LayoutKind::anywhere), Method::tree);
-  EXPECT_EQ(method(Operation::dot, Type::f64, LayoutKind::row_a_rank), Method::exact);
+  EXPECT_EQ(method(Operation::dot, Type::f64, LayoutKind::row_per_rank), Method::exact);
   EXPECT_EQ(method(Operation::norm2, Type::f32, LayoutKind::anywhere), Method::exact);
-  EXPECT_EQ(method(Operation::sum_squares, Type::f64, LayoutKind::row_a_rank), Method::exact);
-  EXPECT_EQ(method(Operation::masked_sum, Type::f64, LayoutKind::row_a_rank), Method::exact);
-  EXPECT_EQ(method(Operation::masked_sum, Type::i32, LayoutKind::row_a_rank), Method::plain);
+  EXPECT_EQ(method(Operation::sum_squares, Type::f64, LayoutKind::row_per_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::f64, LayoutKind::row_per_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::i32, LayoutKind::row_per_rank), Method::plain);
   EXPECT_EQ(method(Operation::abs_sum, Type::f32, LayoutKind::anywhere), Method::exact);
-  EXPECT_EQ(method(Operation::abs_sum, Type::f64, LayoutKind::row_a_rank), Method::tree);
+  EXPECT_EQ(method(Operation::abs_sum, Type::f64, LayoutKind::row_per_rank), Method::tree);
   EXPECT_EQ(method(Operation::user, Type::bytes, LayoutKind::anywhere), Method::tree);
-  EXPECT_EQ(method(Operation::max, Type::f64, LayoutKind::row_a_rank), Method::plain);
+  EXPECT_EQ(method(Operation::max, Type::f64, LayoutKind::row_per_rank), Method::plain);
   for (const Operation operation : {Operation::sum, Operation::product, Operation::min})
-    EXPECT_EQ(method(operation, Type::i32, LayoutKind::row_a_rank), Method::plain);
+    EXPECT_EQ(method(operation, Type::i32, LayoutKind::row_per_rank), Method::plain);
 }
 
 /// Calls that differ have digests that differ; what is a rank's own does not count.

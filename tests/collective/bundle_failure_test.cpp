@@ -73,7 +73,7 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
 
 /// A bundle's payload, for what it writes into memory of any kind.
 TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
-  const std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1});
+  const std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1});
   const std::vector<Memory> proposals(1, agreement::propose(calls, 0, nullptr));
   const Agreement agreed = concluded(proposals).agreement.value();
   execution::ThreadTeam team;

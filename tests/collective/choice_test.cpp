@@ -18,7 +18,7 @@ using transport::LogGP;
 constexpr LogGP link{.latency = 0, .gap = 1e-6, .per_byte = 1e-9};
 
 Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::plain) {
-  return {.method = method, .columns = columns, .root = root, .layout = LayoutKind::row_a_rank};
+  return {.method = method, .columns = columns, .root = root, .layout = LayoutKind::row_per_rank};
 }
 
 std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link) {

@@ -70,7 +70,7 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
         const auto asked = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
         if (!schedule::offers(row.collectives, asked)) continue;
         for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
-          const bool of_ranks = row.segments == schedule::Segments::one_a_rank;
+          const bool of_ranks = row.segments == schedule::Segments::one_per_rank;
           const std::uint32_t segments =
               of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, {.rank_count = p})
                        : asked_segments;

@@ -154,7 +154,7 @@ void expect_scans(Turns& turns, const Data& data, const std::vector<Record>& all
   for (const Record& other : all)
     if (other.key() == record.key() && other.rows > 0 && other.rows <= record.rows) ends.push_back(other.rows);
   std::ranges::sort(ends);
-  if (layout != LayoutKind::row_a_rank)
+  if (layout != LayoutKind::row_per_rank)
     ends.insert(ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2), ends[ends.size() / 2]);
   for (const ResultPart part : {ResultPart::prefix, ResultPart::prefix_before}) {
     Job job{.record = record, .call = simulated_call(record, method), .deal = {}, .wanted = {}};
@@ -172,7 +172,7 @@ void expect_scans(Turns& turns, const Data& data, const std::vector<Record>& all
   }
 }
 
-/// A row a rank: to all, to a root, and in blocks of columns.
+/// One row per rank: to all, to a root, and in blocks of columns.
 void expect_vectors(Turns& turns, const Data& data, const Record& record, const golden::Method& method,
                     const std::string& wanted) {
   const auto p = static_cast<Rank>(record.rows);
@@ -180,7 +180,7 @@ void expect_vectors(Turns& turns, const Data& data, const Record& record, const 
   for (const ResultPart part : {ResultPart::all, ResultPart::block}) {
     Job job{.record = record, .call = simulated_call(record, method), .deal = deal, .wanted = {}};
     job.call.result_part = part;
-    job.call.layout = LayoutKind::row_a_rank;
+    job.call.layout = LayoutKind::row_per_rank;
     if (part == ResultPart::all && turns.next(2) == 0)
       job.call.root = static_cast<Rank>(turns.next(static_cast<std::uint64_t>(p)));
     job.blocks.resize(record.rows);
@@ -216,7 +216,7 @@ class GoldenJobs : public testing::TestWithParam<std::string> {
     if (record.columns > 1) {
       expect_vectors(turns_, data, record, method, wanted);
       if (golden::find(all_, record, 1) != nullptr)
-        expect_scans(turns_, data, all_, record, method, LayoutKind::row_a_rank);
+        expect_scans(turns_, data, all_, record, method, LayoutKind::row_per_rank);
     }
     if (is_longest(all_, record)) expect_scans(turns_, data, all_, record, method, LayoutKind::rank_order);
   }

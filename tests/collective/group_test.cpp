@@ -119,7 +119,7 @@ std::vector<Case> cases_of(std::mt19937_64& random, Rank p) {
         }
         call.layout = LayoutKind::intervals;
         cases.push_back(sum_case(random, cyclic_deal(60 * ranks, p), call));
-        call.layout = LayoutKind::row_a_rank;
+        call.layout = LayoutKind::row_per_rank;
         cases.push_back(sum_case(random, even_deal(ranks, p), call));
         for (const auto* schedule : {"flat", "linear"}) {
           call.schedule = schedule;
@@ -408,7 +408,7 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
 TEST_P(Groups, RefuseBundlesWithACallOfNoColumns) {
   on_threads(GetParam(), 10, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport);
-    std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1});
+    std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1});
     calls[1].columns = 0;
     std::string text;
     try {

@@ -86,7 +86,7 @@ std::string bits_of(const Call& call, const Deal& deal) {
 
 // --- what varies -----------------------------------------------------------------------------------------------------
 
-bool is_vectors(const Call& call) { return call.layout == LayoutKind::row_a_rank; }
+bool is_vectors(const Call& call) { return call.layout == LayoutKind::row_per_rank; }
 
 Deal evenly(Rank p) {
   std::vector<Count> counts(static_cast<std::size_t>(p), row_count / static_cast<Count>(p));
@@ -95,7 +95,7 @@ Deal evenly(Rank p) {
 }
 
 /// The first rows, one on each rank, from `first` on.
-Deal a_row_a_rank(Rank p, Rank first = 0) {
+Deal one_row_per_rank(Rank p, Rank first = 0) {
   Deal deal;
   for (Rank rank = 0; rank < p; ++rank) {
     const auto row = static_cast<Index>((rank + first) % p);
@@ -104,13 +104,13 @@ Deal a_row_a_rank(Rank p, Rank first = 0) {
   return deal;
 }
 
-Deal usual(const Call& call) { return is_vectors(call) ? a_row_a_rank(5) : evenly(5); }
+Deal usual(const Call& call) { return is_vectors(call) ? one_row_per_rank(5) : evenly(5); }
 
 using Found = std::set<std::string>;
 
 Found by_ranks(const Call& call) {
   Found found;
-  for (const Rank p : {1, 2, 3, 5, 8}) found.insert(bits_of(call, is_vectors(call) ? a_row_a_rank(p) : evenly(p)));
+  for (const Rank p : {1, 2, 3, 5, 8}) found.insert(bits_of(call, is_vectors(call) ? one_row_per_rank(p) : evenly(p)));
   return found;
 }
 
@@ -126,7 +126,7 @@ Found by_threads(Call call) {
 /// The same rows on other ranks.
 Found by_layouts(const Call& call) {
   Turns turns;
-  if (is_vectors(call)) return {bits_of(call, a_row_a_rank(5)), bits_of(call, a_row_a_rank(5, 2))};
+  if (is_vectors(call)) return {bits_of(call, one_row_per_rank(5)), bits_of(call, one_row_per_rank(5, 2))};
   Found found = {bits_of(call, usual(call))};
   for (int i = 0; i < 3; ++i) {
     found.insert(bits_of(call, cyclic(turns, row_count, 5)));

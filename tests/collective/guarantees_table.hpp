@@ -51,7 +51,7 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
   const LayoutKind listed = LayoutKind::intervals;
   const LayoutKind ordered = LayoutKind::rank_order;
   const LayoutKind anywhere = LayoutKind::anywhere;
-  const LayoutKind vectors = LayoutKind::row_a_rank;
+  const LayoutKind vectors = LayoutKind::row_per_rank;
   return {
       {"tree, layout given", {with(tree, listed), with(user, listed), with(absolute, listed)}},
       {"tree, rank order", {with(tree, ordered), with(tree, anywhere), with(user, anywhere)}},

@@ -49,7 +49,7 @@ void reduce_by(const std::string& name, Method method, Rank root, const Vectors&
                   .columns = vectors.columns,
                   .root = root,
                   .schedule = name,
-                  .layout = LayoutKind::row_a_rank,
+                  .layout = LayoutKind::row_per_rank,
                   .rows = 1,
                   .bin_count = method == Method::binned ? bins : 0};
   const std::vector<Call> calls(vectors.memory.size(), call);

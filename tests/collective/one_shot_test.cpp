@@ -57,7 +57,7 @@ std::vector<Came> made_at_once(const std::vector<Call>& calls, std::uint64_t see
     const auto* const first = reinterpret_cast<const std::byte*>(x.data());
     for (int again = 0; again < 2; ++again) {
       double sum = 0;
-      group.reduce({.layout = LayoutKind::row_a_rank, .rows = 1},
+      group.reduce({.layout = LayoutKind::row_per_rank, .rows = 1},
                    {.first = first, .result = reinterpret_cast<std::byte*>(&sum)});
       EXPECT_EQ(sum, p * (p + 1) / 2);
       came[rank] = {.result = std::vector<double>(64)};
@@ -87,7 +87,7 @@ void expect_told_apart(const Call& common, const std::function<void(Call&)>& cha
 /// By the handshake and, from 300 columns a rank on, by plans.
 TEST(OneShot, TellsSharesAndBlocksApart) {
   static const std::vector<Count> even = {4, 4, 4, 4}, uneven = {4, 3, 5, 4}, turned = {4, 5, 3, 4};
-  Call call{.method = Method::tree, .columns = 16, .layout = LayoutKind::row_a_rank, .rows = 1};
+  Call call{.method = Method::tree, .columns = 16, .layout = LayoutKind::row_per_rank, .rows = 1};
   expect_told_apart(
       call,
       [](Call& c) {
@@ -171,7 +171,7 @@ TEST(OneShot, TakesNoPlanOfAnotherLayout) {
 TEST(OneShot, NeedsNoPlaceForAResultThatIsNotDue) {
   constexpr Rank p = 3;
   static const std::vector<Count> blocks = {2, 0, 1};
-  const Call call{.method = Method::tree, .columns = 3, .layout = LayoutKind::row_a_rank, .rows = 1};
+  const Call call{.method = Method::tree, .columns = 3, .layout = LayoutKind::row_per_rank, .rows = 1};
   std::vector<Call> calls(4, call);
   calls[0].root = 1;
   calls[1].result_part = ResultPart::prefix_before;
@@ -231,7 +231,7 @@ TEST(OneShot, CallsOperatorsWithTheContextOfTheCall) {
                         .result_type = arithmetic::Type::bytes,
                         .columns = columns,
                         .user = {.apply = add_all, .context = context.get(), .element_bytes = sizeof(double)},
-                        .layout = LayoutKind::row_a_rank,
+                        .layout = LayoutKind::row_per_rank,
                         .rows = 1};
         group.reduce(call, {.first = reinterpret_cast<const std::byte*>(x.data()),
                             .result = reinterpret_cast<std::byte*>(result.data())});

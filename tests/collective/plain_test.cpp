@@ -87,7 +87,7 @@ class Plain : public testing::TestWithParam<Rank> {
     for (Count& count : counts) count = random() % 4;
     return contiguous_deal(counts);
   }
-  Deal a_row_a_rank() const { return contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1)); }
+  Deal one_row_per_rank() const { return contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1)); }
 
   /// By every schedule that serves the collective.
   void expect_all(const Call& call, const Deal& deal, Collective collective) {
@@ -117,7 +117,7 @@ class Plain : public testing::TestWithParam<Rank> {
 
 TEST_P(Plain, ToAllRanks) {
   for (const Count columns : {Count{1}, Count{3}, 2 * static_cast<Count>(p) + 1}) {
-    expect_all({.columns = columns, .layout = LayoutKind::row_a_rank}, a_row_a_rank(), Collective::allreduce);
+    expect_all({.columns = columns, .layout = LayoutKind::row_per_rank}, one_row_per_rank(), Collective::allreduce);
     expect_all({.columns = columns, .layout = LayoutKind::rank_order}, some_rows(), Collective::allreduce);
   }
 }
@@ -134,16 +134,17 @@ TEST_P(Plain, ByBlocks) {
   for (Count& block : blocks) block = random() % 4;
   blocks[random() % blocks.size()] += 2;
   const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
-  expect_all({.columns = columns, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_a_rank},
-             a_row_a_rank(), Collective::reduce_scatter);
+  expect_all(
+      {.columns = columns, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_per_rank},
+      one_row_per_rank(), Collective::reduce_scatter);
 }
 
 TEST_P(Plain, ByScans) {
   for (const Count columns : {Count{1}, Count{4}}) {
     expect_all({.columns = columns, .result_part = ResultPart::prefix, .layout = LayoutKind::rank_order}, some_rows(),
                Collective::scan);
-    expect_all({.columns = columns, .result_part = ResultPart::prefix_before, .layout = LayoutKind::row_a_rank},
-               a_row_a_rank(), Collective::exscan);
+    expect_all({.columns = columns, .result_part = ResultPart::prefix_before, .layout = LayoutKind::row_per_rank},
+               one_row_per_rank(), Collective::exscan);
   }
 }
 
@@ -156,7 +157,7 @@ TEST(PlainControl, BitsFollowTheSchedule) {
   const auto rows = rows_by_rank(summands(random, 8), 1, deal);
   std::vector<double> found;
   for (const char* const name : {"linear", "binomial"}) {
-    const auto calls = calls_for({.method = Method::plain, .schedule = name, .layout = LayoutKind::row_a_rank}, deal);
+    const auto calls = calls_for({.method = Method::plain, .schedule = name, .layout = LayoutKind::row_per_rank}, deal);
     const Agreement agreed = concluded(calls).agreement.value();
     const agreement::Segmentation segmentation = segmentation_of(agreed, 8, 1);
     found.push_back(ByHand(agreed, segmentation, rows, sum.combine, 0).result(0)[0]);

@@ -85,7 +85,7 @@ std::vector<Case> all_cases(Rank p) {
         for (const std::string& name : names_of(row)) {
           const schedule::Spec spec = schedule::parse(name);
           const auto unit = static_cast<std::uint32_t>(row.unit_of({.rank_count = p, .spec = &spec}));
-          for (const std::uint32_t segments : {1u, row.segments == schedule::Segments::one_a_rank ? unit : 3u}) {
+          for (const std::uint32_t segments : {1u, row.segments == schedule::Segments::one_per_rank ? unit : 3u}) {
             const Case c{name, method, root, segments == 1 ? 1u : 2 * segments + 1, segments};
             if (is_served(row, c)) cases.push_back(c);
           }

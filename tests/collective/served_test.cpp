@@ -53,7 +53,7 @@ std::vector<Asked> everything_asked(Rank p) {
       for (const Operator kind : {Operator::commutative, Operator::ordered}) {
         if (kind == Operator::ordered && method != Method::tree && method != Method::plain) continue;
         for (Rank root = 0; root < (collective == Collective::reduce ? p : 1); ++root)
-          for (const LayoutKind layout : {LayoutKind::row_a_rank, LayoutKind::rank_order})
+          for (const LayoutKind layout : {LayoutKind::row_per_rank, LayoutKind::rank_order})
             all.push_back({collective, method, kind, root, layout});
       }
     }
@@ -106,7 +106,7 @@ std::vector<std::string> failures(Rank p, const std::string& name, bool in_one_s
   std::vector<std::string> texts(static_cast<std::size_t>(p));
   on_threads(p, 3, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport, rows);
-    const Call call{.schedule = name, .layout = LayoutKind::row_a_rank, .rows = 1};
+    const Call call{.schedule = name, .layout = LayoutKind::row_per_rank, .rows = 1};
     const double one = 1;
     double result = 0;
     const agreement::Data data{.first = reinterpret_cast<const std::byte*>(&one),

@@ -138,7 +138,7 @@ TEST_P(Shares, OfReduceScatter) {
         for (const std::string& name : names_for(Collective::reduce_scatter, method)) {
           SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", columns "
                                           << columns << ", seed " << ++seed);
-          const LayoutKind layout = each == 1 ? LayoutKind::row_a_rank : LayoutKind::rank_order;
+          const LayoutKind layout = each == 1 ? LayoutKind::row_per_rank : LayoutKind::rank_order;
           const Call call{.method = method,
                           .columns = columns,
                           .result_part = ResultPart::block,
@@ -175,7 +175,7 @@ TEST_P(Shares, OfScans) {
                             .columns = columns,
                             .result_part = part,
                             .schedule = name,
-                            .layout = rows == deal.size() ? LayoutKind::row_a_rank : LayoutKind::rank_order,
+                            .layout = rows == deal.size() ? LayoutKind::row_per_rank : LayoutKind::rank_order,
                             .bin_count = method == Method::binned ? bins : 0};
             expect_shares({call, deal, elements}, seed);
             if (HasFailure()) return;
@@ -206,7 +206,7 @@ TEST(SharesOfWideRows, AreThoseOfTheTree) {
                         .result_part = part,
                         .blocks = part == ResultPart::block ? std::span<const Count>(blocks) : std::span<const Count>(),
                         .schedule = name,
-                        .layout = LayoutKind::row_a_rank};
+                        .layout = LayoutKind::row_per_rank};
         expect_shares({call, contiguous_deal(std::vector<Count>(p, 1)), elements}, seed);
         if (testing::Test::HasFailure()) return;
       }
@@ -230,7 +230,7 @@ TEST(SharesOfWideRows, MayStandInTheRows) {
                      .result_part = ResultPart::block,
                      .blocks = blocks,
                      .schedule = name,
-                     .layout = LayoutKind::row_a_rank},
+                     .layout = LayoutKind::row_per_rank},
                     deal,
                     elements};
       const std::vector<Call> calls = calls_for(job.common, deal);
@@ -265,7 +265,7 @@ TEST(SharesControl, PlainBitsFollowTheSchedule) {
       std::set<std::string> found;
       for (const char* const name : {"linear", "binomial"}) {
         Call call{
-            .method = method, .columns = p, .result_part = part, .schedule = name, .layout = LayoutKind::row_a_rank};
+            .method = method, .columns = p, .result_part = part, .schedule = name, .layout = LayoutKind::row_per_rank};
         if (part == ResultPart::block) call.blocks = blocks;
         bool done = false;
         const Outcome outcome = outcome_of({call, deal, elements}, 1, done);
@@ -300,7 +300,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
                         .result_part = part,
                         .schedule = row.name,
                         .user = op,
-                        .layout = LayoutKind::row_a_rank,
+                        .layout = LayoutKind::row_per_rank,
                         .rows = 1};
         const std::vector<Call> calls(static_cast<std::size_t>(p), call);
         SimulatedRanks ranks(p, static_cast<std::uint64_t>(p));
@@ -324,7 +324,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
 
 Call block_call(std::span<const Count> blocks) {
   return {
-      .columns = 6, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_a_rank, .rows = 1};
+      .columns = 6, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_per_rank, .rows = 1};
 }
 
 TEST(NoColumns, AreReducedByEverySchedule) {
@@ -341,7 +341,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
                     .root = collective == Collective::reduce ? 0 : all_ranks,
                     .result_part = agreement::result_part_of(collective),
                     .schedule = row.name,
-                    .layout = LayoutKind::row_a_rank};
+                    .layout = LayoutKind::row_per_rank};
           if (collective == Collective::reduce_scatter) call.blocks = blocks;
           SCOPED_TRACE(testing::Message() << row.name << ' ' << name_of(collective) << ' ' << p);
           const auto calls = calls_for(call, deal);
@@ -362,7 +362,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
 TEST(NoColumns, AreReducedByEveryOperation) {
   using arithmetic::Operation;
   using arithmetic::Type;
-  const Call common{.columns = 0, .layout = LayoutKind::row_a_rank};
+  const Call common{.columns = 0, .layout = LayoutKind::row_per_rank};
   std::vector<Call> all(6, common);
   all[0].operation = Operation::abs_sum;
   all[1].operation = Operation::masked_sum;
@@ -396,7 +396,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(block_call(huge))).find("blocks of more than 6 columns"), std::string::npos);
   EXPECT_NE(text({block_call(three), block_call(three), block_call(other)}).find("different blocks of columns"),
             std::string::npos);
-  Call scan{.result_part = ResultPart::prefix, .layout = LayoutKind::row_a_rank, .rows = 1};
+  Call scan{.result_part = ResultPart::prefix, .layout = LayoutKind::row_per_rank, .rows = 1};
   Call exscan = scan;
   exscan.result_part = ResultPart::prefix_before;
   EXPECT_NE(text({scan, exscan}).find("collective scan against exscan"), std::string::npos);

@@ -78,7 +78,7 @@ std::vector<NamedDeal> deals(std::mt19937_64& random, Rank p) {
   add("empty ranks, 0 among them", contiguous_deal(with_empty_ranks(random, p)), LayoutKind::rank_order);
   add("N < p", contiguous_deal(fewer_than_ranks(random, p)), LayoutKind::intervals);
   add("N = 0", contiguous_deal(std::vector<Count>(ranks)), LayoutKind::rank_order);
-  add("a row a rank", contiguous_deal(std::vector<Count>(ranks, 1)), LayoutKind::row_a_rank);
+  add("one row per rank", contiguous_deal(std::vector<Count>(ranks, 1)), LayoutKind::row_per_rank);
   add("shuffled", shuffled_deal(random, p, 20 + random() % 200), LayoutKind::intervals);
   add("block-cyclic", block_cyclic_deal(p, 40 + random() % (20 * ranks), 1 + random() % 9), LayoutKind::intervals);
   return all;

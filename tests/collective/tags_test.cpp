@@ -41,15 +41,15 @@ int add(const void* left, const void* right, void* result, std::size_t count, vo
   return 0;
 }
 
-const Call by_tree{.method = Method::tree, .layout = LayoutKind::row_a_rank, .rows = 1};
+const Call by_tree{.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1};
 const Call swept_twice{
-    .method = Method::binned, .layout = LayoutKind::row_a_rank, .rows = 1, .sweep = Sweep::double_sweep};
+    .method = Method::binned, .layout = LayoutKind::row_per_rank, .rows = 1, .sweep = Sweep::double_sweep};
 const Call may_fail{.operation = Operation::user,
                     .method = Method::tree,
                     .type = Type::bytes,
                     .result_type = Type::bytes,
                     .user = {.apply = add, .element_bytes = 8},
-                    .layout = LayoutKind::row_a_rank,
+                    .layout = LayoutKind::row_per_rank,
                     .rows = 1};
 
 Agreement agreed_on(const std::vector<Call>& calls) {

@@ -148,20 +148,20 @@ class WideRows : public testing::TestWithParam<Rank> {
  protected:
   Rank p = GetParam();
   std::mt19937_64 random{static_cast<std::uint64_t>(p) + 20};
-  Deal a_row_a_rank = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
+  Deal one_row_per_rank = contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1));
 };
 
 TEST_P(WideRows, GiveTheSumsOfTheTree) {
-  EXPECT_GT(expect_everywhere(sums(a_row_a_rank.size(), wide_columns(p, 8), random), a_row_a_rank), 50);
+  EXPECT_GT(expect_everywhere(sums(one_row_per_rank.size(), wide_columns(p, 8), random), one_row_per_rank), 50);
 }
 
 TEST_P(WideRows, AndNarrowOnesToo) {
-  EXPECT_GT(expect_everywhere(sums(a_row_a_rank.size(), 3, random), a_row_a_rank), 50);
-  EXPECT_GT(expect_everywhere(products(a_row_a_rank.size(), 3, random), a_row_a_rank), 30);
+  EXPECT_GT(expect_everywhere(sums(one_row_per_rank.size(), 3, random), one_row_per_rank), 50);
+  EXPECT_GT(expect_everywhere(products(one_row_per_rank.size(), 3, random), one_row_per_rank), 30);
 }
 
 TEST_P(WideRows, KeepTheOrderOfProducts) {
-  EXPECT_GT(expect_everywhere(products(a_row_a_rank.size(), wide_columns(p, 32), random), a_row_a_rank), 30);
+  EXPECT_GT(expect_everywhere(products(one_row_per_rank.size(), wide_columns(p, 32), random), one_row_per_rank), 30);
 }
 
 TEST_P(WideRows, OfRanksWithSeveralOrNone) {
@@ -185,7 +185,7 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .type = Type::long_double,
                     .result_type = Type::long_double,
                     .columns = columns,
-                    .layout = LayoutKind::row_a_rank,
+                    .layout = LayoutKind::row_per_rank,
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
     execution::ThreadTeam team;

@@ -18,7 +18,7 @@ std::string text_of(const Member& m) {
   static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
                                           "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
   static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};
-  static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_a_rank"};
+  static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_per_rank"};
   static constexpr const char* numbers[] = {"ordinary",       "wide",  "subnormal",  "special", "zeros",
                                             "small_integers", "alike", "cancelling", "ties"};
   std::string text = named(collectives, m.collective);
