@@ -11,10 +11,10 @@
 #include <optional>
 #include <set>
 
-#include "readers/reader.hpp"
 #include "kary_tree.hpp"
 #include "order/distribution.hpp"
 #include "program/site_likelihoods.hpp"
+#include "readers/reader.hpp"
 #include "simulated_sum.hpp"
 #include "thesis.hpp"
 
