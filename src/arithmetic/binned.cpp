@@ -49,9 +49,8 @@ struct Shape {
 
 /// Whether `rows` of `element_count` rows are all, and enough.
 Status check_rows(const Shape& shape, Count rows, Count element_count) noexcept {
-  if (element_count != unknown_count && rows != element_count)
-    return rows < element_count ? Status::gap : Status::overlap;
-  return shape.operation == Operation::mean && rows == 0 ? Status::empty : Status::ok;
+  const Status whole = check_row_count(rows, element_count);
+  return whole == Status::ok && shape.operation == Operation::mean && rows == 0 ? Status::empty : whole;
 }
 
 template <class Result>

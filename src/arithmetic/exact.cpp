@@ -119,9 +119,8 @@ struct Ending {
 
   /// Whether `rows` of `element_count` rows are all, and enough.
   Status check(Count rows, Count element_count) const noexcept {
-    if (element_count != unknown_count && rows != element_count)
-      return rows < element_count ? Status::gap : Status::overlap;
-    return operation == ExactOperation::mean && rows == 0 ? Status::empty : Status::ok;
+    const Status whole = check_row_count(rows, element_count);
+    return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;
   }
 
   /// Writes the value of one column.

@@ -165,8 +165,7 @@ class MaskedKind final : public PartialKind, private AddedWords {
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
     const Count rows = rows_of(partial.head);
     const Status status = kind_->finish(inner(partial.head), unknown_count, values, spare);
-    if (status != Status::ok || element_count == unknown_count || rows == element_count) return status;
-    return rows < element_count ? Status::gap : Status::overlap;
+    return status != Status::ok ? status : check_row_count(rows, element_count);
   }
 
   const AddedWords* added_words() const noexcept override { return kind_->added_words() != nullptr ? this : nullptr; }

@@ -25,6 +25,12 @@ using order::Index;
 /// Stands for an element count that only the partials know.
 inline constexpr Count unknown_count = ~Count{0};
 
+/// Whether a partial's `rows` are the `element_count` rows that there are: `gap`, too few; `overlap`, too many.
+inline Status check_row_count(Count rows, Count element_count) noexcept {
+  if (element_count == unknown_count || rows == element_count) return Status::ok;
+  return rows < element_count ? Status::gap : Status::overlap;
+}
+
 /// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
 /// `row_stride` bytes apart. `second` is the other factor of a product sum, a mask of one byte
 /// per row, or null. Never written.

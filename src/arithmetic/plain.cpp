@@ -13,6 +13,17 @@ struct Prefix {
 };
 static_assert(sizeof(Prefix) == 32);
 
+/// Makes the result's values of those that `rows` rows came to.
+Status finish_plain(const Operator& op, Count columns, Count rows, const std::byte* folded, Count element_count,
+                    std::byte* values) {
+  const Status whole = check_row_count(rows, element_count);
+  if (whole != Status::ok) return whole;
+  if (rows == 0) return value_of_nothing(op, values, columns);
+  std::memcpy(values, folded, columns * op.element_bytes);
+  if (op.canonicalise != nullptr) op.canonicalise(values, columns);
+  return Status::ok;
+}
+
 /// Folds rows from left to right, block after block, as std::accumulate does.
 class PlainBuilder final : public Builder {
  public:
@@ -40,13 +51,8 @@ class PlainBuilder final : public Builder {
 
   bool finishes_alone() const noexcept override { return true; }
   Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
-    if (status_ != Status::ok) return status_;
-    if (element_count != unknown_count && row_count_ != element_count)
-      return row_count_ < element_count ? Status::gap : Status::overlap;
-    if (row_count_ == 0) return value_of_nothing(op_, values, columns_);
-    std::memcpy(values, values_.data(), values_.size());
-    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
-    return Status::ok;
+    return status_ != Status::ok ? status_
+                                 : finish_plain(op_, columns_, row_count_, values_.data(), element_count, values);
   }
 
  private:
@@ -108,13 +114,7 @@ class PlainKind final : public PartialKind {
     const Status status = header_of(partial).status;
     if (status != Status::ok) return status;
     if (!well_formed(partial)) return Status::transport_failed;
-    const Count rows = rows_of(partial);
-    if (element_count != unknown_count && rows != element_count)
-      return rows < element_count ? Status::gap : Status::overlap;
-    if (rows == 0) return value_of_nothing(op_, values, columns_);
-    std::memcpy(values, values_of(partial), stride_);
-    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
-    return Status::ok;
+    return finish_plain(op_, columns_, rows_of(partial), values_of(partial), element_count, values);
   }
 
  private:

@@ -226,8 +226,8 @@ class TreeBuilder final : public Builder {
     if (status_ != Status::ok) return status_;
     stack_.settle();
     const Count rows = lone_.row != nullptr ? 1 : runs_.empty() ? 0 : runs_.front().rows.end;
-    if (element_count != unknown_count && rows != element_count)
-      return rows < element_count ? Status::gap : Status::overlap;
+    const Status whole = check_row_count(rows, element_count);
+    if (whole != Status::ok) return whole;
     if (rows == 0) return value_of_nothing(op_, values, columns_);
     if (lone_.row != nullptr) return pass_through(op_, columns_, lone_.row, 1, values, spare);
     return pass_through(op_, columns_, storage_.data(), stack_.count(), values, spare);
@@ -403,8 +403,8 @@ class TreeKind final : public PartialKind, private ValuesApart {
                                                                   : Status::gap;
     const Interval all = record->intervals.front();
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
-    if (element_count != unknown_count && all.end != element_count)
-      return all.end < element_count ? Status::gap : Status::overlap;
+    const Status whole = check_row_count(all.end, element_count);
+    if (whole != Status::ok) return whole;
     if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
     return pass_through(op_, columns_, record->values, record->node_count, values, spare);
   }

@@ -31,13 +31,10 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
     : program_(&program),
       payload_(&payload),
       apart_(payload.apart()),
-      rank_count_(transport.rank_count()),
       places_(program.slots().size()),
       value_places_(program.segments(), schedule::Program::no_place),
       send_ports_(ports),
       receive_ports_(ports) {
-  for (std::uint32_t s = 0; s < program.segments(); ++s)
-    apart_segments_.push_back(apart_ != nullptr && apart_->is_apart(s));
   for (const Step& step : program.steps()) {
     if (apart_ != nullptr && (step.covers.is_part() || step.covers.ranks.count > 0))
       head_room_ = std::max(head_room_, apart_->head_capacity(step.covers, step.target.segment));
@@ -346,9 +343,10 @@ void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes ar
   Unpacker unpacker(bytes, message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
-    Place& to = *resolved(step).target;
+    const Resolved& at = resolved(step);
+    Place& to = *at.target;
     to.data = slot.data();
-    if (is_apart(step.target))
+    if (at.is_apart)
       written(to, taken_apart(step.target, slot, nullptr), 0);
     else
       written(to, slot.size(), 0);

@@ -126,7 +126,7 @@ class Executor final : public schedule::Machine {
   void find_ways_to_result();
   void compute_merge(const schedule::Step& step, const Resolved& at);
   void compute_copy(const schedule::Step& step, const Resolved& at);
-  bool is_apart(schedule::Slot slot) const { return apart_segments_[slot.segment]; }
+  bool is_apart(schedule::Slot slot) const { return apart_ != nullptr && apart_->is_apart(slot.segment); }
   Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
   Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
   std::span<const std::byte> values_of(const schedule::Step& send);
@@ -158,13 +158,11 @@ class Executor final : public schedule::Machine {
   const schedule::Program* program_;
   Payload* payload_;
   ApartPayload* apart_;  // the payload's, if it has one
-  Rank rank_count_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<std::byte*> scratch_;  // one per size
-  std::vector<bool> apart_segments_;
+  std::vector<std::byte*> scratch_;               // one per size
   Bytes head_room_ = 0;                           // of slots whose values stand apart
   std::vector<Resolved> resolved_;                // by step
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
