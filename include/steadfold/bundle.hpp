@@ -1,4 +1,4 @@
-// Steadfold for C++20 over MPI: several reductions in one message.
+// Steadfold for C++20 over groups of ranks: several reductions in one message. For MPI's communicators include mpi.hpp.
 //
 //   sf::Bundle bundle;
 //   auto s = bundle.sum(x), d = bundle.dot(x, y), m = bundle.max(z);
@@ -7,12 +7,12 @@
 //   use(s.value(), d.value(), m.value());
 //
 // Every member's result has the bits of the call by itself. Members may differ in type, operator, method and layout;
-// root and schedule are the bundle's. Header-only over the C functions of steadfold_mpi.h.
+// root and schedule are the bundle's. Header-only over the C functions of steadfold_group.h.
 #pragma once
 
 #include <functional>
 
-#include "steadfold/mpi.hpp"
+#include "steadfold/group.hpp"
 
 #if __cplusplus >= 202002L
 
@@ -188,7 +188,7 @@ class BundlePlan : public detail::BoundPlan {
   friend class Bundle;
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
-  BundlePlan(Members members, MPI_Comm comm, const BundleOptions& options) : members_(std::move(members)) {
+  BundlePlan(Members members, Group group, const BundleOptions& options) : members_(std::move(members)) {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
       calls.push_back(member->call());
@@ -199,7 +199,7 @@ class BundlePlan : public detail::BoundPlan {
     }
     data_.reserve(members_.size());
     sf_plan* plan = nullptr;
-    check(sf_bundle_bind(calls.data(), calls.size(), comm, &plan));
+    check(sf_group_bind(calls.data(), calls.size(), group.handle(), &plan));
     own(plan);
   }
 
@@ -366,7 +366,10 @@ class Bundle {
 
   /// Agrees with all ranks of `comm` on the members added so far. More may be added afterwards, for other plans. Plans
   /// of one bundle share the results.
-  BundlePlan bind(MPI_Comm comm, const BundleOptions& options = {}) const { return {members_, comm, options}; }
+  template <Communicator C>
+  BundlePlan bind(const C& comm, const BundleOptions& options = {}) const {
+    return {members_, detail::group_of(comm), options};
+  }
 
  private:
   template <class T, class Second, class R, class Op>

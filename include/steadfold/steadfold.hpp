@@ -1,4 +1,5 @@
-// Steadfold for C++20: reductions that give the same bits every time, within one process. `mpi.hpp` adds communicators.
+// Steadfold for C++20: reductions that give the same bits every time, within one process. `mpi.hpp` adds MPI's
+// communicators, `group.hpp` any group of ranks.
 //
 //   double s = sf::sum(x);                    // the correctly rounded sum, whatever the order of x
 //   double t = sf::sum(x, sf::tree());        // the sum in the fixed binary tree over the indices of x
@@ -154,11 +155,11 @@ struct Calls {
   }
   template <class R, Communicator C>
   answer_t<Op, R> operator()(const R& x, C comm, const options_over_t<C>& options = {}) const {
-    return Over<C>::reduce(operands<Op>(x), self(), comm, options);
+    return Over<C>::reduce(operands<Op>(x), self(), Over<C>::group(comm), options);
   }
   template <class R, Companion S, Communicator C>
   answer_t<Op, R> operator()(const R& x, const S& y, C comm, const options_over_t<C>& options = {}) const {
-    return Over<C>::reduce(operands<Op>(x, y), self(), comm, options);
+    return Over<C>::reduce(operands<Op>(x, y), self(), Over<C>::group(comm), options);
   }
 
  private:
@@ -238,7 +239,8 @@ detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& opt
 /// The same over all ranks. Without a layout the elements are in rank order.
 template <class R, class Op, Communicator C>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, C comm, const detail::options_over_t<C>& options = {}) {
-  return detail::Over<C>::reduce(detail::operands<Op>(x), detail::operator_for<R>(op), comm, options);
+  return detail::Over<C>::reduce(detail::operands<Op>(x), detail::operator_for<R>(op), detail::Over<C>::group(comm),
+                                 options);
 }
 
 }  // namespace steadfold

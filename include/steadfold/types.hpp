@@ -96,7 +96,8 @@ struct RankOrder {
   std::uint64_t element_count = 0;
 };
 
-/// Calls over a communicator of type C, and their options. mpi.hpp has it for MPI's communicators.
+/// Calls over a communicator of type C, and their options. group.hpp has it for groups, mpi.hpp for MPI's
+/// communicators.
 template <class C>
 struct Over;
 
@@ -104,7 +105,7 @@ template <class C>
 using options_over_t = typename Over<C>::Options;
 }  // namespace detail
 
-/// A communicator: MPI's, once mpi.hpp is included.
+/// What has ranks: a Group (group.hpp), or MPI's communicator (mpi.hpp).
 template <class C>
 concept Communicator = requires { typename detail::options_over_t<C>; };
 
@@ -114,10 +115,10 @@ class Layout {
   /// Unspecified: fits methods that need no layout. `tree` takes it as rank order, found anew in each call.
   Layout() = default;
 
-  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator` (mpi.hpp).
+  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator`.
   template <Communicator C>
   static Layout contiguous(std::uint64_t rows, C communicator) {
-    const detail::RankOrder found = detail::Over<C>::rank_order(rows, communicator);
+    const detail::RankOrder found = detail::Over<C>::rank_order(rows, detail::Over<C>::group(communicator));
     return intervals({found.mine}, found.element_count);
   }
 

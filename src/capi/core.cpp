@@ -92,5 +92,5 @@ void sf_set_error_text(const char* text) {
   }
 }
 
-const char* sf_version(void) { return "0.1.0"; }
+const char* sf_version(void) { return STEADFOLD_VERSION; }
 }

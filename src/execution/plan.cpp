@@ -210,6 +210,14 @@ void Plan::conclude() {
   if (status_ <= Status::empty && gets_result_) deliver();
 }
 
+void Plan::require_usable() const {
+  try {
+    transport_->require_usable();
+  } catch (const std::runtime_error& unusable) {
+    throw Failure(Status::invalid_argument, unusable.what());
+  }
+}
+
 Failure Plan::failure() const {
   if (status_ == Status::invalid_argument && given_ != members_.size())
     return {status_, "data for " + std::to_string(given_) + " calls (the plan was bound for " +

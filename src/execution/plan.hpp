@@ -74,6 +74,9 @@ class Plan {
     members_[member]->use_threads(threads);
   }
 
+  /// Throws Failure, with the reason, if the transport can send nothing any more.
+  void require_usable() const;
+
   const Agreement& agreed() const noexcept { return agreed_; }
   const std::string& description() const noexcept { return text_; }
 

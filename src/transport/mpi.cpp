@@ -39,7 +39,7 @@ bool finalized() noexcept {
   return flag != 0;
 }
 
-void require_usable(MPI_Comm comm) {
+void require_one_group(MPI_Comm comm) {
   require_mpi();
   if (comm == MPI_COMM_NULL) {
     throw std::runtime_error(
@@ -278,7 +278,7 @@ class MpiEndpoint final : public Endpoint {
 }  // namespace
 
 MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
-  require_usable(user);
+  require_one_group(user);
   require(PMPI_Comm_dup(user, &comm_), "communicator not duplicated");
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &rank_);
@@ -433,7 +433,7 @@ class FirstUse {
 };
 
 Attached& attach_slowly(MPI_Comm comm, MakeAttached make) {
-  require_usable(comm);
+  require_one_group(comm);
   const FirstUse first_use(comm);
   const int keyval = attached_keyval();
   void* found = nullptr;

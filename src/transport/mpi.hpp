@@ -15,6 +15,9 @@
 
 namespace steadfold::transport {
 
+/// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
+void require_mpi();
+
 /// A group over a private communicator. Destroy its endpoints before it. Testing a completed ticket again gives the
 /// same answer. Destroying an endpoint cancels pending receives and waits for pending `add_words`. Messages above 2 GiB
 /// make the MPI library allocate a data type; `add_words` takes at most 2^31 - 1 words and fails beyond. A message that
@@ -37,6 +40,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   /// All ranks' bytes together must stay below 2 GiB.
   Gathered gather_all(std::span<const std::byte> bytes) override;
+  void require_usable() const override { require_mpi(); }
 
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -58,9 +62,6 @@ using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> tr
 /// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without
 /// it. Later uses are local and do not allocate. Throws std::runtime_error if `comm` cannot be used.
 Attached& attach(MPI_Comm comm, MakeAttached make);
-
-/// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
-void require_mpi();
 
 /// Name and version of the MPI library, on one line. May be called before MPI_Init.
 std::string mpi_library();

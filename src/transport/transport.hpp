@@ -89,6 +89,9 @@ class Transport {
   };
   virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
 
+  /// Throws std::runtime_error, with the reason, if nothing can be sent any more.
+  virtual void require_usable() const {}
+
  private:
   std::uint32_t next_tag_ = 0;
 };

@@ -19,6 +19,7 @@ MOST_LINES = 30  # of what a compiler says of one call
 
 OPENING = """
 #include <steadfold/bundle.hpp>
+#include <steadfold/mpi.hpp>
 #include <array>
 #include <functional>
 #include <list>

@@ -122,7 +122,7 @@ void on_threads(order::Rank rank_count, std::uint64_t seed, const Body& body) {
   std::vector<std::future<void>> ranks;
   for (order::Rank rank = 0; rank < rank_count; ++rank) {
     ranks.push_back(std::async(std::launch::async, [meeting, rank, &body] {
-      body(std::static_pointer_cast<transport::Transport>(std::make_shared<ThreadTransport>(meeting, rank)));
+      body(std::unique_ptr<transport::Transport>(std::make_unique<ThreadTransport>(meeting, rank)));
     }));
   }
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(60);

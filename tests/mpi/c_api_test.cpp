@@ -254,6 +254,43 @@ TEST_F(CApiTest, PlansRunFromC) {
   sf_plan_free(nullptr);
 }
 
+/// A communicator has one group, with its own ranks; calls by the group and by the communicator can take turns.
+TEST_F(CApiTest, GroupsOfCommunicators) {
+  const Ranks backwards = Ranks::split(0, -world.rank);
+  sf_group *group = nullptr, *again = nullptr, *other = nullptr;
+  ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK) << sf_error_text();
+  ASSERT_EQ(sf_group_of(world.comm, &again), SF_OK) << sf_error_text();
+  ASSERT_EQ(sf_group_of(backwards.comm, &other), SF_OK) << sf_error_text();
+  EXPECT_EQ(group, again);
+  EXPECT_NE(group, other);
+  EXPECT_EQ(sf_group_rank(group), world.rank);
+  EXPECT_EQ(sf_group_rank(other), world.size - 1 - world.rank);
+  EXPECT_EQ(sf_group_size(other), world.size);
+
+  sf_call call = sf_call_default();
+  call.layout = SF_ROW_A_RANK;
+  call.method = SF_TREE;
+  call.collective = SF_SCAN;
+  call.rows = 1;
+  const std::vector<double> all = elements<double>(world.count(), random);
+  const std::vector<double> turned(all.rbegin(), all.rend());
+  for (sf_group* const each : {group, other}) {
+    const auto place = static_cast<std::size_t>(sf_group_rank(each));
+    const std::vector<double>& rows = each == group ? all : turned;
+    const std::vector<double> below(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    double by_group = 0, by_communicator = 0;
+    EXPECT_EQ(sf_group_reduce(&call, &rows[place], nullptr, &by_group, each), SF_OK) << sf_error_text();
+    EXPECT_EQ(sf_reduce(&call, &rows[place], nullptr, &by_communicator, each == group ? world.comm : backwards.comm),
+              SF_OK)
+        << sf_error_text();
+    EXPECT_TRUE(is(by_group, tree_of(below, add)));
+    EXPECT_TRUE(is(by_communicator, by_group));
+  }
+  EXPECT_EQ(sf_group_of(MPI_COMM_NULL, &group), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()).find("MPI_COMM_NULL"), std::string::npos) << sf_error_text();
+  EXPECT_EQ(sf_group_of(world.comm, nullptr), SF_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiTest, NamesItself) {
   EXPECT_NE(std::string(sf_version()), "");
   const std::string library = sf_mpi_library();

@@ -68,6 +68,15 @@ class Structure(unittest.TestCase):
                 faults.append(f"src/{name} calls {call} (only mpi* files may)")
         self.expect_none(faults)
 
+    def test_the_mpi_layer_hands_over_transports_and_nothing_else(self):
+        faults = []
+        for path in sources("src"):
+            name = path.relative_to(ROOT / "src").as_posix()
+            if MPI_FILES.fullmatch(name):
+                seen = [i for i in includes(path) if room_of(i) not in {None, "steadfold", "transport", "order"}]
+                faults += [f"src/{name} includes {i} (of libsteadfold)" for i in seen if i != "capi/layer.hpp"]
+        self.expect_none(faults)
+
     def test_public_headers_and_examples_see_the_public_api_only(self):
         faults = []
         for path in sources("include") + sources("examples"):

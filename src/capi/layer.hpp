@@ -1,0 +1,22 @@
+// What libsteadfold gives the libraries that bring it ranks, such as libsteadfold_openmpi: how to make a group of a
+// transport. Private: both must be of one version, since C++ objects pass between them.
+#pragma once
+
+#include <memory>
+
+#include "steadfold/steadfold_group.h"
+#include "transport/transport.hpp"
+
+namespace steadfold::capi {
+
+struct LayerTable {
+  /// Collective. Throws std::exception.
+  sf_group* (*make_group)(std::unique_ptr<transport::Transport> transport);
+  /// Local. Plans may outlive their group.
+  void (*free_group)(sf_group* group) noexcept;
+};
+
+}  // namespace steadfold::capi
+
+/// The LayerTable for a layer of this version of Steadfold; null if libsteadfold is of another.
+extern "C" const void* sf_layer_table(const char* version);

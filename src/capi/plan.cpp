@@ -1,0 +1,143 @@
+// The C functions of plans and bundles.
+// Rank order: that of the call. Cost: that of the call. Source: ours.
+#include <cstddef>
+
+#include "capi/boundary.hpp"
+#include "capi/handles.hpp"
+
+using steadfold::Status;
+using steadfold::agreement::Data;
+using steadfold::agreement::Failure;
+using steadfold::capi::data_of;
+using steadfold::capi::guarded;
+using steadfold::capi::require_place;
+
+namespace {
+
+/// Keeps a plan for as long as the program runs, where tools that look for leaks find it.
+void keep(sf_plan* plan) noexcept {
+  static std::atomic<sf_plan*> last = nullptr;
+  plan->given_up_before = last.load(std::memory_order_relaxed);
+  while (!last.compare_exchange_weak(plan->given_up_before, plan, std::memory_order_relaxed)) {
+  }
+}
+
+const sf_plan& require(const sf_plan* plan) {
+  if (plan == nullptr)
+    throw Failure(Status::invalid_argument, "no plan (the pointer is null), bind one with sf_plan_bind");
+  return *plan;
+}
+
+/// A plan for the length of a call.
+class PlanInUse {
+ public:
+  explicit PlanInUse(const sf_plan* plan)
+      : plan_(*require(plan).plan), turn_(plan->busy, "the plan", "give every thread a plan of its own") {}
+  steadfold::execution::Plan* operator->() const noexcept { return &plan_; }
+  steadfold::execution::Plan& operator*() const noexcept { return plan_; }
+
+ private:
+  steadfold::execution::Plan& plan_;
+  steadfold::capi::Turn turn_;
+};
+
+/// The same for calls that send messages.
+PlanInUse ready(const sf_plan* plan) {
+  require(plan).plan->require_usable();
+  return PlanInUse(plan);
+}
+
+void require_success(const steadfold::execution::Plan& plan) {
+  if (plan.status() != Status::ok) throw plan.failure();
+}
+
+static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, result) == offsetof(Data, result));
+
+/// A bundle's.
+std::span<const Data> data_of(const sf_data* data, size_t count) {
+  if (data == nullptr) return {};
+  return {reinterpret_cast<const Data*>(data), count};
+}
+
+}  // namespace
+
+extern "C" {
+
+sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result) {
+  return guarded([&] { ready(plan)->start(data_of(first, second, result)); });
+}
+
+sf_status sf_plan_test(sf_plan* plan, int* done) {
+  return guarded([&] {
+    require_place(done, "the answer");
+    const PlanInUse bound = ready(plan);
+    *done = bound->test() ? 1 : 0;
+    if (*done != 0) require_success(*bound);
+  });
+}
+
+sf_status sf_plan_wait(sf_plan* plan) {
+  return guarded([&] {
+    const PlanInUse bound = ready(plan);
+    bound->wait();
+    require_success(*bound);
+  });
+}
+
+sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result) {
+  return guarded([&] {
+    const PlanInUse bound = ready(plan);
+    bound->run(data_of(first, second, result));
+    require_success(*bound);
+  });
+}
+
+sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count) {
+  return guarded([&] { ready(plan)->start(data_of(data, count)); });
+}
+
+sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count) {
+  return guarded([&] {
+    const PlanInUse bound = ready(plan);
+    bound->run(data_of(data, count));
+    require_success(*bound);
+  });
+}
+
+sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
+  return guarded([&] {
+    const PlanInUse bound(plan);
+    if (call >= bound->member_count())
+      throw Failure(Status::invalid_argument, "call " + std::to_string(call) + " (the plan was bound for " +
+                                                  std::to_string(bound->member_count()) + "), count from 0");
+    const Status status = bound->status(call);
+    if (status == bound->status()) require_success(*bound);
+    if (status != Status::ok) throw Failure(status, steadfold::agreement::text_of(status));
+  });
+}
+
+sf_status sf_plan_trace(sf_plan* plan, int on) {
+  return guarded([&] { PlanInUse(plan)->trace(on != 0); });
+}
+
+sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
+  return guarded([&] {
+    const PlanInUse bound(plan);
+    require_place(figures, "the figures");
+    const auto traffic = bound->traffic_of_last_run();
+    *figures = {traffic.messages, traffic.bytes, bound->rounds()};
+  });
+}
+
+const char* sf_plan_describe(const sf_plan* plan) { return plan == nullptr ? "" : plan->plan->description().c_str(); }
+
+const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" : plan->schedule.c_str(); }
+
+/// A run under way is given up: MPI cannot take back what is being sent, so the memory that is sent from stays. A plan
+/// that another thread is using stays whole.
+void sf_plan_free(sf_plan* plan) {
+  if (plan == nullptr || plan->busy.exchange(true, std::memory_order_acquire)) return;
+  if (plan->plan->running()) return keep(plan);
+  delete plan;
+}
+}

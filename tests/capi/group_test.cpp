@@ -1,0 +1,222 @@
+// Groups of ranks without MPI: a transport of our own, outside libsteadfold, is handed to the shared library as the
+// layers over MPI do it, and the public C and C++ calls run over it. The ranks are threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "capi/layer.hpp"
+#include "collective/threads.hpp"
+#include "steadfold/bundle.hpp"
+#include "steadfold/group.hpp"
+
+namespace steadfold::test {
+namespace {
+
+const capi::LayerTable& table() {
+  const void* const found = sf_layer_table(sf_version());
+  if (found == nullptr) throw std::runtime_error("libsteadfold does not know its own version");
+  return *static_cast<const capi::LayerTable*>(found);
+}
+
+/// A group for as long as a test's rank needs it.
+class OwnGroup {
+ public:
+  explicit OwnGroup(std::unique_ptr<transport::Transport> transport)
+      : handle_(table().make_group(std::move(transport))) {}
+  ~OwnGroup() { table().free_group(handle_); }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+
+  operator Group() const noexcept { return Group(handle_); }
+  sf_group* handle() const noexcept { return handle_; }
+
+ private:
+  sf_group* handle_;
+};
+
+template <class Body>
+void on_groups(int rank_count, std::uint64_t seed, const Body& body) {
+  on_threads(rank_count, seed, [&](std::unique_ptr<transport::Transport> transport) {
+    const OwnGroup group(std::move(transport));
+    body(static_cast<Group>(group));
+  });
+}
+
+/// Numbers whose sum depends on the order in which it is taken.
+std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> x(count);
+  for (double& each : x)
+    each = std::ldexp(static_cast<double>(random() % 2001) - 1000.5, static_cast<int>(random() % 61) - 30);
+  return x;
+}
+
+std::uint64_t bits(double x) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, &x, sizeof word);
+  return word;
+}
+std::vector<std::uint64_t> bits(const std::vector<double>& x) {
+  std::vector<std::uint64_t> words;
+  for (const double each : x) words.push_back(bits(each));
+  return words;
+}
+
+/// This rank's part of `all`: uneven, and nothing on every fifth rank.
+std::span<const double> part_of(const std::vector<double>& all, const Group& group) {
+  std::vector<std::size_t> ends = {0};
+  const auto p = static_cast<std::size_t>(group.size());
+  for (std::size_t i = 0; i + 1 < p; ++i) {
+    const std::size_t left = all.size() - ends.back();
+    ends.push_back(ends.back() + (i % 5 == 3 ? 0 : left * (i % 3 + 1) / (p + 2)));
+  }
+  ends.push_back(all.size());
+  const auto r = static_cast<std::size_t>(group.rank());
+  return std::span(all).subspan(ends[r], ends[r + 1] - ends[r]);
+}
+
+constexpr int rank_counts[] = {1, 2, 3, 4, 5, 7, 8};
+
+TEST(GroupOfThreads, CallsHaveTheBitsOfOneProcess) {
+  const auto x = hostile(1000, 1), y = hostile(1000, 2);
+  const auto subtract = [](double a, double b) { return a - b / 3; };
+  const double sum = sf::sum(x), dot = sf::dot(x, y), by_tree = sf::sum(x, {.method = sf::tree()});
+  const double reduced = sf::reduce(x, subtract);
+  for (const int p : rank_counts) {
+    on_groups(p, static_cast<std::uint64_t>(p), [&](const Group& group) {
+      const auto mine = part_of(x, group), other = part_of(y, group);
+      const Options in_order{.layout = Layout::contiguous(mine.size(), group)};
+      EXPECT_EQ(bits(sf::sum(mine, group)), bits(sum)) << p;
+      EXPECT_EQ(bits(sf::dot(mine, other, group)), bits(dot)) << p;
+      EXPECT_EQ(bits(sf::sum(mine, group, {.method = sf::tree()})), bits(by_tree)) << p;
+      EXPECT_EQ(bits(sf::reduce(mine, subtract, group, in_order)), bits(reduced)) << p;
+    });
+  }
+}
+
+TEST(GroupOfThreads, PlainSumsDoDiffer) {
+  const auto x = hostile(1000, 1);
+  std::set<std::uint64_t> found;
+  std::mutex mutex;
+  for (const int p : rank_counts) {
+    on_groups(p, static_cast<std::uint64_t>(p), [&](const Group& group) {
+      const double sum = sf::sum(part_of(x, group), group, {.method = sf::plain()});
+      const std::lock_guard lock(mutex);
+      found.insert(bits(sum));
+    });
+  }
+  EXPECT_GT(found.size(), 2u);
+}
+
+TEST(GroupOfThreads, PlansAndBundles) {
+  const auto x = hostile(3000, 3), y = hostile(3000, 4);
+  const double sum = sf::sum(x), dot = sf::dot(x, y), least = sf::min(x);
+  for (const int p : rank_counts) {
+    on_groups(p, static_cast<std::uint64_t>(p), [&](const Group& group) {
+      const auto mine = part_of(x, group), other = part_of(y, group);
+      sf::Plan<double> plan(sf::sum, mine.size(), group);
+      sf::Bundle bundle;
+      const auto s = bundle.sum(mine), d = bundle.dot(mine, other), m = bundle.min(mine);
+      auto together = bundle.bind(group);
+      for (int run = 0; run < 3; ++run) {
+        EXPECT_EQ(bits(plan.run(mine)), bits(sum)) << p;
+        together.start();
+        while (!together.test()) std::this_thread::yield();
+        EXPECT_EQ(bits(s.value()), bits(sum)) << p;
+        EXPECT_EQ(bits(d.value()), bits(dot)) << p;
+        EXPECT_EQ(bits(m.value()), bits(least)) << p;
+      }
+    });
+  }
+}
+
+TEST(GroupOfThreads, MpisShape) {
+  constexpr std::size_t columns = 24;
+  for (const int p : {3, 4, 8}) {
+    const auto ranks = static_cast<std::size_t>(p);
+    const auto all = hostile(ranks * columns, 5);
+    std::vector<double> sums, before;  // by the tree over all ranks, and over the ranks below the last
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<double> column;
+      for (std::size_t r = 0; r < ranks; ++r) column.push_back(all[r * columns + c]);
+      sums.push_back(sf::sum(column, {.method = sf::tree()}));
+      column.pop_back();
+      before.push_back(sf::sum(column, {.method = sf::tree()}));
+    }
+    on_groups(p, 6, [&](const Group& group) {
+      const auto r = static_cast<std::size_t>(group.rank());
+      const auto row = std::span(all).subspan(r * columns, columns);
+      std::vector<double> everywhere(row.begin(), row.end()), at_root = everywhere, scanned = everywhere,
+                                                              left = everywhere, block(columns / ranks);
+      sf::allreduce(everywhere, sf::plus, group);
+      EXPECT_EQ(bits(everywhere), bits(sums));
+      sf::reduce_to(1, at_root, sf::plus, group);
+      EXPECT_EQ(bits(at_root), bits(r == 1 ? sums : std::vector(row.begin(), row.end())));
+      sf::scan(scanned, sf::plus, group);
+      sf::exscan(left, sf::plus, group);
+      if (r + 1 == ranks) {
+        EXPECT_EQ(bits(scanned), bits(sums));
+        EXPECT_EQ(bits(left), bits(before));
+      }
+      sf::reduce_scatter_block(row, block, sf::plus, group);
+      const auto* const mine = sums.data() + r * block.size();
+      EXPECT_EQ(bits(block), bits(std::vector(mine, mine + block.size())));
+    });
+  }
+}
+
+TEST(GroupOfThreads, PlansOutliveTheirGroup) {
+  const auto x = hostile(500, 7);
+  on_threads(3, 8, [&](std::unique_ptr<transport::Transport> transport) {
+    sf_call call = sf_call_default();
+    std::optional<OwnGroup> group(std::in_place, std::move(transport));
+    const auto mine = part_of(x, *group);
+    call.rows = mine.size();
+    call.method = SF_EXACT;
+    sf_plan* plan = nullptr;
+    ASSERT_EQ(sf_group_bind(&call, 1, group->handle(), &plan), SF_OK) << sf_error_text();
+    group.reset();
+    double sum = 0;
+    EXPECT_EQ(sf_plan_run(plan, mine.data(), nullptr, &sum), SF_OK) << sf_error_text();
+    EXPECT_EQ(bits(sum), bits(sf::sum(x)));
+    sf_plan_free(plan);
+  });
+}
+
+TEST(GroupOfThreads, MisuseIsAnswered) {
+  sf_call call = sf_call_default();
+  double result = 0;
+  EXPECT_EQ(sf_group_reduce(&call, nullptr, nullptr, &result, nullptr), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(sf_error_text()), "no group (the pointer is null), get a communicator's by sf_group_of");
+  EXPECT_EQ(sf_group_rank(nullptr), -1);
+  EXPECT_EQ(sf_group_size(nullptr), -1);
+  on_threads(3, 9, [](std::unique_ptr<transport::Transport> transport) {
+    const OwnGroup group(std::move(transport));
+    const sf_call good = sf_call_default();
+    const bool is_culprit = sf_group_rank(group.handle()) == 1;
+    sf_plan* plan = nullptr;
+    // One rank's fault is every rank's error, and nobody waits for ever.
+    EXPECT_EQ(sf_group_bind(is_culprit ? nullptr : &good, 1, group.handle(), &plan), SF_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(sf_error_text()).find("no calls (the pointer is null)"), std::string::npos)
+        << sf_error_text();
+    EXPECT_EQ(sf_group_bind(&good, 1, group.handle(), is_culprit ? nullptr : &plan), SF_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(sf_error_text()).find("the plan has nowhere to go"), std::string::npos) << sf_error_text();
+    EXPECT_EQ(plan, nullptr);
+  });
+}
+
+/// C++ objects pass between the libraries, so those of another release must not meet.
+TEST(Layer, IsOfOneVersionOnly) {
+  EXPECT_NE(sf_layer_table(sf_version()), nullptr);
+  EXPECT_EQ(sf_layer_table("0.0.0"), nullptr);
+  EXPECT_EQ(sf_layer_table((std::string(sf_version()) + "0").c_str()), nullptr);
+}
+
+}  // namespace
+}  // namespace steadfold::test
