@@ -115,7 +115,7 @@ void require_same_calls(const std::vector<Proposal>& proposals) {
 }
 
 order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
-  if (static_cast<LayoutKind>(proposals[0].calls[call].description.layout) == LayoutKind::intervals) {
+  if (proposals[0].calls[call].description.layout == LayoutKind::intervals) {
     std::vector<std::vector<order::Interval>> lists;
     lists.reserve(proposals.size());
     for (Proposal& p : proposals) lists.push_back(std::move(p.calls[call].intervals));
@@ -143,7 +143,7 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
                 .digest = digest_of(description),
                 .layout = std::move(layout),
                 .element_count = element_count};
-  if (static_cast<ResultPart>(description.result_part) == ResultPart::block)
+  if (description.result_part == ResultPart::block)
     for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
   return member;
 }

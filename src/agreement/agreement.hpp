@@ -32,7 +32,7 @@ struct Agreement {
   schedule::Spec schedule;
   std::string schedule_text;
 
-  Rank root() const noexcept { return root_of(members.front().description); }
+  Rank root() const noexcept { return members.front().description.root; }
   schedule::Collective collective() const noexcept { return collective_of(members.front().description); }
 };
 

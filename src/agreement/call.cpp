@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
 #include <limits>
 
 #include "agreement/guarantees.hpp"
@@ -121,33 +121,31 @@ std::string_view name_of(Method method) noexcept {
 Description describe(const Call& call) noexcept {
   const bool is_user = call.operation == Operation::user;
   Description d;
-  d.operation = static_cast<std::uint64_t>(call.operation);
-  d.type = static_cast<std::uint64_t>(call.type);
-  d.result_type = static_cast<std::uint64_t>(call.result_type);
-  d.method = static_cast<std::uint64_t>(resolved_method(call));
-  d.layout = static_cast<std::uint64_t>(call.layout);
-  d.root = static_cast<std::uint32_t>(call.root);
+  d.operation = call.operation;
+  d.type = call.type;
+  d.result_type = call.result_type;
+  d.method = resolved_method(call);
+  d.layout = call.layout;
+  d.root = call.root;
   d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  d.result_part = static_cast<std::uint64_t>(call.result_part);
+  d.result_part = call.result_part;
   for (const Count block : call.blocks) d.blocks = mix(d.blocks, block + 1);
   d.columns = call.columns;
   d.element_count = call.element_count;
   d.operator_name = is_user ? hash_of(call.operator_name) : 0;
   d.schedule = hash_of(asked_schedule(call));
-  d.commutes = !is_user || call.user.commutative ? 1 : 0;
-  d.may_fail = is_user && call.user_may_fail ? 1 : 0;
+  d.commutes = !is_user || call.user.commutative;
+  d.may_fail = is_user && call.user_may_fail;
   if (call.method == Method::binned) {
     d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
-    d.sweep = static_cast<std::uint64_t>(call.sweep);
+    d.sweep = call.sweep;
   }
   return d;
 }
 
 std::uint64_t digest_of(const Description& description) noexcept {
-  std::array<std::uint64_t, sizeof(Description) / 8> words;
-  std::memcpy(words.data(), &description, sizeof description);
   std::uint64_t hash = 0;
-  for (const std::uint64_t word : words) hash = mix(hash, word);
+  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 17>>(description)) hash = mix(hash, word);
   return hash;
 }
 
@@ -162,28 +160,19 @@ std::string difference(const Description& mine, const Description& other) {
     return std::string(what) + " " + std::string(a) + " against " + std::string(b);
   };
   using arithmetic::name_of;
-  if (mine.operation != other.operation)
-    return differ("operator", name_of(static_cast<Operation>(mine.operation)),
-                  name_of(static_cast<Operation>(other.operation)));
-  if (mine.type != other.type)
-    return differ("type", name_of(static_cast<Type>(mine.type)), name_of(static_cast<Type>(other.type)));
+  if (mine.operation != other.operation) return differ("operator", name_of(mine.operation), name_of(other.operation));
+  if (mine.type != other.type) return differ("type", name_of(mine.type), name_of(other.type));
   if (mine.result_type != other.result_type)
-    return differ("result type", name_of(static_cast<Type>(mine.result_type)),
-                  name_of(static_cast<Type>(other.result_type)));
+    return differ("result type", name_of(mine.result_type), name_of(other.result_type));
   if (mine.method != other.method)
-    return differ("method", agreement::name_of(static_cast<Method>(mine.method)),
-                  agreement::name_of(static_cast<Method>(other.method)));
+    return differ("method", agreement::name_of(mine.method), agreement::name_of(other.method));
   if (mine.bin_count != other.bin_count)
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
-  if (mine.sweep != other.sweep)
-    return differ("sweep", sweep_name(static_cast<Sweep>(mine.sweep)), sweep_name(static_cast<Sweep>(other.sweep)));
-  if (mine.layout != other.layout)
-    return differ("layout", layout_name(static_cast<LayoutKind>(mine.layout)),
-                  layout_name(static_cast<LayoutKind>(other.layout)));
+  if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));
+  if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
   if (mine.result_part != other.result_part)
-    return differ("collective", name_of_collective(static_cast<ResultPart>(mine.result_part)),
-                  name_of_collective(static_cast<ResultPart>(other.result_part)));
-  if (mine.root != other.root) return differ("root", text_of_root(root_of(mine)), text_of_root(root_of(other)));
+    return differ("collective", name_of_collective(mine.result_part), name_of_collective(other.result_part));
+  if (mine.root != other.root) return differ("root", text_of_root(mine.root), text_of_root(other.root));
   if (mine.columns != other.columns)
     return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
   if (mine.blocks != other.blocks) return "different blocks of columns";
@@ -296,15 +285,14 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
 }
 
 bool order_free(const Description& description) noexcept {
-  const auto operation = static_cast<Operation>(description.operation);
-  const auto type = static_cast<Type>(description.type);
-  const Type combined = combined_type(operation, type, static_cast<Type>(description.result_type), Method::plain);
+  const Operation operation = description.operation;
+  const Type type = description.type;
+  const Type combined = combined_type(operation, type, description.result_type, Method::plain);
   return operation != Operation::user && arithmetic::built_in(base(operation), combined).order_free;
 }
 
 bool needs_indices(const Description& description) noexcept {
-  return static_cast<Method>(description.method) == Method::tree ||
-         arithmetic::is_location(static_cast<Operation>(description.operation));
+  return description.method == Method::tree || arithmetic::is_location(description.operation);
 }
 
 const arithmetic::Operator& operator_of(const Call& call) noexcept {
@@ -318,10 +306,10 @@ namespace {
 /// The kind for elements that are combined as they are, every one of them.
 std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
                                                       Count columns) {
-  const auto operation = static_cast<Operation>(description.operation);
-  const auto type = static_cast<Type>(description.type);
-  const auto result = static_cast<Type>(description.result_type);
-  const auto method = static_cast<Method>(description.method);
+  const Operation operation = description.operation;
+  const Type type = description.type;
+  const Type result = description.result_type;
+  const Method method = description.method;
   const auto unsupported = [&](const std::string& why) {
     const std::string of_type = operation == Operation::user ? " operator" : " of " + std::string(name_of(type));
     throw Failure(Status::unsupported, std::string(name_of(operation)) + of_type + " by method " +
@@ -336,8 +324,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
                                              : "it takes doubles, floats and what floats hold), take plain or tree");
   }
   if (method == Method::binned)
-    return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count),
-                                   static_cast<Sweep>(description.sweep), columns);
+    return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count), description.sweep,
+                                   columns);
   if (method == Method::exact) {
     using arithmetic::ExactOperation;
     using arithmetic::ExactType;
@@ -371,21 +359,20 @@ std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& descrip
 /// The kind for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
                                                         Count columns) {
-  const auto type = static_cast<Type>(description.type);
-  const auto operation = static_cast<Operation>(description.operation);
-  const auto method = static_cast<Method>(description.method);
+  const Type type = description.type;
+  const Operation operation = description.operation;
+  const Method method = description.method;
   if (operation == Operation::abs_sum && method == Method::exact && is_floating(type))  // has kernels of its own
     return make_kind_of(description, op, columns);
-  const auto conversion =
-      arithmetic::conversion(operation, type, static_cast<Type>(description.result_type), rounds_once(method));
+  const auto conversion = arithmetic::conversion(operation, type, description.result_type, rounds_once(method));
   if (!conversion && operation == Operation::abs_sum)
     throw Failure(Status::unsupported, "abs sum of " + std::string(arithmetic::name_of(type)) +
                                            " is not offered (absolute values of reals of 64 bits at most are), take "
                                            "double, float, bf16 or f16");
   if (!conversion) return make_kind_of(description, op, columns);
   Description converted = description;
-  converted.type = static_cast<std::uint64_t>(conversion->type);
-  converted.result_type = static_cast<std::uint64_t>(conversion->result);
+  converted.type = conversion->type;
+  converted.result_type = conversion->result;
   return arithmetic::make_converted(make_kind_of(converted, op, columns * conversion->parts), *conversion, type,
                                     columns);
 }
@@ -395,31 +382,27 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns) {
   auto kind = make_converted(description, op, columns);
-  if (static_cast<Operation>(description.operation) != Operation::masked_sum) return kind;
+  if (description.operation != Operation::masked_sum) return kind;
   return arithmetic::make_masked(std::move(kind), columns * description.element_bytes);
-}
-
-Rank root_of(const Description& description) noexcept {
-  return static_cast<Rank>(static_cast<std::uint32_t>(description.root));
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
   if (description.columns == 0) return false;
-  switch (static_cast<ResultPart>(description.result_part)) {
+  switch (description.result_part) {
     case ResultPart::block: return blocks[static_cast<std::size_t>(rank)] > 0;
     case ResultPart::prefix_before: return rank > 0;
-    default: return root_of(description) == all_ranks || root_of(description) == rank;
+    default: return description.root == all_ranks || description.root == rank;
   }
 }
 
 schedule::Collective collective_of(const Description& description) noexcept {
-  switch (static_cast<ResultPart>(description.result_part)) {
+  switch (description.result_part) {
     case ResultPart::block: return schedule::Collective::reduce_scatter;
     case ResultPart::prefix: return schedule::Collective::scan;
     case ResultPart::prefix_before: return schedule::Collective::exscan;
     default: break;
   }
-  return root_of(description) == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  return description.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
 }
 
 ResultPart result_part_of(schedule::Collective collective) noexcept {
@@ -435,13 +418,13 @@ schedule::Context context_of(const Description& description, Rank rank, Rank ran
                              std::uint32_t segments) noexcept {
   return {.rank = rank,
           .rank_count = rank_count,
-          .root = std::max(root_of(description), 0),
+          .root = std::max<Rank>(description.root, 0),
           .collective = collective_of(description),
           .segments = segments};
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {
-  return description.commutes != 0 ? schedule::Operator::commutative : schedule::Operator::ordered;
+  return description.commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
 }
 
 }  // namespace steadfold::agreement

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "agreement/failure.hpp"
 #include "arithmetic/operator.hpp"
@@ -82,6 +83,23 @@ struct Call {
   unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
 };
 
+/// A value of an enumeration or of fewer bits that takes a whole word, so that nothing is between it and the next.
+template <class T>
+class Word {
+ public:
+  constexpr Word() = default;
+  constexpr Word(T value) noexcept {  // NOLINT(google-explicit-constructor)
+    if constexpr (std::is_signed_v<T>)
+      word_ = static_cast<std::make_unsigned_t<T>>(value);  // without the sign's copies
+    else
+      word_ = static_cast<std::uint64_t>(value);
+  }
+  constexpr operator T() const noexcept { return static_cast<T>(word_); }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::uint64_t word_ = 0;
+};
+
 /// Where one call's rows are and where its result goes.
 struct Data {
   const std::byte* first = nullptr;
@@ -89,29 +107,30 @@ struct Data {
   std::byte* result = nullptr;
 };
 
-/// What must be equal on all ranks, as plain words to be compared, hashed and sent.
+/// What must be equal on all ranks, as 17 words to be compared, hashed and sent.
 struct Description {
-  std::uint64_t operation = 0;
-  std::uint64_t method = 0;  // resolved: never automatic
-  std::uint64_t type = 0;
-  std::uint64_t result_type = 0;
-  std::uint64_t layout = 0;
-  std::uint64_t root = 0;
-  std::uint64_t element_bytes = 0;
-  std::uint64_t columns = 0;
-  std::uint64_t element_count = 0;
+  Word<arithmetic::Operation> operation;
+  Word<Method> method;  // resolved: never automatic
+  Word<arithmetic::Type> type;
+  Word<arithmetic::Type> result_type;
+  Word<LayoutKind> layout;
+  Word<Rank> root;  // or all_ranks
+  Bytes element_bytes = 0;
+  Count columns = 0;
+  Count element_count = 0;
   std::uint64_t operator_name = 0;  // a hash
   std::uint64_t schedule = 0;       // a hash
-  std::uint64_t commutes = 0;
-  std::uint64_t may_fail = 0;
-  std::uint64_t bin_count = 0;  // resolved; 0 for other methods than binned
-  std::uint64_t sweep = 0;
-  std::uint64_t result_part = 0;
+  Word<bool> commutes;
+  Word<bool> may_fail;
+  Count bin_count = 0;  // resolved; 0 for other methods than binned
+  Word<Sweep> sweep;
+  Word<ResultPart> result_part;
   std::uint64_t blocks = 0;  // a hash
 
   friend bool operator==(const Description&, const Description&) = default;
 };
-static_assert(sizeof(Description) == 17 * 8, "no padding: it is hashed and sent as bytes");
+static_assert(sizeof(Description) == 17 * 8 && std::is_trivially_copyable_v<Description>,
+              "no padding: it is hashed and sent as bytes");
 
 /// The schedule that was asked for by name; empty where the choice is the library's.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {
@@ -158,8 +177,6 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
 /// The collective and the kind of operator as the registry names them.
 schedule::Collective collective_of(const Description& description) noexcept;
 ResultPart result_part_of(schedule::Collective collective) noexcept;
-/// The root, or all_ranks.
-Rank root_of(const Description& description) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
 schedule::Operator operator_kind(const Description& description) noexcept;

@@ -13,9 +13,9 @@ namespace {
 
 std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call) {
   // What is called plain is as good as tree where no order can change a bit.
-  const auto method = static_cast<Method>(call.method);
+  const Method method = call.method;
   const bool as_tree = method == Method::plain && order_free(call);
-  const Rank root = std::max(root_of(call), 0);
+  const Rank root = std::max<Rank>(call.root, 0);
   return schedule::refusal(spec, collective_of(call), root, name_of(as_tree ? Method::tree : method),
                            operator_kind(call));
 }
@@ -26,9 +26,8 @@ void require_served(const schedule::Spec& spec, const Description& call) {
 
 /// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
 std::string few_rounds_to_root(std::span<const Description> calls) {
-  const bool needs_order = std::ranges::any_of(calls, [](const Description& call) {
-    return static_cast<Method>(call.method) == Method::plain && call.commutes == 0;
-  });
+  const bool needs_order = std::ranges::any_of(
+      calls, [](const Description& call) { return call.method == Method::plain && !call.commutes; });
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
@@ -41,10 +40,10 @@ std::string by_rounds(std::span<const Description> calls) {
 
 /// An operator for kinds that are only asked for sizes; of a user's operator nothing but the size is known here.
 arithmetic::Operator operator_for_sizes(const Description& call) {
-  const Call like{.operation = static_cast<arithmetic::Operation>(call.operation),
-                  .method = static_cast<Method>(call.method),
-                  .type = static_cast<arithmetic::Type>(call.type),
-                  .result_type = static_cast<arithmetic::Type>(call.result_type),
+  const Call like{.operation = call.operation,
+                  .method = call.method,
+                  .type = call.type,
+                  .result_type = call.result_type,
                   .user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
                            .element_bytes = call.element_bytes}};
   return operator_of(like);
@@ -84,10 +83,10 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
   if (collective_of(call) == schedule::Collective::reduce)
     return is_short || power != ranks ? few_rounds_to_root(calls) : "halving_doubling";
-  if (static_cast<ResultPart>(call.result_part) == ResultPart::block)
+  if (call.result_part == ResultPart::block)
     return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
-  if (static_cast<ResultPart>(call.result_part) != ResultPart::all) return "recursive_doubling";
-  const bool is_user = static_cast<arithmetic::Operation>(call.operation) == arithmetic::Operation::user;
+  if (call.result_part != ResultPart::all) return "recursive_doubling";
+  const bool is_user = call.operation == arithmetic::Operation::user;
   return is_short || is_user ? "recursive_doubling" : "halving_doubling";
 }
 

@@ -25,8 +25,7 @@ constexpr std::array<Named, 7> names = {{
 
 /// The suggestion for a guarantee that is not kept.
 std::string advice(Guarantees missing, const Description& description) {
-  if (static_cast<LayoutKind>(description.layout) == LayoutKind::row_per_rank)
-    return "reduce distributed elements instead of one vector a rank";
+  if (description.layout == LayoutKind::row_per_rank) return "reduce distributed elements instead of one vector a rank";
   if (missing == guarantee::layout && needs_indices(description))
     return "give a layout that tells the elements' indices";
   return "take method tree or exact";
@@ -35,12 +34,12 @@ std::string advice(Guarantees missing, const Description& description) {
 }  // namespace
 
 Guarantees kept(const Description& description) noexcept {
-  const auto kind = static_cast<LayoutKind>(description.layout);
-  const bool loose = static_cast<Method>(description.method) == Method::plain && !order_free(description);
+  const LayoutKind kind = description.layout;
+  const bool loose = description.method == Method::plain && !order_free(description);
   Guarantees found = loose ? guarantee::target : guarantee::all;
   // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
   // rank.
-  const auto share = static_cast<ResultPart>(description.result_part);
+  const ResultPart share = description.result_part;
   const bool is_scan = share == ResultPart::prefix || share == ResultPart::prefix_before;
   if (kind == LayoutKind::row_per_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
   // Without an interval list the elements' indices follow from who holds them.
@@ -60,8 +59,8 @@ void require_kept(const Call& call) {
     if ((missing & each.bit) == 0) continue;
     throw Failure(Status::unsupported, "the bits depend on " + std::string(each.meaning) + " (" +
                                            std::string(arithmetic::name_of(call.operation)) + " by method " +
-                                           std::string(name_of(static_cast<Method>(description.method))) +
-                                           " cannot keep '" + std::string(each.name) + "' in this layout), " +
+                                           std::string(name_of(description.method)) + " cannot keep '" +
+                                           std::string(each.name) + "' in this layout), " +
                                            advice(each.bit, description));
   }
 }

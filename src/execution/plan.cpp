@@ -47,16 +47,15 @@ std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<co
 }
 
 bool may_fail(const Agreement& agreed) {
-  return std::ranges::any_of(agreed.members, [](const Member& member) { return member.description.may_fail != 0; });
+  return std::ranges::any_of(agreed.members, [](const Member& member) -> bool { return member.description.may_fail; });
 }
 
 std::string text_of(const Member& member) {
   const Description& d = member.description;
-  return std::string(arithmetic::name_of(static_cast<arithmetic::Operation>(d.operation))) + " over " +
-         std::to_string(member.element_count) + " rows of " + std::to_string(d.columns) + " x " +
-         std::string(arithmetic::name_of(static_cast<arithmetic::Type>(d.type))) + " by method " +
-         std::string(name_of(static_cast<Method>(d.method))) +
-         (static_cast<Sweep>(d.sweep) == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
+  return std::string(arithmetic::name_of(d.operation)) + " over " + std::to_string(member.element_count) + " rows of " +
+         std::to_string(d.columns) + " x " + std::string(arithmetic::name_of(d.type)) + " by method " +
+         std::string(name_of(d.method)) +
+         (d.sweep == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
 }
 
 Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
@@ -114,9 +113,8 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
 }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
-  const bool twice = std::ranges::any_of(agreed.members, [](const Member& member) {
-    return static_cast<Sweep>(member.description.sweep) == Sweep::double_sweep;
-  });
+  const bool twice = std::ranges::any_of(
+      agreed.members, [](const Member& member) { return member.description.sweep == Sweep::double_sweep; });
   return twice ? 3 : 2;
 }
 

@@ -63,7 +63,7 @@ void Rows::take(const Data& data, bool stays) noexcept {
   const Bytes bytes = local_rows_ * row_bytes_;
   const bool is_apart = !gets_result_ || !overlap(data.first, bytes, data.result, result_bytes_);
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
-  const bool is_direct = stays && status_ == Status::ok && agreed_->description.may_fail == 0;
+  const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail;
   lends_rows_ = is_direct && is_apart;
   takes_results_ = is_direct && (is_apart || is_in_place);
 }

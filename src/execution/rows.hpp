@@ -80,9 +80,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
 
-  arithmetic::Operation operation() const noexcept {
-    return static_cast<arithmetic::Operation>(agreed_->description.operation);
-  }
+  arithmetic::Operation operation() const noexcept { return agreed_->description.operation; }
   Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
   const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
     return *segments_[segment].kind->added_words();

@@ -49,8 +49,8 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   context.blocks = segmentation.blocks();
   context.layout = &layout;
   context.spec = &scenario.schedule;
-  const auto operation = static_cast<arithmetic::Operation>(scenario.description.operation);
-  const auto type = static_cast<arithmetic::Type>(scenario.description.type);
+  const arithmetic::Operation operation = scenario.description.operation;
+  const arithmetic::Type type = scenario.description.type;
   const bool is_user = operation == arithmetic::Operation::user;
   const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
   const Sizes sizes(scenario.description, op, segmentation);
@@ -72,7 +72,7 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
 }
 
 std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
-  if (static_cast<Sweep>(scenario.description.sweep) == Sweep::single_sweep) return std::nullopt;
+  if (scenario.description.sweep == Sweep::single_sweep) return std::nullopt;
   const Call call = agreement::first_sweep(scenario.description.columns);
   const Agreement agreed = agreed_first_sweep(call, scenario.rank_count());
   return Scenario{.description = agreed.members[0].description,

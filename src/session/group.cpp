@@ -232,7 +232,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
   // by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
-  if (shape != nullptr && shape->description.may_fail != 0 && may_differ) status = agreed_status(status);
+  if (shape != nullptr && shape->description.may_fail && may_differ) status = agreed_status(status);
   if (status != Status::ok) diagnose(call, status, failure);
   if (call.columns == 0) return;
   if (!is_here)

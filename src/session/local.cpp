@@ -69,7 +69,7 @@ class LocalReducer::Workspace {
   }
 
   bool repeat(Count rows, const Data& data) {
-    const auto operation = static_cast<arithmetic::Operation>(description_.operation);
+    const arithmetic::Operation operation = description_.operation;
     if (rows > most_rows_ || missing(operation, rows, description_.columns, data, true) != Missing::nothing)
       return false;
     return finish_alone(rows, arithmetic::unknown_count, data) == Status::ok;

@@ -266,7 +266,7 @@ TEST(Predict, TakesBothSweepsOfBinned) {
       EXPECT_FALSE(first_sweep_of(scenario));
       const auto once = predict(scenario, *make_topology("flat", {}, p));
       EXPECT_EQ(once.bytes, carried_out(c, counts).bytes);
-      scenario.description.sweep = static_cast<std::uint64_t>(arithmetic::Sweep::double_sweep);
+      scenario.description.sweep = arithmetic::Sweep::double_sweep;
       const auto first = predict(first_sweep_of(scenario).value(), *make_topology("flat", {}, p));
       const auto both = in_turn(first, once);
       const Spent real = carried_out(c, counts, arithmetic::Sweep::double_sweep);
