@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "agreement/methods.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
 
@@ -24,11 +25,11 @@ Operator operator_named(const std::string& name) {
 
 /// Why the schedule cannot serve the method and operator; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& method, const std::string& schedule) {
-  const std::string family = command::family_of(method);
-  if ((op.user || op.greatest) && family != "tree" && family != "plain")
+  const agreement::MethodRow& row = row_of(static_cast<agreement::Method>(command::method_named(method).id));
+  if ((op.user || op.greatest) && row.rounds_once)
     return method + " has no operator " + std::string(op.name) + " (it makes sums), take tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
-  return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, family,
+  return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, row.merging,
                            schedule::Operator::commutative);
 }
 

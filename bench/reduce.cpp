@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "agreement/methods.hpp"
 #include "order/distribution.hpp"
 #include "program/methods.hpp"
 #include "program/site_likelihoods.hpp"
@@ -47,7 +48,8 @@ void add_plans(Size& size, const ReduceOptions& options) {
   for (const std::string& schedule : options.schedules) {
     for (const std::string& method : options.methods) {
       const auto* const row = schedule::parse(schedule).row;
-      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::family_of(method),
+      if (schedule::refusal(*row, schedule::Collective::reduce, 0,
+                            row_of(static_cast<agreement::Method>(command::method_named(method).id)).merging,
                             schedule::Operator::commutative))
         continue;
       const Options of_plan{.method = command::method_named(method),

@@ -2,13 +2,21 @@
 
 #include <algorithm>
 
+#include "agreement/methods.hpp"
 #include "program/job.hpp"
 
 namespace steadfold::command {
 
-std::vector<std::string> built_methods() { return {"tree", "exact", "binned", "plain"}; }
-
 namespace {
+
+/// Throws Failure if there is no method of that name.
+const agreement::MethodRow& row_named(const std::string& name) {
+  if (const auto* const row = agreement::find_method(family_of(name))) return *row;
+  const std::vector<std::string> known = built_methods();
+  std::string names = known.front();
+  for (std::size_t i = 1; i < known.size(); ++i) names += (i + 1 < known.size() ? ", " : " and ") + known[i];
+  throw Failure("unknown method '" + name + "' (known are " + names + "), choose one of these");
+}
 
 /// The value of a `key=value` of `binned`, or a Failure.
 void take_parameter(Method& method, const std::string& name, const std::string& text) {
@@ -25,17 +33,20 @@ void take_parameter(Method& method, const std::string& name, const std::string& 
 
 }  // namespace
 
+std::vector<std::string> built_methods() {
+  std::vector<std::string> names;
+  for (const agreement::MethodRow& row : agreement::methods()) names.emplace_back(row.merging.method);
+  return names;
+}
+
+bool promises_the_same_bits(const std::string& method) { return row_named(method).merging.is_associative; }
+
 Method method_named(const std::string& name) {
+  const agreement::MethodRow& row = row_named(name);
   const std::string head = family_of(name);
-  Method method;
-  if (head == "tree") method = tree();
-  if (head == "exact") method = exact();
-  if (head == "binned") method = binned();
-  if (head == "plain") method = plain();
-  if (method.id == SF_AUTOMATIC)
-    throw Failure("unknown method '" + name + "' (known are tree, exact, binned and plain), choose one of these");
+  Method method{.id = static_cast<sf_method>(row.method)};
   for (std::size_t at = head.size(); at < name.size();) {
-    if (method.id != SF_BINNED)
+    if (!row.has_bins)
       throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), ask for " + head);
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
     take_parameter(method, name, name.substr(at + 1, end - at - 1));

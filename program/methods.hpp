@@ -18,6 +18,7 @@ inline std::string family_of(const std::string& method) { return method.substr(0
 Method method_named(const std::string& name);
 
 /// Whether a method promises the same bits whatever the rank count, distribution and schedule.
-inline bool promises_the_same_bits(const std::string& method) { return method != "plain"; }
+/// Throws Failure for other names.
+bool promises_the_same_bits(const std::string& method);
 
 }  // namespace steadfold::command

@@ -24,7 +24,7 @@ inline constexpr const char* collective_help =
 bool is_policy(const std::string& schedule);
 
 /// Why a schedule, with its parameters, cannot sum by that method, as "problem (why), suggestion"; `nullopt` if it can.
-/// Throws std::invalid_argument if there is no such schedule.
+/// Throws std::invalid_argument if there is no such schedule, Failure if there is no such method.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);
 
 }  // namespace steadfold::command

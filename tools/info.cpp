@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "agreement/methods.hpp"
 #include "command.hpp"
 #include "kernels/target.hpp"
 #include "program/mpi_library.hpp"
@@ -52,8 +53,9 @@ bool flushes_operands() {
 Json found() {
   Json json;
   json["version"] = sf_version();
-  // The version of each method's bits: whoever changes the bits of a method changes it here.
-  json["bits_versions"] = {{"tree", "tree-1"}, {"exact", "exact-1"}, {"binned", "binned-1"}};
+  for (const agreement::MethodRow& method : agreement::methods()) {
+    if (!method.bits_version.empty()) json["bits_versions"][std::string(method.merging.method)] = method.bits_version;
+  }
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};

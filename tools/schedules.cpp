@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "agreement/methods.hpp"
 #include "command.hpp"
 #include "schedule/registry.hpp"
 #include "table.hpp"
@@ -21,6 +22,14 @@ std::vector<std::string> collectives_of(const Row& row) {
   return names;
 }
 
+std::vector<std::string_view> methods_of(const Row& row) {
+  std::vector<std::string_view> names;
+  for (const agreement::MethodRow& each : agreement::methods()) {
+    if (serves(row, each.merging)) names.push_back(each.merging.method);
+  }
+  return names;
+}
+
 Json json_of(const Row& row) {
   return {{"name", row.name},
           {"sentence", row.sentence},
@@ -28,7 +37,7 @@ Json json_of(const Row& row) {
           {"keeps_rank_order", row.keeps_order(0)},  // the command's root is rank 0
           {"same_on_all_ranks", row.same_on_all_ranks == schedule::SameOnAllRanks::yes},
           {"restrictions", row.restrictions},
-          {"methods", row.methods},
+          {"methods", methods_of(row)},
           {"parameters", row.parameters},
           {"source", row.source}};
 }

@@ -6,24 +6,20 @@
 #include <limits>
 
 #include "agreement/guarantees.hpp"
-#include "arithmetic/binned.hpp"
 #include "arithmetic/bins.hpp"
 #include "arithmetic/converted.hpp"
-#include "arithmetic/exact.hpp"
-#include "arithmetic/location.hpp"
 #include "arithmetic/masked.hpp"
-#include "arithmetic/plain.hpp"
-#include "arithmetic/tree.hpp"
 #include "kernels/target.hpp"
 
 namespace steadfold::agreement {
 
 namespace {
 
+using arithmetic::combined_by;
+using arithmetic::is_double_or_float;
+using arithmetic::is_rounded_once;
 using arithmetic::Operation;
 using arithmetic::Type;
-
-bool is_floating(Type type) { return type == Type::f64 || type == Type::f32; }
 
 /// One round of a multiply-xor-shift mix: every bit of the input reaches every bit of the result.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
@@ -37,32 +33,9 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// The built-in operator that a reduction combines with.
-Operation base(Operation operation) {
-  switch (operation) {
-    case Operation::dot:
-    case Operation::norm2:
-    case Operation::mean:
-    case Operation::abs_sum:
-    case Operation::sum_squares:
-    case Operation::masked_sum: return Operation::sum;
-    case Operation::min_location: return Operation::min;
-    case Operation::max_location: return Operation::max;
-    default: return operation;
-  }
-}
-
-/// Only `exact` and `binned` offer these: they need more bits than the elements have until the end.
-bool is_rounded_once(Operation operation) {
-  return operation == Operation::dot || operation == Operation::mean || arithmetic::squares(operation);
-}
-
-/// Whether the method keeps all bits until the end.
-bool rounds_once(Method method) { return method == Method::exact || method == Method::binned; }
-
 /// What a call's elements are combined as.
-Type combined_type(Operation operation, Type type, Type result, Method method) {
-  const auto conversion = arithmetic::conversion(operation, type, result, rounds_once(method));
+Type combined_type(Operation operation, Type type, Type result, bool rounds_once) {
+  const auto conversion = arithmetic::conversion(operation, type, result, rounds_once);
   return conversion ? conversion->type : type;
 }
 
@@ -72,13 +45,15 @@ Method resolved_method(const Call& call) {
   if (call.operation == Operation::user) return Method::tree;
   if (is_rounded_once(call.operation)) return Method::exact;
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
-  const Type type = combined_type(call.operation, call.type, call.result_type, Method::plain);
-  if (arithmetic::built_in(base(call.operation), type).order_free) return Method::plain;
+  const Type type = combined_type(call.operation, call.type, call.result_type, false);
+  if (arithmetic::built_in(combined_by(call.operation), type).order_free) return Method::plain;
   const bool is_distributed = call.layout != LayoutKind::row_per_rank;
   if (call.operation == Operation::masked_sum) return Method::exact;
-  if (base(call.operation) == Operation::sum && is_distributed && is_floating(type)) return Method::exact;
+  if (combined_by(call.operation) == Operation::sum && is_distributed && is_double_or_float(type)) return Method::exact;
   return Method::tree;
 }
+
+bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins; }
 
 std::string_view layout_name(LayoutKind kind) {
   static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "one row per rank"};
@@ -113,11 +88,6 @@ void require_target() {
 
 }  // namespace
 
-std::string_view name_of(Method method) noexcept {
-  static constexpr std::array<std::string_view, 5> names = {"automatic", "tree", "exact", "plain", "binned"};
-  return names[static_cast<std::size_t>(method)];
-}
-
 Description describe(const Call& call) noexcept {
   const bool is_user = call.operation == Operation::user;
   Description d;
@@ -136,7 +106,7 @@ Description describe(const Call& call) noexcept {
   d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative;
   d.may_fail = is_user && call.user_may_fail;
-  if (call.method == Method::binned) {
+  if (row_of(d.method).has_bins) {
     d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
     d.sweep = call.sweep;
   }
@@ -197,7 +167,7 @@ void validate_share(const Call& call, Rank rank_count) {
   const std::string name(name_of_collective(call.result_part));
   if (call.root != all_ranks)
     refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
-  if (call.result_part != ResultPart::block && call.method == Method::binned && call.sweep == Sweep::double_sweep)
+  if (call.result_part != ResultPart::block && has_bins(call) && call.sweep == Sweep::double_sweep)
     refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
            "single sweep");
   if (call.result_part != ResultPart::block) return;
@@ -239,7 +209,7 @@ void validate(const Call& call, Rank rank_count) {
   if (call.threads < 1 || call.threads > most_threads)
     refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
            std::to_string(most_threads));
-  if (call.method == Method::binned && call.bin_count != 0 &&
+  if (has_bins(call) && call.bin_count != 0 &&
       (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
     refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
   require_kept(call);
@@ -287,93 +257,40 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
 bool order_free(const Description& description) noexcept {
   const Operation operation = description.operation;
   const Type type = description.type;
-  const Type combined = combined_type(operation, type, description.result_type, Method::plain);
-  return operation != Operation::user && arithmetic::built_in(base(operation), combined).order_free;
+  const Type combined = combined_type(operation, type, description.result_type, false);
+  return operation != Operation::user && arithmetic::built_in(combined_by(operation), combined).order_free;
 }
 
 bool needs_indices(const Description& description) noexcept {
-  return description.method == Method::tree || arithmetic::is_location(description.operation);
+  return row_of(description.method).needs_indices || arithmetic::is_location(description.operation);
 }
 
 const arithmetic::Operator& operator_of(const Call& call) noexcept {
   if (call.operation == Operation::user) return call.user;
-  return arithmetic::built_in(base(call.operation),
-                              combined_type(call.operation, call.type, call.result_type, resolved_method(call)));
+  return arithmetic::built_in(combined_by(call.operation), combined_type(call.operation, call.type, call.result_type,
+                                                                         row_of(resolved_method(call)).rounds_once));
 }
 
 namespace {
-
-/// The kind for elements that are combined as they are, every one of them.
-std::unique_ptr<arithmetic::PartialKind> make_kind_of(const Description& description, const arithmetic::Operator& op,
-                                                      Count columns) {
-  const Operation operation = description.operation;
-  const Type type = description.type;
-  const Type result = description.result_type;
-  const Method method = description.method;
-  const auto unsupported = [&](const std::string& why) {
-    const std::string of_type = operation == Operation::user ? " operator" : " of " + std::string(name_of(type));
-    throw Failure(Status::unsupported, std::string(name_of(operation)) + of_type + " by method " +
-                                           std::string(name_of(method)) + " is not offered (" + why);
-  };
-  if (method == Method::exact || method == Method::binned) {
-    if (operation == Operation::user) unsupported("it adds numbers, in no order), take tree");
-    if (base(operation) != Operation::sum)
-      unsupported("only sums, mean, dot and norm2 are), leave the method to the library");
-    if (!is_floating(type) || !is_floating(result))
-      unsupported(is_rounded_once(operation) ? "it takes doubles, floats and what floats hold), convert the elements"
-                                             : "it takes doubles, floats and what floats hold), take plain or tree");
-  }
-  if (method == Method::binned)
-    return arithmetic::make_binned(operation, type, result, static_cast<int>(description.bin_count), description.sweep,
-                                   columns);
-  if (method == Method::exact) {
-    using arithmetic::ExactOperation;
-    using arithmetic::ExactType;
-    const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
-                                 : operation == Operation::dot         ? ExactOperation::dot
-                                 : operation == Operation::norm2       ? ExactOperation::norm2
-                                 : operation == Operation::abs_sum     ? ExactOperation::abs_sum
-                                 : operation == Operation::sum_squares ? ExactOperation::sum_squares
-                                                                       : ExactOperation::sum;
-    return arithmetic::make_exact(exact_operation, type == Type::f32 ? ExactType::f32 : ExactType::f64,
-                                  result == Type::f32 ? ExactType::f32 : ExactType::f64, columns);
-  }
-  if (operation == Operation::masked_sum && method == Method::tree)
-    unsupported("rows that the mask leaves out have no place in the tree), take exact or binned");
-  if (is_rounded_once(operation))
-    unsupported("it is rounded once, at the end, and " + std::string(name_of(method)) +
-                " rounds in every step), take exact or binned");
-  if (result != type)
-    unsupported("its result type " + std::string(name_of(result)) +
-                " does not hold every element), take exact or binned, or another result type");
-  if (op.apply == nullptr)
-    unsupported("there is no such operator on numbers of that type), see the types in docs/guarantees.md");
-  if (arithmetic::is_location(operation)) {
-    if (type > Type::u64) unsupported("locations are those of numbers of 32 or 64 bits), convert the elements");
-    if (method == Method::tree) unsupported("no order changes its bits), leave the method to the library");
-    return arithmetic::make_location(operation, type, columns);
-  }
-  return method == Method::tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
-}
 
 /// The kind for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
                                                         Count columns) {
   const Type type = description.type;
   const Operation operation = description.operation;
-  const Method method = description.method;
-  if (operation == Operation::abs_sum && method == Method::exact && is_floating(type))  // has kernels of its own
-    return make_kind_of(description, op, columns);
-  const auto conversion = arithmetic::conversion(operation, type, description.result_type, rounds_once(method));
+  const MethodRow& method = row_of(description.method);
+  if (operation == Operation::abs_sum && method.has_absolute_sums && is_double_or_float(type))
+    return method.make(description, op, columns);
+  const auto conversion = arithmetic::conversion(operation, type, description.result_type, method.rounds_once);
   if (!conversion && operation == Operation::abs_sum)
     throw Failure(Status::unsupported, "abs sum of " + std::string(arithmetic::name_of(type)) +
                                            " is not offered (absolute values of reals of 64 bits at most are), take "
                                            "double, float, bf16 or f16");
-  if (!conversion) return make_kind_of(description, op, columns);
+  if (!conversion) return method.make(description, op, columns);
   Description converted = description;
   converted.type = conversion->type;
   converted.result_type = conversion->result;
-  return arithmetic::make_converted(make_kind_of(converted, op, columns * conversion->parts), *conversion, type,
+  return arithmetic::make_converted(method.make(converted, op, columns * conversion->parts), *conversion, type,
                                     columns);
 }
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "agreement/failure.hpp"
+#include "agreement/methods.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 #include "order/interval.hpp"
@@ -24,8 +25,7 @@ using order::Count;
 using order::Index;
 using order::Rank;
 
-/// The numbers are those of sf_method and sf_layout in steadfold.h.
-enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
+/// The numbers are those of sf_layout in steadfold.h.
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank };
 /// Which part of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of
 /// the ranks up to its own or below it. The numbers are those of sf_collective.
@@ -35,24 +35,8 @@ using arithmetic::Sweep;
 
 inline constexpr Rank all_ranks = -1;
 
-/// What a call's bits must not depend on, as bits; the numbers are those of sf_guarantee in steadfold.h.
-using Guarantees = std::uint32_t;
-namespace guarantee {
-inline constexpr Guarantees none = 0;
-inline constexpr Guarantees ranks = 1;
-inline constexpr Guarantees threads = 2;
-inline constexpr Guarantees layout = 4;
-inline constexpr Guarantees schedule = 8;
-inline constexpr Guarantees library = 16;
-inline constexpr Guarantees target = 32;
-inline constexpr Guarantees release = 64;
-inline constexpr Guarantees all = 127;
-}  // namespace guarantee
-
 inline constexpr std::uint32_t default_bin_count = 3;
 inline constexpr unsigned most_threads = 4096;  // that a rank may ask for
-
-std::string_view name_of(Method method) noexcept;
 
 struct Call {
   arithmetic::Operation operation = arithmetic::Operation::sum;
@@ -74,7 +58,7 @@ struct Call {
   Count rows = 0;  // of this rank
   std::span<const order::Interval> intervals;
 
-  std::uint32_t bin_count = 0;  // Method::binned: 2 to 4, or 0 for default_bin_count
+  std::uint32_t bin_count = 0;  // binned: 2 to 4, or 0 for default_bin_count
   Sweep sweep = Sweep::single_sweep;
 
   Guarantees require =
@@ -122,7 +106,7 @@ struct Description {
   std::uint64_t schedule = 0;       // a hash
   Word<bool> commutes;
   Word<bool> may_fail;
-  Count bin_count = 0;  // resolved; 0 for other methods than binned
+  Count bin_count = 0;  // resolved; 0 for methods without bins
   Word<Sweep> sweep;
   Word<ResultPart> result_part;
   std::uint64_t blocks = 0;  // a hash

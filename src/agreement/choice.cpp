@@ -12,11 +12,11 @@ namespace steadfold::agreement {
 namespace {
 
 std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call) {
-  // What is called plain is as good as tree where no order can change a bit.
-  const Method method = call.method;
-  const bool as_tree = method == Method::plain && order_free(call);
+  // Any method is as good as tree where no order can change a bit.
+  const schedule::Merging& own = row_of(call.method).merging;
+  const bool as_tree = !own.is_associative && order_free(call);
   const Rank root = std::max<Rank>(call.root, 0);
-  return schedule::refusal(spec, collective_of(call), root, name_of(as_tree ? Method::tree : method),
+  return schedule::refusal(spec, collective_of(call), root, as_tree ? row_of(Method::tree).merging : own,
                            operator_kind(call));
 }
 
@@ -27,7 +27,7 @@ void require_served(const schedule::Spec& spec, const Description& call) {
 /// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
 std::string few_rounds_to_root(std::span<const Description> calls) {
   const bool needs_order = std::ranges::any_of(
-      calls, [](const Description& call) { return call.method == Method::plain && !call.commutes; });
+      calls, [](const Description& call) { return !row_of(call.method).merging.is_associative && !call.commutes; });
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "agreement/failure.hpp"
+#include "agreement/call.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -35,8 +35,7 @@ std::string advice(Guarantees missing, const Description& description) {
 
 Guarantees kept(const Description& description) noexcept {
   const LayoutKind kind = description.layout;
-  const bool loose = description.method == Method::plain && !order_free(description);
-  Guarantees found = loose ? guarantee::target : guarantee::all;
+  Guarantees found = order_free(description) ? guarantee::all : row_of(description.method).keeps;
   // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
   // rank.
   const ResultPart share = description.result_part;

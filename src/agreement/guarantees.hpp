@@ -2,9 +2,26 @@
 // Cost: O(1). Source: ours.
 #pragma once
 
-#include "agreement/call.hpp"
+#include <cstdint>
 
 namespace steadfold::agreement {
+
+struct Call;
+struct Description;
+
+/// What a call's bits must not depend on, as bits; the numbers are those of sf_guarantee in steadfold.h.
+using Guarantees = std::uint32_t;
+namespace guarantee {
+inline constexpr Guarantees none = 0;
+inline constexpr Guarantees ranks = 1;
+inline constexpr Guarantees threads = 2;
+inline constexpr Guarantees layout = 4;
+inline constexpr Guarantees schedule = 8;
+inline constexpr Guarantees library = 16;
+inline constexpr Guarantees target = 32;
+inline constexpr Guarantees release = 64;
+inline constexpr Guarantees all = 127;
+}  // namespace guarantee
 
 /// All that a call of this description keeps.
 Guarantees kept(const Description& description) noexcept;

@@ -51,6 +51,27 @@ constexpr bool has_second(Operation operation) noexcept {
   return operation == Operation::dot || operation == Operation::masked_sum;
 }
 
+/// Whether the result has more bits than the elements until the end, where it is rounded once.
+constexpr bool is_rounded_once(Operation operation) noexcept {
+  return operation == Operation::dot || operation == Operation::mean || squares(operation);
+}
+
+/// The built-in operator that a reduction combines with; `user` has none.
+constexpr Operation combined_by(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::dot:
+    case Operation::norm2:
+    case Operation::mean:
+    case Operation::abs_sum:
+    case Operation::sum_squares:
+    case Operation::masked_sum: return Operation::sum;
+    case Operation::min_location: return Operation::min;
+    case Operation::max_location: return Operation::max;
+    default: return operation;
+  }
+}
+
+constexpr bool is_double_or_float(Type type) noexcept { return type == Type::f64 || type == Type::f32; }
 constexpr bool is_complex(Type type) noexcept { return type == Type::cf32 || type == Type::cf64; }
 /// The type of a complex number's parts.
 constexpr Type part_of(Type type) noexcept { return type == Type::cf32 ? Type::f32 : Type::f64; }

@@ -7,11 +7,12 @@
 namespace steadfold::capi {
 namespace {
 
+constexpr sf_method last_method = SF_BINNED;
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
 static_assert(SF_MASKED_SUM == static_cast<int>(arithmetic::Operation::masked_sum));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
 static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
-static_assert(SF_BINNED == static_cast<int>(agreement::Method::binned));
+static_assert(last_method == static_cast<int>(agreement::Method::binned));
 static_assert(SF_DOUBLE_SWEEP == static_cast<int>(agreement::Sweep::double_sweep));
 static_assert(SF_EXSCAN == static_cast<int>(agreement::ResultPart::prefix_before));
 static_assert(SF_ROW_A_RANK == static_cast<int>(agreement::LayoutKind::row_per_rank));
@@ -32,7 +33,7 @@ std::optional<Failure> fault(const sf_call* call) {
     const char* what;
     unsigned value, last;
   } words[] = {{"operation", number(call->operation), SF_MASKED_SUM},
-               {"method", number(call->method), SF_BINNED},
+               {"method", number(call->method), last_method},
                {"type", number(call->type), SF_FLOAT128},
                {"result type", number(call->result_type), SF_FLOAT128},
                {"layout", number(call->layout), SF_ROW_A_RANK},

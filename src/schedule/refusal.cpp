@@ -1,34 +1,22 @@
 // Why a row cannot serve a call.
 // Cost: O(1). Source: ours.
-#include <algorithm>
-
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
-std::string joined(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
 std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
 
-bool contains(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Why the row cannot serve `plain`, whose bits follow the schedule.
-std::optional<std::string> plain_refusal(const Row& row, Collective collective, Rank root, Operator kind) {
+// Why the row cannot serve a method whose bits follow the order of merging.
+std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
+                                         Operator kind) {
+  const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
   if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no) {
-    return "schedule " + quoted(row.name) +
-           " cannot serve method 'plain' in allreduce (it would give ranks different bits), "
-           "ask for tree, exact or binned";
+    return cannot + " in allreduce (it would give ranks different bits), ask for tree, exact or binned";
   }
   const Rank end = collective == Collective::reduce ? root : 0;
   if (kind == Operator::ordered && !row.keeps_order(end)) {
-    return "schedule " + quoted(row.name) + " cannot serve method 'plain' at root " + std::to_string(end) +
+    return cannot + " at root " + std::to_string(end) +
            " (it does not keep rank order there and the operator does not commute), "
            "take root 0, a schedule that keeps rank order, or method tree";
   }
@@ -37,27 +25,27 @@ std::optional<std::string> plain_refusal(const Row& row, Collective collective, 
 
 }  // namespace
 
-std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
+std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                    Operator kind) {
   if (!offers(row.collectives, collective)) {
     return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
            names_of(row.collectives) + " only), take another schedule";
   }
-  if (!contains(row.methods, method)) {
-    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(method) + " (it serves " +
-           joined(row.methods) + "), take another schedule or method";
+  if (!serves(row, merging)) {
+    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
+           " (it serves exact), take another schedule or method";
   }
-  if (method == "plain") return plain_refusal(row, collective, root, kind);
+  if (!merging.is_associative) return order_refusal(row, collective, root, merging, kind);
   return std::nullopt;
 }
 
-std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
+std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind) {
-  if (auto reason = refusal(*spec.row, collective, root, method, kind)) return reason;
+  if (auto reason = refusal(*spec.row, collective, root, merging, kind)) return reason;
   const Spec::Parameter* outer = spec.parameter("outer");
   if (!outer) return std::nullopt;
   const Spec& between = outer->nested.front();
-  if (offers(between.row->collectives, collective)) return refusal(between, collective, root, method, kind);
+  if (offers(between.row->collectives, collective)) return refusal(between, collective, root, merging, kind);
   return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
          quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
 }

@@ -40,6 +40,13 @@ enum class Layouts : std::uint8_t { any, rank_order };
 /// unit says, which is the number of ranks if each has a block of its own.
 enum class Segments : std::uint8_t { one, pipelined, one_per_rank };
 
+/// What a schedule must know about a call's method.
+struct Merging {
+  std::string_view method;     // its name, for people
+  bool is_associative = true;  // bit for bit: no order of merging changes the result
+  bool offers_words = false;   // partials can be added as 64-bit words
+};
+
 /// Whether partials grow on their way to the result.
 enum class Partials : std::uint8_t { merged, of_one_rank };
 
@@ -57,7 +64,6 @@ struct Row {
   KeepsRankOrder keeps_rank_order;
   SameOnAllRanks same_on_all_ranks;
   std::string_view restrictions;                 // for people; empty when there are none
-  std::span<const std::string_view> methods;     // served, by name
   std::span<const std::string_view> parameters;  // accepted, by name
   std::string_view source;
   Steps (*steps)(Context);
@@ -73,7 +79,8 @@ struct Row {
   Partials partials = Partials::merged;
   // How many vectors' bytes pass a rank's ports, one after the other; null: those of a segment in every round.
   double (*vectors)(Context) = nullptr;
-  bool uneven = false;  // messages carry several segments, or some segments more often
+  bool uneven = false;      // messages carry several segments, or some segments more often
+  bool adds_words = false;  // needs partials that can be added as 64-bit words
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   /// Steps can be made, and the formulas hold, for one segment and for multiples of this number.
@@ -154,12 +161,17 @@ enum class Operator : std::uint8_t { commutative, ordered };
 
 /// Why the row cannot serve the call, as "problem (why), suggestion"; `nullopt` if it can. `root` matters for reduce
 /// only.
-std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, std::string_view method,
+std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
 
 /// The same for a schedule with its parameters: the schedules it is made of must be able to serve the call too.
-std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, std::string_view method,
+std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
+
+/// Whether the row can serve the method for some call.
+constexpr bool serves(const Row& row, const Merging& merging) noexcept {
+  return !row.adds_words || merging.offers_words;
+}
 
 /// Why the row cannot serve calls with these layouts in the same messages; `nullopt` if it can.
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);

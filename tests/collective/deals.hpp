@@ -34,7 +34,7 @@ inline std::vector<std::string> names_for(const Call& call) {
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
     if (schedule::refusal(row, agreement::collective_of(description), std::max(call.root, 0),
-                          agreement::name_of(description.method), agreement::operator_kind(description)))
+                          row_of(description.method).merging, agreement::operator_kind(description)))
       continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }

@@ -84,9 +84,8 @@ TEST_P(Lengths, OfBlocksAndSegments) {
           for (const Rank root : {all_ranks, p - 1}) {
             const auto collective = root == all_ranks ? Collective::allreduce : Collective::reduce;
             ++seed;
-            if (random() % one_in != 0 ||
-                schedule::refusal(schedule::parse(name), collective, std::max(root, 0), agreement::name_of(method),
-                                  schedule::Operator::commutative))
+            if (random() % one_in != 0 || schedule::refusal(schedule::parse(name), collective, std::max(root, 0),
+                                                            row_of(method).merging, schedule::Operator::commutative))
               continue;
             SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", root "
                                             << root << ", columns " << columns << ", seed " << seed);

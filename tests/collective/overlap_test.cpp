@@ -79,7 +79,8 @@ int expect_all(Job job, Collective collective) {
   int compared = 0;
   const auto width = static_cast<std::ptrdiff_t>(job.call.columns);
   for (const schedule::Row& row : schedule::registry()) {
-    if (schedule::refusal(row, collective, std::max(job.call.root, 0), "tree", schedule::Operator::commutative))
+    if (schedule::refusal(row, collective, std::max(job.call.root, 0), row_of(Method::tree).merging,
+                          schedule::Operator::commutative))
       continue;
     job.call.schedule = row.name;
     const std::vector<Call> calls = calls_for(job.call, job.deal);

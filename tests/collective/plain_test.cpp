@@ -93,7 +93,7 @@ class Plain : public testing::TestWithParam<Rank> {
   void expect_all(const Call& call, const Deal& deal, Collective collective) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
-        if (schedule::refusal(schedule::parse(name), collective, std::max(call.root, 0), "plain",
+        if (schedule::refusal(schedule::parse(name), collective, std::max(call.root, 0), row_of(Method::plain).merging,
                               schedule::Operator::commutative))
           continue;
         Call asked = call;

@@ -35,7 +35,7 @@ struct Case {
 bool is_served(const schedule::Row& row, const Case& c) {
   const auto asked = c.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
   return row.messages != nullptr &&
-         !schedule::refusal(row, asked, std::max(c.root, 0), name_of(c.method), schedule::Operator::commutative);
+         !schedule::refusal(row, asked, std::max(c.root, 0), row_of(c.method).merging, schedule::Operator::commutative);
 }
 
 Call call_for(const Case& c) {

@@ -74,8 +74,7 @@ TEST_P(Served, IsWhatARowSays) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
                                         << agreement::name_of(asked.method) << " to root " << asked.root
                                         << (asked.kind == Operator::ordered ? ", an ordered operator" : ", a sum"));
-        const bool says =
-            says_it_serves(row, asked.collective, asked.root, agreement::name_of(asked.method), asked.kind);
+        const bool says = says_it_serves(row, asked.collective, asked.root, row_of(asked.method).merging, asked.kind);
         const Concluded found = concluded(calls_for(call_of(asked, name, blocks), deal));
         if (says) {
           ++served;

@@ -97,7 +97,7 @@ void expect_shares(const Job& job, std::uint64_t seed) {
 std::vector<std::string> names_for(Collective collective, Method method) {
   std::vector<std::string> all;
   for (const schedule::Row& row : schedule::registry()) {
-    if (!says_it_serves(row, collective, 0, agreement::name_of(method), schedule::Operator::commutative)) continue;
+    if (!says_it_serves(row, collective, 0, row_of(method).merging, schedule::Operator::commutative)) continue;
     for (const std::string& name : names_of(row)) all.push_back(name);
   }
   return all;
@@ -292,7 +292,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const ResultPart part : {ResultPart::prefix, ResultPart::prefix_before}) {
         const Collective collective = part == ResultPart::prefix ? Collective::scan : Collective::exscan;
-        if (!says_it_serves(row, collective, 0, "plain", schedule::Operator::ordered)) continue;
+        if (!says_it_serves(row, collective, 0, row_of(Method::plain).merging, schedule::Operator::ordered)) continue;
         const Call call{.operation = arithmetic::Operation::user,
                         .method = Method::plain,
                         .type = arithmetic::Type::bytes,
@@ -333,8 +333,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const Collective collective : schedule::every_collective) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-          if (!says_it_serves(row, collective, 0, agreement::name_of(method), schedule::Operator::commutative))
-            continue;
+          if (!says_it_serves(row, collective, 0, row_of(method).merging, schedule::Operator::commutative)) continue;
           const std::vector<Count> blocks(static_cast<std::size_t>(p), 0);
           Call call{.method = method,
                     .columns = 0,

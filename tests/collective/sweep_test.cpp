@@ -127,7 +127,7 @@ struct Asked {
 
 bool serves(const Asked& asked) {
   const auto collective = asked.root == all_ranks ? Collective::allreduce : Collective::reduce;
-  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), agreement::name_of(asked.method),
+  return says_it_serves(*asked.row, collective, std::max(asked.root, 0), row_of(asked.method).merging,
                         schedule::Operator::commutative);
 }
 

@@ -159,7 +159,6 @@ TEST(Registry, RowsAreComplete) {
     EXPECT_EQ(find(row.name), &row);
     EXPECT_FALSE(row.sentence.empty());
     EXPECT_FALSE(row.source.empty());
-    EXPECT_FALSE(row.methods.empty());
     EXPECT_NE(row.steps, nullptr);
     EXPECT_EQ(row.messages == nullptr, row.name == "native");
     EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner" || row.name == "two_level");
@@ -167,9 +166,9 @@ TEST(Registry, RowsAreComplete) {
   }
 }
 
-std::string why_not(std::string_view name, Collective collective, Rank root, std::string_view method,
+std::string why_not(std::string_view name, Collective collective, Rank root, const Merging& merging,
                     Operator kind = Operator::commutative) {
-  return refusal(*find(name), collective, root, method, kind).value_or("");
+  return refusal(*find(name), collective, root, merging, kind).value_or("");
 }
 
 // Of rows, and of schedules as asked for; and nothing else is served.
@@ -178,12 +177,12 @@ TEST(Refusal, OfNothingThatARowSaysItServes) {
     for (const std::string& name : names_of(row)) {
       const Spec spec = parse(name);
       for (const Collective collective : every_collective) {
-        for (const std::string_view method : {"tree", "exact", "binned", "plain", "kahan"}) {
+        for (const Merging& merging : test::every_merging) {
           for (const Operator kind : {Operator::commutative, Operator::ordered}) {
             for (const Rank root : {0, 1, 63, 64, 1000}) {
-              const bool says = test::says_it_serves(row, collective, root, method, kind);
-              EXPECT_EQ(refusal(row, collective, root, method, kind).value_or("").empty(), says) << name;
-              EXPECT_EQ(refusal(spec, collective, root, method, kind).value_or("").empty(), says) << name;
+              const bool says = test::says_it_serves(row, collective, root, merging, kind);
+              EXPECT_EQ(refusal(row, collective, root, merging, kind).value_or("").empty(), says) << name;
+              EXPECT_EQ(refusal(spec, collective, root, merging, kind).value_or("").empty(), says) << name;
             }
           }
         }
@@ -193,39 +192,38 @@ TEST(Refusal, OfNothingThatARowSaysItServes) {
 }
 
 TEST(Refusal, OfACollectiveThatIsNotOffered) {
-  EXPECT_EQ(why_not("recursive_doubling", Collective::reduce, 0, "exact"),
+  EXPECT_EQ(why_not("recursive_doubling", Collective::reduce, 0, test::exact_merging),
             "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce, scan, exscan only), take another "
             "schedule");
-  EXPECT_EQ(why_not("recursive_doubling", Collective::allreduce, 0, "exact"), "");
+  EXPECT_EQ(why_not("recursive_doubling", Collective::allreduce, 0, test::exact_merging), "");
 }
 
 TEST(Refusal, OfAMethodThatIsNotServed) {
-  EXPECT_EQ(why_not("native", Collective::allreduce, 0, "tree"),
+  EXPECT_EQ(why_not("native", Collective::allreduce, 0, test::tree_merging),
             "schedule 'native' cannot serve method 'tree' (it serves exact), take another schedule or method");
-  EXPECT_EQ(why_not("native", Collective::reduce, 3, "exact"), "");
-  EXPECT_NE(why_not("flat", Collective::reduce, 0, "kahan"), "");
+  EXPECT_EQ(why_not("native", Collective::reduce, 3, test::exact_merging), "");
 }
 
 TEST(Refusal, OfPlainWhereRankOrderIsNotKept) {
-  const auto asked = [](Rank root, std::string_view method, Operator kind) {
-    return why_not("binomial", Collective::reduce, root, method, kind);
+  const auto asked = [](Rank root, const Merging& merging, Operator kind) {
+    return why_not("binomial", Collective::reduce, root, merging, kind);
   };
-  EXPECT_EQ(asked(2, "plain", Operator::ordered),
+  EXPECT_EQ(asked(2, test::plain_merging, Operator::ordered),
             "schedule 'binomial' cannot serve method 'plain' at root 2 (it does not keep rank order there and the "
             "operator does not commute), take root 0, a schedule that keeps rank order, or method tree");
-  EXPECT_EQ(asked(0, "plain", Operator::ordered), "");
-  EXPECT_EQ(asked(2, "plain", Operator::commutative), "");
-  EXPECT_EQ(asked(2, "tree", Operator::ordered), "");
-  EXPECT_EQ(why_not("binomial", Collective::allreduce, 2, "plain", Operator::ordered), "");
-  EXPECT_EQ(why_not("linear", Collective::reduce, 2, "plain", Operator::ordered), "");
+  EXPECT_EQ(asked(0, test::plain_merging, Operator::ordered), "");
+  EXPECT_EQ(asked(2, test::plain_merging, Operator::commutative), "");
+  EXPECT_EQ(asked(2, test::tree_merging, Operator::ordered), "");
+  EXPECT_EQ(why_not("binomial", Collective::allreduce, 2, test::plain_merging, Operator::ordered), "");
+  EXPECT_EQ(why_not("linear", Collective::reduce, 2, test::plain_merging, Operator::ordered), "");
 }
 
 TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
   Row row = *find("flat");
   row.same_on_all_ranks = SameOnAllRanks::no;
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, "plain", Operator::commutative));
-  EXPECT_FALSE(refusal(row, Collective::reduce, 0, "plain", Operator::commutative));
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, "tree", Operator::ordered));
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, test::plain_merging, Operator::commutative));
+  EXPECT_FALSE(refusal(row, Collective::reduce, 0, test::plain_merging, Operator::commutative));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
 }
 
 std::string why_not(std::string_view name, const std::vector<order::Layout>& layouts) {
@@ -365,14 +363,14 @@ TEST(Parse, LevelsNestNoDeeperThanSlotsHaveNumbers) {
 
 TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
-  EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, "tree", Operator::ordered));
-  EXPECT_EQ(refusal(spec, Collective::reduce, 0, "tree", Operator::ordered).value_or(""),
+  EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
+  EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, Operator::ordered).value_or(""),
             "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that does not offer it), "
             "take another for 'outer'");
-  EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, "plain", Operator::ordered));
+  EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, Operator::ordered));
   const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");
-  EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, "tree", Operator::ordered));
-  EXPECT_TRUE(refusal(deep, Collective::reduce_scatter, 0, "tree", Operator::ordered));
+  EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
+  EXPECT_TRUE(refusal(deep, Collective::reduce_scatter, 0, test::tree_merging, Operator::ordered));
 }
 
 TEST(Parse, ParametersAndNestedNames) {

@@ -1,21 +1,25 @@
 // What a row of the registry says that it serves, read off its columns and nothing else: the library must not refuse
-// it.
+// it. And the methods as schedules see them.
 #pragma once
 
-#include <algorithm>
-#include <string_view>
+#include <array>
 
 #include "schedule/registry.hpp"
 
 namespace steadfold::test {
 
+inline constexpr schedule::Merging tree_merging{.method = "tree"};
+inline constexpr schedule::Merging exact_merging{.method = "exact", .offers_words = true};
+inline constexpr schedule::Merging plain_merging{.method = "plain", .is_associative = false};
+inline constexpr std::array every_merging = {tree_merging, exact_merging, plain_merging};
+
 inline bool says_it_serves(const schedule::Row& row, schedule::Collective collective, order::Rank root,
-                           std::string_view method, schedule::Operator kind) {
+                           const schedule::Merging& merging, schedule::Operator kind) {
   using schedule::Collective;
   using schedule::KeepsRankOrder;
   const bool has_collective = (static_cast<int>(row.collectives) & static_cast<int>(collective)) != 0;
-  if (!has_collective || std::ranges::find(row.methods, method) == row.methods.end()) return false;
-  if (method != "plain") return true;
+  if (!has_collective || (row.adds_words && !merging.offers_words)) return false;
+  if (merging.is_associative) return true;
   if (collective == Collective::allreduce && row.same_on_all_ranks == schedule::SameOnAllRanks::no) return false;
   if (kind == schedule::Operator::commutative || row.keeps_rank_order == KeepsRankOrder::always) return true;
   return row.keeps_rank_order == KeepsRankOrder::root_zero && (collective != Collective::reduce || root == 0);

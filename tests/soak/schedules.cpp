@@ -19,13 +19,9 @@ schedule::Collective collective_of(const Member& m) {
   }
 }
 
-const char* name_of(sf_method method) {
-  switch (method) {
-    case SF_TREE: return "tree";
-    case SF_EXACT: return "exact";
-    case SF_BINNED: return "binned";
-    default: return "plain";
-  }
+/// Said again here, so that the library is not asked what it should know.
+schedule::Merging merging_of(sf_method method) {
+  return {.method = "asked", .is_associative = method != SF_PLAIN, .offers_words = method == SF_EXACT};
 }
 
 /// The row with parameters of its own or without, now and then its examples.
@@ -49,7 +45,7 @@ bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
   const bool follows_layout = spec.row->layouts == schedule::Layouts::rank_order;
   if (follows_layout && (bundled || !m.in_rank_order())) return false;
   const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
-  return !schedule::refusal(spec, collective_of(m), m.root, name_of(m.resolved_method()),
+  return !schedule::refusal(spec, collective_of(m), m.root, merging_of(m.resolved_method()),
                             commutes ? schedule::Operator::commutative : schedule::Operator::ordered);
 }
 

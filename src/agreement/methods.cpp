@@ -1,0 +1,144 @@
+#include "agreement/methods.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+
+#include "agreement/call.hpp"
+#include "arithmetic/binned.hpp"
+#include "arithmetic/exact.hpp"
+#include "arithmetic/location.hpp"
+#include "arithmetic/plain.hpp"
+#include "arithmetic/tree.hpp"
+
+namespace steadfold::agreement {
+namespace {
+
+using arithmetic::combined_by;
+using arithmetic::is_double_or_float;
+using arithmetic::is_rounded_once;
+using arithmetic::Operation;
+using arithmetic::Operator;
+using arithmetic::Type;
+using Kind = std::unique_ptr<arithmetic::PartialKind>;
+
+[[noreturn]] void unsupported(const Description& description, const std::string& why) {
+  const Operation operation = description.operation;
+  const std::string of_type =
+      operation == Operation::user ? " operator" : " of " + std::string(arithmetic::name_of(description.type));
+  throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + of_type + " by method " +
+                                         std::string(name_of(description.method)) + " is not offered (" + why);
+}
+
+/// For methods that round once: they make sums of doubles and floats.
+void require_sum(const Description& description) {
+  const Operation operation = description.operation;
+  if (operation == Operation::user) unsupported(description, "it adds numbers, in no order), take tree");
+  if (combined_by(operation) != Operation::sum)
+    unsupported(description, "only sums, mean, dot and norm2 are), leave the method to the library");
+  if (!is_double_or_float(description.type) || !is_double_or_float(description.result_type))
+    unsupported(description, is_rounded_once(operation)
+                                 ? "it takes doubles, floats and what floats hold), convert the elements"
+                                 : "it takes doubles, floats and what floats hold), take plain or tree");
+}
+
+/// For methods that round in every step: they need an operator on the elements themselves.
+void require_operator(const Description& description, const Operator& op) {
+  if (is_rounded_once(description.operation))
+    unsupported(description, "it is rounded once, at the end, and " + std::string(name_of(description.method)) +
+                                 " rounds in every step), take exact or binned");
+  if (description.result_type != description.type)
+    unsupported(description, "its result type " + std::string(arithmetic::name_of(description.result_type)) +
+                                 " does not hold every element), take exact or binned, or another result type");
+  if (op.apply == nullptr)
+    unsupported(description, "there is no such operator on numbers of that type), see the types in docs/guarantees.md");
+  if (arithmetic::is_location(description.operation) && description.type > Type::u64)
+    unsupported(description, "locations are those of numbers of 32 or 64 bits), convert the elements");
+}
+
+Kind make_tree(const Description& description, const Operator& op, Count columns) {
+  if (description.operation == Operation::masked_sum)
+    unsupported(description, "rows that the mask leaves out have no place in the tree), take exact or binned");
+  require_operator(description, op);
+  if (arithmetic::is_location(description.operation))
+    unsupported(description, "no order changes its bits), leave the method to the library");
+  return arithmetic::make_tree(op, columns);
+}
+
+Kind make_exact(const Description& description, const Operator& /*op*/, Count columns) {
+  using arithmetic::ExactOperation;
+  using arithmetic::ExactType;
+  require_sum(description);
+  const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
+  const Operation operation = description.operation;
+  const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
+                               : operation == Operation::dot         ? ExactOperation::dot
+                               : operation == Operation::norm2       ? ExactOperation::norm2
+                               : operation == Operation::abs_sum     ? ExactOperation::abs_sum
+                               : operation == Operation::sum_squares ? ExactOperation::sum_squares
+                                                                     : ExactOperation::sum;
+  return arithmetic::make_exact(exact_operation, exact_type(description.type), exact_type(description.result_type),
+                                columns);
+}
+
+Kind make_binned(const Description& description, const Operator& /*op*/, Count columns) {
+  require_sum(description);
+  return arithmetic::make_binned(description.operation, description.type, description.result_type,
+                                 static_cast<int>(description.bin_count), description.sweep, columns);
+}
+
+Kind make_plain(const Description& description, const Operator& op, Count columns) {
+  require_operator(description, op);
+  if (!arithmetic::is_location(description.operation)) return arithmetic::make_plain(op, columns);
+  return arithmetic::make_location(description.operation, description.type, columns);
+}
+
+constexpr std::array<MethodRow, 4> all_methods = {{
+    {.method = Method::tree,
+     .merging = {.method = "tree"},
+     .bits_version = "tree-1",
+     .keeps = guarantee::all,
+     .needs_indices = true,
+     .make = make_tree},
+    {.method = Method::exact,
+     .merging = {.method = "exact", .offers_words = true},
+     .bits_version = "exact-1",
+     .keeps = guarantee::all,
+     .rounds_once = true,
+     .has_absolute_sums = true,
+     .make = make_exact},
+    {.method = Method::binned,
+     .merging = {.method = "binned"},
+     .bits_version = "binned-1",
+     .keeps = guarantee::all,
+     .rounds_once = true,
+     .has_bins = true,
+     .make = make_binned},
+    {.method = Method::plain,
+     .merging = {.method = "plain", .is_associative = false},
+     .bits_version = "",
+     .keeps = guarantee::target,
+     .make = make_plain},
+}};
+
+}  // namespace
+
+std::span<const MethodRow> methods() noexcept { return all_methods; }
+
+const MethodRow& row_of(Method method) noexcept {
+  const auto* const last = std::prev(all_methods.end());  // stands for numbers that are no method
+  return *std::find_if(all_methods.begin(), last, [=](const MethodRow& each) { return each.method == method; });
+}
+
+const MethodRow* find_method(std::string_view name) noexcept {
+  const auto* const row =
+      std::ranges::find(all_methods, name, [](const MethodRow& each) { return each.merging.method; });
+  return row == all_methods.end() ? nullptr : row;
+}
+
+std::string_view name_of(Method method) noexcept {
+  return method == Method::automatic ? "automatic" : row_of(method).merging.method;
+}
+
+}  // namespace steadfold::agreement

@@ -1,0 +1,81 @@
+// The table of methods: what a row says is what its kinds of partials do, and what errors name.
+#include "agreement/methods.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "agreement/call.hpp"
+#include "schedule/registry.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using agreement::Call;
+using agreement::Method;
+using agreement::MethodRow;
+using arithmetic::Operation;
+
+std::unique_ptr<arithmetic::PartialKind> kind_of(const Call& call) {
+  return make_kind(describe(call), operator_of(call), call.columns);
+}
+
+/// Whether a text has the name as a word of its own.
+bool names(const std::string& text, std::string_view name) {
+  const std::size_t at = text.rfind(name);
+  return at != std::string::npos && !std::isalpha(static_cast<unsigned char>((text + " ")[at + name.size()]));
+}
+
+TEST(Methods, AreFoundByNumberAndName) {
+  std::set<std::string_view> names;
+  for (const MethodRow& row : agreement::methods()) {
+    EXPECT_EQ(&row_of(row.method), &row);
+    EXPECT_EQ(agreement::find_method(row.merging.method), &row);
+    EXPECT_EQ(name_of(row.method), row.merging.method);
+    EXPECT_TRUE(names.insert(row.merging.method).second);
+  }
+  EXPECT_EQ(agreement::find_method("automatic"), nullptr);
+  EXPECT_EQ(agreement::find_method("kahan"), nullptr);
+  EXPECT_EQ(name_of(Method::automatic), "automatic");
+}
+
+TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
+  for (const MethodRow& row : agreement::methods()) {
+    for (const Operation operation : {Operation::sum, Operation::abs_sum, Operation::masked_sum}) {
+      if (operation == Operation::masked_sum && row.needs_indices) continue;
+      const auto kind = kind_of({.operation = operation, .method = row.method, .columns = 3});
+      EXPECT_EQ(kind->added_words() != nullptr, row.merging.offers_words) << row.merging.method;
+    }
+  }
+}
+
+TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
+  for (const MethodRow& row : agreement::methods()) {
+    const Call call{.method = row.method, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep};
+    EXPECT_EQ(describe(call).bin_count == 2, row.has_bins) << row.merging.method;
+    EXPECT_EQ(describe(call) == describe(Call{.method = row.method}), !row.has_bins) << row.merging.method;
+    const Call mean{.operation = Operation::mean, .method = row.method};
+    if (row.rounds_once)
+      EXPECT_NE(kind_of(mean), nullptr);
+    else
+      EXPECT_THROW(kind_of(mean), agreement::Failure) << row.merging.method;
+  }
+}
+
+// Errors of schedules name methods for people; what is served follows from the rows alone.
+TEST(Methods, AreNamedByTheErrorsThatSuggestThem) {
+  using schedule::Collective;
+  using schedule::Operator;
+  constexpr schedule::Merging neither{.method = "neither", .is_associative = false};
+  schedule::Row unequal = *schedule::find("flat");
+  unequal.same_on_all_ranks = schedule::SameOnAllRanks::no;
+  const auto words = refusal(*schedule::find("native"), Collective::allreduce, 0, neither, Operator::commutative);
+  const auto order = refusal(unequal, Collective::allreduce, 0, neither, Operator::commutative);
+  for (const MethodRow& row : agreement::methods()) {
+    EXPECT_EQ(names(words.value(), row.merging.method), row.merging.offers_words) << *words;
+    EXPECT_LE(names(order.value(), row.merging.method), row.merging.is_associative) << *order;
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test
