@@ -215,7 +215,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
 }
 
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   std::span<const schedule::Row> rows) {
+                   schedule::Rows rows) {
   std::vector<Proposal> all;
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));

@@ -53,6 +53,6 @@ Count sum_of_rows(Count some, Count more);
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
 /// what is wrong with a layout or the schedule, which is one of `rows`.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   std::span<const schedule::Row> rows = schedule::registry());
+                   schedule::Rows rows = schedule::registry());
 
 }  // namespace steadfold::agreement

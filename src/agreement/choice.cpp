@@ -99,8 +99,7 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
   return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
 }
 
-schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
-                                std::span<const schedule::Row> rows) {
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows) {
   schedule::Spec spec;
   try {
     spec = schedule::parse(text, rows);

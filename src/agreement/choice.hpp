@@ -19,6 +19,6 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
 
 /// Parses a schedule's name and checks that it serves the calls. Throws Failure.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
-                                std::span<const schedule::Row> rows = schedule::registry());
+                                schedule::Rows rows = schedule::registry());
 
 }  // namespace steadfold::agreement

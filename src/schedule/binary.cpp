@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/in_order.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/scatter.hpp"
+#include "schedule/tree_cost.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -76,14 +78,12 @@ Steps climb_and_descend(Context c) {
   for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;
 }
 
-}  // namespace
-
-Steps binary(Context c) { return scatters(c) ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
+Steps binary(Context c) { return c.scatters() ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
 
 // Allreduce: the way down takes as long as the way up. If the top's children have two children each, they take in all
 // partials before the first value, so that each of many segments takes 4 rounds.
 Count binary_rounds(Context c) {
-  if (scatters(c)) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  if (c.scatters()) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);
   const Rank above = c.rank_count - 1 - top;
   const Count more = c.segments - 1;
@@ -93,5 +93,40 @@ Count binary_rounds(Context c) {
   const Count through_child = above < 3 ? 0 : 2 * climb_rounds(above) + 1 + 4 * more;
   return std::max(up + down, through_child);
 }
+
+}  // namespace
+
+constexpr Row binary_row = {
+    .name = "binary",
+    .sentence = "partials climb a binary tree of ranks in order; for allreduce the values descend it",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S1",
+    .steps = binary,
+    .messages = tree_messages,
+    .rounds = binary_rounds,
+    .partial_messages = tree_partials,
+};
+
+constexpr Row pipelined_tree_row = {
+    .name = "pipelined_tree",
+    .sentence = "the tree of binary in segments, one behind the other",
+    .collectives = Collective::reduce | Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = binary,
+    .messages = tree_messages,
+    .rounds = binary_rounds,
+    .partial_messages = tree_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -2,7 +2,9 @@
 // Cost: O(1). Source: ours.
 #pragma once
 
-#include "schedule/step.hpp"
+#include <algorithm>
+
+#include "schedule/make_step.hpp"
 
 namespace steadfold::schedule {
 
@@ -39,5 +41,40 @@ class Blocks {
   std::uint32_t segments_;
   std::span<const std::uint32_t> given_;
 };
+
+/// How many segments each block has. With fewer columns than ranks there is one segment, the root's.
+constexpr Count segments_of_a_block(Context c) { return std::max(c.segments / c.ranks(), Count{1}); }
+
+/// Messages and rounds if all partials of a segment but its owner's go one hop, and so do all values; to the root only
+/// other ranks' values.
+constexpr Count block_partials(Context c) { return (c.ranks() - 1) * c.segments; }
+constexpr Count block_messages(Context c) {
+  if (c.scatters()) return block_partials(c);
+  return block_partials(c) + (c.rooted() ? c.segments - segments_of_a_block(c) : block_partials(c));
+}
+constexpr Count block_rounds(Context c) {
+  const bool one_way = c.scatters() || (c.rooted() && c.segments == 1);
+  return (c.ranks() - 1) * segments_of_a_block(c) * (one_way ? 1 : 2);
+}
+
+/// Every block's `value(1, s)` goes from its owner straight to the root.
+inline Steps gather_at_root(Context c) {
+  const Blocks blocks(c);
+  if (c.rank != c.root) {
+    for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
+      co_yield make::send(c.root, value(1, s), landing_value(0, s));
+    co_return;
+  }
+  for (Rank distance = 1; distance < c.rank_count; ++distance) {
+    const Rank owner = blocks.ahead(-distance);
+    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s)
+      co_yield make::receive(owner, landing_value(0, s));
+  }
+  for (Rank distance = 1; distance < c.rank_count; ++distance) {
+    const Rank owner = blocks.ahead(-distance);
+    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s)
+      co_yield make::copy(value(0, s), landing_value(0, s));
+  }
+}
 
 }  // namespace steadfold::schedule

@@ -133,7 +133,7 @@ void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& 
 
 }  // namespace
 
-Sweep check_all(Rank first, Rank last, std::span<const Row> rows) {
+Sweep check_all(Rank first, Rank last, Rows rows) {
   Sweep sweep;
   for (const Row& row : rows) {
     for (const std::string& name : names_to_check(row)) {

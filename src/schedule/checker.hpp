@@ -48,7 +48,7 @@ struct Sweep {
 /// unit and twice that; beyond 67 ranks without the last of them and without `open=`. Roots: all; beyond 32 ranks those
 /// at the ends, in the middle and where landing slots are used again. A row whose steps follow the layout is checked on
 /// a sample of layouts: few and many elements, by every distribution, with empty ranks.
-Sweep check_all(Rank first, Rank last, std::span<const Row> rows = registry());
+Sweep check_all(Rank first, Rank last, Rows rows = registry());
 
 /// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
 bool is_swept(const Spec& spec);

@@ -122,8 +122,6 @@ Steps gather(Context c, Blocks blocks, const Hops& hops) {
   }
 }
 
-}  // namespace
-
 Steps circulant(Context c) {
   const Blocks blocks(c);
   const Hops hops(c.rank_count);
@@ -131,28 +129,50 @@ Steps circulant(Context c) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
-  if (c.collective == Collective::reduce_scatter) co_return;
+  if (c.scatters()) co_return;
   for (Steps steps = gather(c, blocks, hops); const Step* step = steps.next();) co_yield *step;
 }
 
 Count circulant_messages(Context c) {
-  const auto ranks = static_cast<Count>(c.rank_count);
+  const auto ranks = c.ranks();
   const bool is_one = c.segments == 1;  // then messages are as in a tree
   const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
-  if (c.collective == Collective::reduce_scatter) return there;
+  if (c.scatters()) return there;
   const Count to_root = is_one ? 0 : ranks - 1;
   return there + (c.rooted() ? to_root : there);
 }
 
 Count circulant_rounds(Context c) {
-  const bool one_way = c.collective == Collective::reduce_scatter || (c.rooted() && c.segments == 1);
-  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count))) * (one_way ? 1 : 2);
+  const bool one_way = c.scatters() || (c.rooted() && c.segments == 1);
+  return static_cast<Count>(order::ceil_log2(c.ranks())) * (one_way ? 1 : 2);
 }
 
 double circulant_vectors(Context c) {
   if (c.segments == 1) return static_cast<double>(circulant_rounds(c));
-  const int ways = c.collective == Collective::reduce_scatter ? 1 : 2;
+  const int ways = c.scatters() ? 1 : 2;
   return ways * (1 - 1 / static_cast<double>(c.rank_count));
 }
+
+}  // namespace
+
+constexpr Row circulant_row = {
+    .name = "circulant",
+    .sentence =
+        "every rank sends to the one s_k ahead in round k, s_k being halves of the rank count; then the "
+        "values go back",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "no plain with an operator that does not commute",
+    .parameters = {},
+    .source = "arXiv 2410.14234",
+    .steps = circulant,
+    .messages = circulant_messages,
+    .rounds = circulant_rounds,
+    .partial_messages = block_partials,
+    .segments = Segments::one_per_rank,
+    .vectors = circulant_vectors,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule::algorithm {
@@ -123,15 +124,13 @@ Steps run(Context c, int arity) {
   }
 }
 
-}  // namespace
-
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
 // Up the longer half, across, and down again.
 Count doubly_pipelined_linear_rounds(Context c) {
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
-  const Count half = (static_cast<Count>(c.rank_count) + 1) / 2;
+  const Count half = (c.ranks() + 1) / 2;
   return 2 * half - 1 + 2 * (c.segments - 1);
 }
 
@@ -139,7 +138,7 @@ Count doubly_pipelined_linear_rounds(Context c) {
 // u(n) = max(2 + u(n/2), 1 + u(n/2)), the left half being the larger, and w likewise with the right half first: both
 // read off the two highest bits, of n and of n + 1.
 Count doubly_pipelined_tree_rounds(Context c) {
-  const Count half = (static_cast<Count>(c.rank_count) + 1) / 2;
+  const Count half = (c.ranks() + 1) / 2;
   if (half <= 2) return doubly_pipelined_linear_rounds(c);
   const auto levels = [](Count n) {
     const int top = order::floor_log2(n);
@@ -147,5 +146,48 @@ Count doubly_pipelined_tree_rounds(Context c) {
   };
   return levels(half) + levels(half + 1) - 2 + 3 * (c.segments - 1);
 }
+
+// As in a tree, except that the two roots send each other partials and no value.
+Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
+
+Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : c.ranks() * c.segments; }
+
+}  // namespace
+
+constexpr Row doubly_pipelined_linear_row = {
+    .name = "doubly_pipelined_linear",
+    .sentence = "two chains climb to two roots that exchange partials; values descend while segments climb",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = doubly_pipelined_linear,
+    .messages = dual_root_messages,
+    .rounds = doubly_pipelined_linear_rounds,
+    .partial_messages = dual_root_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
+
+constexpr Row doubly_pipelined_tree_row = {
+    .name = "doubly_pipelined_tree",
+    .sentence = "two post-order trees climb to two roots that exchange partials; values descend while segments climb",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = doubly_pipelined_tree,
+    .messages = dual_root_messages,
+    .rounds = doubly_pipelined_tree_rounds,
+    .partial_messages = dual_root_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
 
 }  // namespace steadfold::schedule::algorithm

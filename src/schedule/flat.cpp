@@ -8,6 +8,7 @@
 #include "schedule/make_step.hpp"
 #include "schedule/open.hpp"
 #include "schedule/scatter.hpp"
+#include "schedule/tree_cost.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -99,14 +100,50 @@ Steps scan_at_leaf(Context c, Rank open) {
   co_yield make::copy(value(), landing_value());
 }
 
-}  // namespace
-
 Steps flat(Context c) {
   const Rank open = open_of(c);
   if (c.is_scan()) return together(c.rank == 0 ? scan_at_zero(c, open) : scan_at_leaf(c, open), c.segments);
-  if (scatters(c)) return reduce_then_scatter(c, flat);
+  if (c.scatters()) return reduce_then_scatter(c, flat);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c, open) : at_leaf(c, root, open);
 }
+
+// In a scan every rank above 0 sends its partial and gets a value; in an exclusive one the last rank sends nothing.
+Count flat_messages(Context c) {
+  if (!c.is_scan() || c.rank_count == 1) return tree_messages(c);
+  return 2 * (c.ranks() - 1) - (c.collective == Collective::exscan ? 1 : 0);
+}
+
+Count flat_partials(Context c) {
+  const bool is_without_last = c.collective == Collective::exscan && c.rank_count > 1;
+  return tree_partials(c) - (is_without_last ? c.segments : 0);
+}
+
+// The root takes in all partials, then sends the values of the last segment; those before went out meanwhile. In a scan
+// a value goes out as soon as the partial before it is there.
+Count flat_rounds(Context c) {
+  if (c.is_scan()) return c.ranks() - (c.collective == Collective::exscan || c.rank_count == 1 ? 1 : 0);
+  if (c.scatters()) return flat_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  return (c.ranks() - 1) * (c.segments + (c.rooted() ? 0u : 1u));
+}
+
+}  // namespace
+
+constexpr Row flat_row = {
+    .name = "flat",
+    .sentence = "every rank sends to the root, which merges in rank order",
+    .collectives = reductions | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = open_parameter,
+    .source = "textbook",
+    .steps = flat,
+    .messages = flat_messages,
+    .rounds = flat_rounds,
+    .partial_messages = flat_partials,
+    .check_parameters = check_open,
+    .examples = open_examples,
+};
 
 }  // namespace steadfold::schedule::algorithm

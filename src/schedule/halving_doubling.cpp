@@ -15,10 +15,10 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-using Segments = std::vector<std::uint32_t>;
+using SegmentNumbers = std::vector<std::uint32_t>;
 
-Segments run(std::uint32_t begin, std::uint32_t end) {
-  Segments all(end - begin);
+SegmentNumbers run(std::uint32_t begin, std::uint32_t end) {
+  SegmentNumbers all(end - begin);
   std::iota(all.begin(), all.end(), begin);
   return all;
 }
@@ -33,7 +33,7 @@ class Member {
         root_unit_(units_.unit_of(c.rooted() ? c.root : 0)),
         segments_(c.segments),
         blocks_(c),
-        scatters_(c.collective == Collective::reduce_scatter) {}
+        scatters_(c.scatters()) {}
 
   int rounds() const { return units_.rounds; }
   Rank partner(int round) const { return units_.first_rank(partner_unit(round)); }
@@ -42,8 +42,8 @@ class Member {
   bool is_left(int round) const { return unit_ < partner_unit(round); }
 
   // The segments that this rank, or its partner, keeps after a round.
-  Segments mine(int round) const { return part(unit_, round + 1); }
-  Segments partners(int round) const { return part(partner_unit(round), round + 1); }
+  SegmentNumbers mine(int round) const { return part(unit_, round + 1); }
+  SegmentNumbers partners(int round) const { return part(partner_unit(round), round + 1); }
 
   // Whether a rank takes part when values go to the root, in descending rounds: its higher bits must be the root's.
   bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
@@ -51,7 +51,7 @@ class Member {
 
  private:
   Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
-  Segments part(Rank unit, int level) const {
+  SegmentNumbers part(Rank unit, int level) const {
     if (scatters_) return blocks_of(unit & ((Rank{1} << level) - 1), Rank{1} << level);
     const auto from_root = static_cast<Count>(unit ^ root_unit_);
     Count number = 0;
@@ -61,8 +61,8 @@ class Member {
     };
     return run(first(number), first(number + 1));
   }
-  Segments blocks_of(Rank first, Rank step) const {
-    Segments all;
+  SegmentNumbers blocks_of(Rank first, Rank step) const {
+    SegmentNumbers all;
     for (Rank unit = first; unit < Rank{1} << units_.rounds; unit += step) {
       const RankRange ranks = units_.block(unit, 0);
       for (std::uint32_t s = blocks_.begin(ranks.first); s < blocks_.end(ranks.first + ranks.count - 1); ++s)
@@ -82,38 +82,38 @@ class Member {
 // The landing slot for a pair's messages; round k uses slot k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
-Step in_message(Step step, std::uint32_t s, const Segments& of) { return make::with_next(step, s != of.back()); }
+Step in_message(Step step, std::uint32_t s, const SegmentNumbers& of) { return make::with_next(step, s != of.back()); }
 
-Steps send_partials(Rank to, int slot, Segments of) {
+Steps send_partials(Rank to, int slot, SegmentNumbers of) {
   for (const std::uint32_t s : of) co_yield in_message(make::send(to, partial(0, s), landing(slot, s)), s, of);
 }
 
-Steps send_values(Rank to, int slot, Segments of, int place = 0) {
+Steps send_values(Rank to, int slot, SegmentNumbers of, int place = 0) {
   for (const std::uint32_t s : of) co_yield in_message(make::send(to, value(place, s), landing_value(slot, s)), s, of);
 }
 
-Steps receive_partials(Rank from, int slot, Segments of, RankRange covers) {
+Steps receive_partials(Rank from, int slot, SegmentNumbers of, RankRange covers) {
   for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing(slot, s), covers), s, of);
 }
 
-Steps receive_values(Rank from, int slot, Segments of, int place = 0) {
+Steps receive_values(Rank from, int slot, SegmentNumbers of, int place = 0) {
   for (const std::uint32_t s : of) co_yield in_message(make::receive(from, landing_value(slot, s)), s, of);
   for (const std::uint32_t s : of) co_yield make::copy(value(place, s), landing_value(slot, s));
 }
 
 // The steps of the second rank of a pair.
 Steps outside(Context c) {
-  const Segments all = run(0, c.segments);
+  const SegmentNumbers all = run(0, c.segments);
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Steps steps = send_partials(c.rank - 1, pair_slot(c), all); const Step* step = steps.next();) co_yield *step;
   if (c.rooted() && c.rank != c.root) co_return;
   const Blocks blocks(c);
-  const Segments due = c.collective == Collective::reduce_scatter ? run(blocks.begin(c.rank), blocks.end(c.rank)) : all;
+  const SegmentNumbers due = c.scatters() ? run(blocks.begin(c.rank), blocks.end(c.rank)) : all;
   for (Steps steps = receive_values(c.rank - 1, pair_slot(c), due); const Step* step = steps.next();) co_yield *step;
 }
 
 Steps halve(Context c, Member member, bool has_pair) {
-  const Segments all = run(0, c.segments);
+  const SegmentNumbers all = run(0, c.segments);
   if (has_pair)
     for (Steps steps = receive_partials(c.rank + 1, pair_slot(c), all, {c.rank + 1, 1});
          const Step* step = steps.next();)
@@ -124,7 +124,7 @@ Steps halve(Context c, Member member, bool has_pair) {
   }
   for (int round = 0; round < member.rounds(); ++round) {
     const Rank partner = member.partner(round);
-    const Segments mine = member.mine(round);
+    const SegmentNumbers mine = member.mine(round);
     for (Steps steps = receive_partials(partner, round, mine, member.others(round)); const Step* step = steps.next();)
       co_yield *step;
     for (Steps steps = send_partials(partner, round, member.partners(round)); const Step* step = steps.next();)
@@ -140,7 +140,7 @@ Steps halve(Context c, Member member, bool has_pair) {
 // The first rank of a pair finishes both ranks' blocks.
 Steps finish_own(Context c, bool has_pair) {
   const Blocks blocks(c);
-  const Segments pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : Segments();
+  const SegmentNumbers pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : SegmentNumbers();
   for (const std::uint32_t s : pairs) co_yield make::finish(value(1, s), partial(0, s));
   for (Steps steps = send_values(c.rank + 1, pair_slot(c), pairs, 1); const Step* step = steps.next();) co_yield *step;
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
@@ -149,12 +149,12 @@ Steps finish_own(Context c, bool has_pair) {
 
 Steps inside(Context c, Member member, bool has_pair) {
   for (Steps steps = halve(c, member, has_pair); const Step* step = steps.next();) co_yield *step;
-  if (c.collective == Collective::reduce_scatter) {
+  if (c.scatters()) {
     for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
     co_return;
   }
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
-  const Segments own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
+  const SegmentNumbers own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
   for (const std::uint32_t s : own) co_yield make::finish(value(place, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
     const Rank partner = member.partner(round);
@@ -175,8 +175,6 @@ Steps inside(Context c, Member member, bool has_pair) {
 
 bool second_of_pair_is_root(const Context& c) { return c.rooted() && Units(c.rank_count).is_second_of_pair(c.root); }
 
-}  // namespace
-
 Steps halving_doubling(Context c) {
   const Units units(c.rank_count);
   return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c), units.in_pair(c.rank));
@@ -188,7 +186,7 @@ Count halving_doubling_messages(Context c) {
   const auto pairs = static_cast<Count>(halves.pairs);
   const Count units = Count{1} << halves.rounds;
   const Count there = pairs + (c.segments == 1 ? units - 1 : static_cast<Count>(halves.rounds) * units);
-  if (c.collective == Collective::reduce_scatter) return there + pairs;
+  if (c.scatters()) return there + pairs;
   if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : units - 1) + (second_of_pair_is_root(c) ? 1 : 0);
 }
@@ -197,7 +195,7 @@ Count halving_doubling_rounds(Context c) {
   const Units halves(c.rank_count);
   const auto rounds = static_cast<Count>(halves.rounds);
   const Count there = rounds + (halves.pairs > 0 ? 1 : 0);
-  if (c.collective == Collective::reduce_scatter) return there + (halves.pairs > 0 ? 1 : 0);
+  if (c.scatters()) return there + (halves.pairs > 0 ? 1 : 0);
   if (!c.rooted()) return 2 * there;
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
@@ -209,8 +207,29 @@ double halving_doubling_vectors(Context c) {
   if (c.segments == 1) return rounds;
   const Units halves(c.rank_count);
   const double all_halves = 1 - 1 / static_cast<double>(Count{1} << halves.rounds);
-  if (c.collective == Collective::reduce_scatter) return (halves.pairs > 0 ? 1 : 0) + all_halves;
+  if (c.scatters()) return (halves.pairs > 0 ? 1 : 0) + all_halves;
   return rounds - 2 * halves.rounds + 2 * all_halves;
 }
+
+}  // namespace
+
+constexpr Row halving_doubling_row = {
+    .name = "halving_doubling",
+    .sentence =
+        "partners 2^k apart, the nearest first, exchange halves of what they have left; then the values go back",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S3",
+    .steps = halving_doubling,
+    .messages = halving_doubling_messages,
+    .rounds = halving_doubling_rounds,
+    .partial_messages = block_partials,
+    .segments = Segments::one_per_rank,
+    .vectors = halving_doubling_vectors,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -8,8 +8,8 @@
 
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
-#include "schedule/registry.hpp"
 #include "schedule/scatter.hpp"
+#include "schedule/tree_cost.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -116,7 +116,7 @@ Steps run(Context c, Place at) {
 Steps scan(Context c) {
   constexpr int before = 32;
   const auto index = static_cast<Count>(c.rank);
-  const auto ranks = static_cast<Count>(c.rank_count);
+  const auto ranks = c.ranks();
   const int level = c.rank == 0 ? order::ceil_log2(ranks) : order::max_level(index);
   const int children = std::min(level, order::ceil_log2(ranks - index));
   const auto child = [&](int k) { return c.rank + (Rank{1} << k); };
@@ -152,7 +152,7 @@ Steps scan(Context c) {
 
 // The root's children: k-1 on every level but the last.
 Count root_children(const Context& c, Count base) {
-  const auto ranks = static_cast<Count>(c.rank_count);
+  const auto ranks = c.ranks();
   Count children = 0;
   Count power = 1;
   for (; power * base < ranks; power *= base) children += base - 1;
@@ -167,24 +167,22 @@ Count rounds(const Context& c, Count base) {
   return c.rooted() ? children * c.segments : (2 * children - 1) * c.segments + 1;
 }
 
-}  // namespace
-
 void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children); }
 
 Steps binomial(Context c) {
   if (c.is_scan()) return together(scan(c), c.segments);
-  if (scatters(c)) return reduce_then_scatter(c, binomial);
+  if (c.scatters()) return reduce_then_scatter(c, binomial);
   return run(c, Place(c, 2));
 }
 Steps knomial(Context c) {
-  if (scatters(c)) return reduce_then_scatter(c, knomial);
+  if (c.scatters()) return reduce_then_scatter(c, knomial);
   return run(c, Place(c, base_of(c)));
 }
 
 // The longest way: to the last rank, or up and down the largest whole subtree below rank 0.
 Count scan_rounds(Context c) {
   if (c.rank_count == 1) return 0;
-  const auto ranks = static_cast<Count>(c.rank_count);
+  const auto ranks = c.ranks();
   const int top = order::floor_log2(ranks - 1);
   const int last = top + 1 + order::ceil_log2(ranks - (Count{1} << top));
   return static_cast<Count>(std::max(last, 2 * top - 1));
@@ -192,19 +190,57 @@ Count scan_rounds(Context c) {
 
 Count binomial_rounds(Context c) {
   if (c.is_scan()) return scan_rounds(c);
-  if (scatters(c)) return binomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  if (c.scatters()) return binomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   return rounds(c, 2);
 }
 Count knomial_rounds(Context c) {
-  if (scatters(c)) return knomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  if (c.scatters()) return knomial_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   return rounds(c, static_cast<Count>(base_of(c)));
 }
 
 // A scan sends one message down to every rank but 0, and one up from each rank with ranks behind its subtree.
 Count binomial_messages(Context c) {
-  const auto others = static_cast<Count>(c.rank_count) - 1;
-  if (c.is_scan()) return 2 * others - static_cast<Count>(std::popcount(others));
-  return scatters(c) ? 2 * others : others * c.segments * (c.rooted() ? 1 : 2);
+  const Count others = c.ranks() - 1;
+  return c.is_scan() ? 2 * others - static_cast<Count>(std::popcount(others)) : tree_messages(c);
 }
+
+Count binomial_partials(Context c) { return c.is_scan() ? binomial_messages(c) * c.segments : tree_partials(c); }
+
+constexpr std::array<std::string_view, 1> knomial_parameters = {"k"};
+constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8"};
+
+}  // namespace
+
+constexpr Row binomial_row = {
+    .name = "binomial",
+    .sentence = "partials climb a binomial tree of ranks; for allreduce the values descend it",
+    .collectives = reductions | scans,
+    .keeps_rank_order = KeepsRankOrder::root_zero,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .parameters = {},
+    .source = "S3",
+    .steps = binomial,
+    .messages = binomial_messages,
+    .rounds = binomial_rounds,
+    .partial_messages = binomial_partials,
+};
+
+constexpr Row knomial_row = {
+    .name = "knomial",
+    .sentence = "partials climb a k-nomial tree of ranks, k-1 children a level; for allreduce the values descend it",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::root_zero,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .parameters = knomial_parameters,
+    .source = "S4",
+    .steps = knomial,
+    .messages = tree_messages,
+    .rounds = knomial_rounds,
+    .partial_messages = tree_partials,
+    .check_parameters = check_knomial,
+    .examples = knomial_examples,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -3,11 +3,14 @@
 // Rank order: kept, for any root.
 // Cost: (p-1)(alpha + n beta + n gamma) to an end rank; S segments: S-1 more rounds of one each; allreduce twice.
 // Source: [S1] section 2.1, widened to roots inside the chain.
+#include <algorithm>
 #include <array>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/scatter.hpp"
+#include "schedule/tree_cost.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -93,13 +96,64 @@ Steps scan(Context c) {
   }
 }
 
-}  // namespace
-
 Steps linear(Context c) {
   if (c.is_scan()) return scan(c);
-  if (scatters(c)) return reduce_then_scatter(c, linear);
+  if (c.scatters()) return reduce_then_scatter(c, linear);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : in_chain(c, root);
 }
+
+Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
+
+// Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
+// Allreduce: between the ends partials and values share a rank's ports, so each further segment takes two rounds, less
+// one round in which they do not meet yet.
+Count linear_rounds(Context c) {
+  if (c.rank_count == 1) return 0;
+  if (c.scatters()) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  const Count more = c.segments - 1;
+  if (c.is_scan()) return c.ranks() - 1 + more;
+  if (!c.rooted()) return 2 * (c.ranks() - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
+  const auto below = static_cast<Count>(c.root);
+  const Count above = c.ranks() - 1 - below;
+  const Count shorter = std::min(below, above);
+  const Count longer = std::max(below, above);
+  return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
+}
+
+}  // namespace
+
+constexpr Row linear_row = {
+    .name = "linear",
+    .sentence = "partials run along a chain of ranks, from both ends towards the root",
+    .collectives = reductions | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S1",
+    .steps = linear,
+    .messages = linear_messages,
+    .rounds = linear_rounds,
+    .partial_messages = tree_partials,
+};
+
+constexpr Row pipelined_linear_row = {
+    .name = "pipelined_linear",
+    .sentence = "the chain of linear in segments, one behind the other",
+    .collectives = Collective::reduce | Collective::allreduce | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = linear,
+    .messages = linear_messages,
+    .rounds = linear_rounds,
+    .partial_messages = tree_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
 
 }  // namespace steadfold::schedule::algorithm

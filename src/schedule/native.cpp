@@ -6,6 +6,7 @@
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule::algorithm {
+namespace {
 
 Steps native(Context c) {
   for (std::uint32_t s = 0; s < c.segments; ++s) {
@@ -13,11 +14,28 @@ Steps native(Context c) {
     co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
   }
   if (c.rooted() && c.rank != c.root) co_return;
-  const bool has_block = c.collective == Collective::reduce_scatter;
+  const bool has_block = c.scatters();
   const Blocks blocks(c);
   const std::uint32_t end = has_block ? blocks.end(c.rank) : c.segments;
   for (std::uint32_t s = has_block ? blocks.begin(c.rank) : 0; s < end; ++s)
     co_yield make::finish(value(0, s), partial(1, s));
 }
+
+}  // namespace
+
+constexpr Row native_row = {
+    .name = "native",
+    .sentence = "the MPI library adds the words of all partials in one allreduce",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "exact only",
+    .parameters = {},
+    .source = "ours",
+    .steps = native,
+    .messages = nullptr,
+    .rounds = nullptr,
+    .adds_words = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -3,6 +3,8 @@
 // Cost: memory for as many messages. Source: ours.
 #pragma once
 
+#include <array>
+
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
@@ -14,5 +16,10 @@ inline constexpr Rank most_open = 64;
 inline Rank open_of(const Context& c) {
   return c.spec ? static_cast<Rank>(number_of(*c.spec, "open", most_open, 1, most_open)) : most_open;
 }
+
+inline constexpr std::array<std::string_view, 1> open_parameter = {"open"};
+inline constexpr std::array<std::string_view, 2> open_examples = {"open=2", "open=3"};
+
+inline void check_open(const Spec& spec) { open_of({.spec = &spec}); }
 
 }  // namespace steadfold::schedule

@@ -20,7 +20,6 @@
 #include "order/pe_intersecting.hpp"
 #include "schedule/algorithms.hpp"
 #include "schedule/make_step.hpp"
-#include "schedule/registry.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -39,7 +38,7 @@ class Owners {
       : layout_(c.layout),
         root_(c.root),
         buffer_(c.spec ? buffer_of(*c.spec) : 1),
-        row_count_(layout_ ? layout_->element_count() : static_cast<Count>(c.rank_count)) {}
+        row_count_(layout_ ? layout_->element_count() : c.ranks()) {}
 
   Count row_count() const { return row_count_; }
   Count buffer() const { return buffer_; }
@@ -84,8 +83,6 @@ Interval last_message(const Owners& owners, Interval own) {
   while (message.end < own.end) message = owners.message(message.end);
   return message;
 }
-
-}  // namespace
 
 void check_owner(const Spec& spec) { buffer_of(spec); }
 
@@ -151,5 +148,28 @@ Count owner_messages(Context c) {
   if (owners.buffer() == 1) messages += order::pe_intersecting_nodes(starts, owners.row_count());
   return messages * c.segments;
 }
+
+constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
+constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
+
+}  // namespace
+
+constexpr Row owner_row = {
+    .name = "owner",
+    .sentence = "a node is reduced where its first element lives; ranks send others the right children they need",
+    .collectives = Collective::reduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "reduce only; elements in rank order",
+    .parameters = owner_parameters,
+    .source = "S0",
+    .steps = owner,
+    .messages = owner_messages,
+    .rounds = nullptr,  // they follow the layout along the longest chain, which no formula finds
+    .partial_messages = owner_messages,
+    .check_parameters = check_owner,
+    .examples = owner_examples,
+    .layouts = Layouts::rank_order,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -90,7 +90,7 @@ Steps inside(Context c, Member member) {
 // the block, and that of the ranks before it in the block, itself included unless the scan is exclusive.
 class Scan {
  public:
-  explicit Scan(Context c) : context_(c), rounds_(order::ceil_log2(static_cast<Count>(c.rank_count))) {}
+  explicit Scan(Context c) : context_(c), rounds_(order::ceil_log2(c.ranks())) {}
 
   int rounds() const { return rounds_; }
   Rank partner(int round) const { return context_.rank ^ (Rank{1} << round); }
@@ -147,11 +147,61 @@ Steps scan(Context c) {
   if (covered.count > 0) co_yield make::finish(value(), partial(2), covered);
 }
 
-}  // namespace
-
 Steps recursive_doubling(Context c) {
   if (c.is_scan()) return together(scan(c), c.segments);
   return Units(c.rank_count).is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c));
 }
+
+// In a scan all pairs of partners exchange partials, except that in the last round the upper one is silent.
+Count doubling_scan_messages(Context c) {
+  Count messages = 0;
+  for (int round = 0; round < order::ceil_log2(c.ranks()); ++round) {
+    const Count half = Count{1} << round;
+    const Count rest = c.ranks() % (2 * half);
+    const Count pairs = c.ranks() / (2 * half) * half + (rest > half ? rest - half : 0);
+    messages += pairs + (c.ranks() - 1) / (2 * half) * half;
+  }
+  return messages;
+}
+
+Count recursive_doubling_messages(Context c) {
+  if (c.is_scan()) return doubling_scan_messages(c);
+  const int rounds = order::floor_log2(c.ranks());
+  const Count units = Count{1} << rounds;
+  const Count pairs = c.ranks() - units;
+  return (units * static_cast<Count>(rounds) + 2 * pairs) * c.segments;
+}
+
+Count recursive_doubling_partials(Context c) {
+  if (c.is_scan()) return doubling_scan_messages(c) * c.segments;
+  const int rounds = order::floor_log2(c.ranks());
+  const Count units = Count{1} << rounds;
+  return (units * static_cast<Count>(rounds) + c.ranks() - units) * c.segments;
+}
+
+// Unless p is a power of two, one more round for a pair's partial and one for each segment of its value.
+Count recursive_doubling_rounds(Context c) {
+  if (c.is_scan()) return static_cast<Count>(order::ceil_log2(c.ranks()));
+  const auto rounds = static_cast<Count>(order::floor_log2(c.ranks()));
+  const bool pairs = c.ranks() > Count{1} << rounds;
+  return rounds * c.segments + (pairs ? 1 + c.segments : 0);
+}
+
+}  // namespace
+
+constexpr Row recursive_doubling_row = {
+    .name = "recursive_doubling",
+    .sentence = "partners twice as far apart in each round exchange what they hold",
+    .collectives = Collective::allreduce | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S3",
+    .steps = recursive_doubling,
+    .messages = recursive_doubling_messages,
+    .rounds = recursive_doubling_rounds,
+    .partial_messages = recursive_doubling_partials,
+};
 
 }  // namespace steadfold::schedule::algorithm

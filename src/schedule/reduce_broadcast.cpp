@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/broadcast.hpp"
-#include "schedule/registry.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
@@ -16,7 +16,7 @@ struct Reduce {
   const Row* row;
   Context context;
 
-  explicit Reduce(Context c) : row(find("binomial")), context(c) {
+  explicit Reduce(Context c) : row(&binomial_row), context(c) {
     const Spec::Parameter* asked = c.spec ? c.spec->parameter("reduce") : nullptr;
     context.collective = Collective::reduce;
     context.root = 0;
@@ -25,11 +25,9 @@ struct Reduce {
   }
 };
 
-}  // namespace
-
 void check_reduce_broadcast(const Spec& spec) {
   require_nested(spec, "reduce", Collective::reduce);
-  number_of(spec, "block", 1, 1, most_block);
+  check_block(spec);
 }
 
 Steps reduce_broadcast(Context c) {
@@ -40,7 +38,7 @@ Steps reduce_broadcast(Context c) {
 
 Count reduce_broadcast_messages(Context c) {
   const Reduce reduce(c);
-  return reduce.row->messages(reduce.context) + (static_cast<Count>(c.rank_count) - 1) * c.segments;
+  return reduce.row->messages(reduce.context) + (c.ranks() - 1) * c.segments;
 }
 
 Count reduce_broadcast_partials(Context c) {
@@ -62,5 +60,32 @@ Count reduce_broadcast_rounds(Context c) {
     until_last = std::min(until_last, Count{c.segments});
   return until_last + broadcast_rounds(c.rank_count, c.segments);
 }
+
+constexpr std::array<std::string_view, 2> reduce_parameters = {"reduce", "block"};
+constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", "reduce=[flat]",
+                                                             "reduce=[knomial:k=3]"};
+
+}  // namespace
+
+constexpr Row reduce_broadcast_row = {
+    .name = "reduce_broadcast",
+    .sentence =
+        "any schedule's reduce to rank 0 (reduce=[name], else binomial), then a binomial broadcast of the values",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = reduce_parameters,
+    .source = "S1",
+    .steps = reduce_broadcast,
+    .messages = reduce_broadcast_messages,
+    .rounds = reduce_broadcast_rounds,
+    .partial_messages = reduce_broadcast_partials,
+    .check_parameters = check_reduce_broadcast,
+    .examples = reduce_examples,
+    .segments = Segments::pipelined,
+    .unit = reduce_broadcast_unit,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

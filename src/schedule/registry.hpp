@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ constexpr Collective operator|(Collective a, Collective b) noexcept {
 constexpr bool offers(Collective offered, Collective asked) noexcept {
   return (static_cast<int>(offered) & static_cast<int>(asked)) != 0;
 }
+inline constexpr Collective reductions = Collective::reduce | Collective::allreduce | Collective::reduce_scatter;
+inline constexpr Collective scans = Collective::scan | Collective::exscan;
+
 std::string_view name_of(Collective collective) noexcept;  // of one collective
 std::string names_of(Collective collectives);              // of several, with commas
 
@@ -108,11 +112,17 @@ struct SegmentBytes {
 /// uneven; for reduce and allreduce only.
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
+/// Rows that stand anywhere, as a range of `const Row&`.
+struct RowAt {
+  constexpr const Row& operator()(const Row* row) const noexcept { return *row; }
+};
+using Rows = std::ranges::transform_view<std::span<const Row* const>, RowAt>;
+
 /// All rows, in the order in which they are shown.
-std::span<const Row> registry() noexcept;
+Rows registry() noexcept;
 
 /// The row of that name, parameters excluded, or null. `binomial_spanning_tree` is `binomial`.
-const Row* find(std::string_view name, std::span<const Row> rows = registry()) noexcept;
+const Row* find(std::string_view name, Rows rows = registry()) noexcept;
 
 /// A schedule as asked for by name: `name:key=value:key=[nested]`.
 struct Spec {
@@ -155,7 +165,7 @@ inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 /// Reads a schedule's name and parameters. Throws std::invalid_argument with "problem (why), suggestion" when the text
 /// is not of that form, no row has the name, the row does not accept a parameter or its value, or brackets nest deeper
 /// than `most_nested`.
-Spec parse(std::string_view text, std::span<const Row> rows = registry());
+Spec parse(std::string_view text, Rows rows = registry());
 
 enum class Operator : std::uint8_t { commutative, ordered };
 

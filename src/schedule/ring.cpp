@@ -4,6 +4,7 @@
 // Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma, records of up to two intervals; k segments per block take k times
 // as many messages. Source: [S3] section III.C; the ring of reduce-scatter and allgather.
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
 
@@ -45,36 +46,37 @@ Steps gather_round(Context c, Blocks blocks) {
   }
 }
 
-}  // namespace
-
-Steps gather_at_root(Context c) {
-  const Blocks blocks(c);
-  if (c.rank != c.root) {
-    for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
-      co_yield make::send(c.root, value(1, s), landing_value(0, s));
-    co_return;
-  }
-  for (Rank distance = 1; distance < c.rank_count; ++distance) {
-    const Rank owner = blocks.ahead(-distance);
-    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s)
-      co_yield make::receive(owner, landing_value(0, s));
-  }
-  for (Rank distance = 1; distance < c.rank_count; ++distance) {
-    const Rank owner = blocks.ahead(-distance);
-    for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s)
-      co_yield make::copy(value(0, s), landing_value(0, s));
-  }
-}
-
 Steps ring(Context c) {
   const Blocks blocks(c);
   for (Steps steps = scatter(c, blocks); const Step* step = steps.next();) co_yield *step;
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
-  if (c.collective == Collective::reduce_scatter) co_return;
+  if (c.scatters()) co_return;
   Steps gather = c.rooted() ? gather_at_root(c) : gather_round(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
+
+}  // namespace
+
+constexpr Row ring_row = {
+    .name = "ring",
+    .sentence =
+        "each rank's block of columns goes once round the ranks and is reduced on the way; then its values go round",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "no plain with an operator that does not commute",
+    .parameters = block_parameter,
+    .source = "S3",
+    .steps = ring,
+    .messages = block_messages,
+    .rounds = block_rounds,
+    .partial_messages = block_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::one_per_rank,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

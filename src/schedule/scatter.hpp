@@ -11,8 +11,6 @@
 
 namespace steadfold::schedule {
 
-constexpr bool scatters(const Context& c) { return c.collective == Collective::reduce_scatter; }
-
 /// The context of the reduce that goes first, with one segment.
 constexpr Context reduce_before_scatter(Context c) {
   c.collective = Collective::reduce;
@@ -22,15 +20,13 @@ constexpr Context reduce_before_scatter(Context c) {
   return c;
 }
 
-inline Count scatter_rounds(const Context& c) {
-  return static_cast<Count>(order::ceil_log2(static_cast<Count>(c.rank_count)));
-}
+inline Count scatter_rounds(const Context& c) { return static_cast<Count>(order::ceil_log2(c.ranks())); }
 
 /// Brings every rank its block as `value(0, s)`. Rank 0 holds its own block there, the others' as `value(1, s)`.
 inline Steps scatter_values(Context c) {
   const Blocks blocks(c);
   const auto index = static_cast<Count>(c.rank);
-  const auto ranks = static_cast<Count>(c.rank_count);
+  const auto ranks = c.ranks();
   const bool is_root = c.rank == 0;
   const auto end_of = [&](Count first, int level) {  // of the segments of a subtree
     return blocks.end(static_cast<Rank>(std::min(first + (Count{1} << level), ranks) - 1));

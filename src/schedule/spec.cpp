@@ -18,7 +18,7 @@ namespace {
 std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
 
 // The names that may stand for a schedule; in brackets only rows.
-std::vector<std::string_view> known_names(std::span<const Row> rows, bool in_brackets) {
+std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
   std::vector<std::string_view> names;
   if (!in_brackets) names.assign(policies.begin(), policies.end());
   for (const Row& row : rows) names.push_back(row.name);
@@ -72,7 +72,7 @@ std::string_view cut_brackets(std::string_view& text) {
   fail("bracket without an end in " + quoted(text), "every '[' needs its ']'", "close it");
 }
 
-const Row& row_named(std::string_view name, std::span<const Row> rows, bool in_brackets) {
+const Row& row_named(std::string_view name, Rows rows, bool in_brackets) {
   if (name.empty()) fail("no schedule name", "the text is empty or begins with ':'", "write a name first");
   const Row* row = find(name, rows);
   if (!row) fail_unknown(name, known_names(rows, in_brackets));
@@ -89,10 +89,10 @@ void require_accepted(const Spec& spec, std::string_view key) {
        accepted.empty() ? "it accepts none" : "it accepts " + names, "leave it out");
 }
 
-Spec parse(std::string_view text, std::span<const Row> rows, int depth);
+Spec parse(std::string_view text, Rows rows, int depth);
 
 // Takes the next `key=value` off `text`, and the ':' after it. `depth`: how many brackets are open.
-Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::span<const Row> rows, int depth) {
+Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows rows, int depth) {
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');
   const std::string_view key = text.substr(0, std::min(equals, text.find(':')));
@@ -121,7 +121,7 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, std::sp
   return parameter;
 }
 
-Spec parse(std::string_view text, std::span<const Row> rows, int depth) {
+Spec parse(std::string_view text, Rows rows, int depth) {
   const bool ends_early = text.ends_with(':');
   Spec spec;
   spec.name = cut(text, ':');
@@ -176,6 +176,6 @@ std::string text_of(const Spec& spec) {
   return text;
 }
 
-Spec parse(std::string_view text, std::span<const Row> rows) { return parse(text, rows, 0); }
+Spec parse(std::string_view text, Rows rows) { return parse(text, rows, 0); }
 
 }  // namespace steadfold::schedule

@@ -109,7 +109,9 @@ struct Context {
   const order::Layout* layout = nullptr;  // null: one row per rank
   const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
 
+  constexpr Count ranks() const noexcept { return static_cast<Count>(rank_count); }
   constexpr bool rooted() const noexcept { return collective == Collective::reduce; }
+  constexpr bool scatters() const noexcept { return collective == Collective::reduce_scatter; }
   constexpr bool is_scan() const noexcept { return collective == Collective::scan || collective == Collective::exscan; }
 };
 

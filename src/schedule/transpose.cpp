@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"
+#include "schedule/block_size.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/open.hpp"
@@ -71,14 +72,44 @@ Steps give_all(Context c, Blocks blocks) {
   }
 }
 
-}  // namespace
-
 Steps transpose(Context c) {
   const Blocks blocks(c);
   for (Steps steps = exchange(c, blocks); const Step* step = steps.next();) co_yield *step;
-  if (c.collective == Collective::reduce_scatter) co_return;
+  if (c.scatters()) co_return;
   Steps gather = c.rooted() ? gather_at_root(c) : give_all(c, blocks);
   while (const Step* step = gather.next()) co_yield *step;
 }
+
+constexpr std::array<std::string_view, 2> transpose_parameters = {"block", "open"};
+constexpr std::array<std::string_view, 3> transpose_examples = {"block=2", "open=2", "open=3"};
+
+void check_transpose(const Spec& spec) {
+  check_block(spec);
+  check_open(spec);
+}
+
+}  // namespace
+
+constexpr Row transpose_row = {
+    .name = "transpose",
+    .sentence =
+        "every rank folds its block of columns in rank order, after an exchange of all with all; then the "
+        "values go to all",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = transpose_parameters,
+    .source = "ours",
+    .steps = transpose,
+    .messages = block_messages,
+    .rounds = block_rounds,
+    .partial_messages = block_partials,
+    .check_parameters = check_transpose,
+    .examples = transpose_examples,
+    .segments = Segments::one_per_rank,
+    .partials = Partials::of_one_rank,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

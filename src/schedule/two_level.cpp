@@ -14,7 +14,6 @@
 #include "schedule/broadcast.hpp"
 #include "schedule/form.hpp"
 #include "schedule/open.hpp"
-#include "schedule/registry.hpp"
 #include "schedule/scatter.hpp"
 
 namespace steadfold::schedule::algorithm {
@@ -34,7 +33,7 @@ class Levels {
  public:
   explicit Levels(const Context& c)
       : context_(c), size_(c.spec ? static_cast<Rank>(number_of(*c.spec, "size", 4, 1, most_ranks)) : 4) {
-    if (!scatters(c)) return;
+    if (!c.scatters()) return;
     for (Rank group = 0; group < groups(); ++group) blocks_.push_back(Blocks(c).begin(group * size_));
     blocks_.push_back(c.segments);
   }
@@ -57,18 +56,18 @@ class Levels {
   }
 
   Nested inner(RankRange group) const {
-    Nested nested = named("inner", "binomial");
+    Nested nested = named("inner", binomial_row);
     nested.context.rank -= group.first;
     nested.context.rank_count = group.count;
     nested.context.root = 0;
     nested.context.collective = Collective::reduce;
-    if (scatters(context_)) nested.context = reduce_before_scatter(nested.context);
+    if (context_.scatters()) nested.context = reduce_before_scatter(nested.context);
     return nested;
   }
   Nested outer() const {
-    Nested nested = named("outer", context_.rooted()    ? "binomial"
-                                   : scatters(context_) ? "halving_doubling"
-                                                        : "recursive_doubling");
+    Nested nested = named("outer", context_.rooted()     ? binomial_row
+                                   : context_.scatters() ? halving_doubling_row
+                                                         : recursive_doubling_row);
     nested.context.blocks = blocks_;
     nested.context.rank = group();
     nested.context.rank_count = groups();
@@ -77,8 +76,8 @@ class Levels {
   }
 
  private:
-  Nested named(std::string_view key, std::string_view otherwise) const {
-    Nested nested{find(otherwise), context_};
+  Nested named(std::string_view key, const Row& otherwise) const {
+    Nested nested{&otherwise, context_};
     const Spec::Parameter* asked = context_.spec ? context_.spec->parameter(key) : nullptr;
     nested.context.spec = asked ? &asked->nested.front() : nullptr;
     if (asked) nested.row = asked->nested.front().row;
@@ -166,10 +165,8 @@ Steps to_owners(Context c, RankRange group) {
 // For reduce_scatter in one piece.
 Steps inner_steps(const Context& c, const Nested& inner) {
   Steps steps = inner.row->steps(inner.context);
-  return scatters(c) ? together(std::move(steps), c.segments) : std::move(steps);
+  return c.scatters() ? together(std::move(steps), c.segments) : std::move(steps);
 }
-
-}  // namespace
 
 void check_two_level(const Spec& spec) {
   require_nested(spec, "inner", Collective::reduce);
@@ -184,16 +181,16 @@ Steps two_level(Context c) {
   const Rank source = levels.source();
   if (levels.is_leader()) {
     const Nested outer = levels.outer();
-    const std::uint32_t own_end = scatters(c) ? Blocks(c).end(c.rank) : c.segments;
+    const std::uint32_t own_end = c.scatters() ? Blocks(c).end(c.rank) : c.segments;
     for (Steps steps = outer.row->steps(outer.context); const Step* step = steps.next();) {
       const bool is_result = c.rooted() ? c.rank == c.root : step->target.segment < own_end;
       co_yield outer_step(*step, levels, is_result);
     }
   }
   if (c.rooted() && source == c.root) co_return;
-  Steps back = c.rooted()    ? to_root(c, source)
-               : scatters(c) ? to_owners(c, levels.own())
-                             : broadcast(c.rank, levels.own(), c.segments);
+  Steps back = c.rooted()     ? to_root(c, source)
+               : c.scatters() ? to_owners(c, levels.own())
+                              : broadcast(c.rank, levels.own(), c.segments);
   while (const Step* step = back.next()) co_yield *step;
 }
 
@@ -204,7 +201,7 @@ Count two_level_messages(Context c) {
   const Count inside = others * levels.inner(levels.ranks(0)).messages() + levels.inner(last).messages();
   const Count back =
       c.rooted() ? (levels.source() == c.root ? 0 : 1) : static_cast<Count>(c.rank_count - levels.groups());
-  return inside + levels.outer().messages() + back * (scatters(c) ? 1 : c.segments);
+  return inside + levels.outer().messages() + back * (c.scatters() ? 1 : c.segments);
 }
 
 // The unit of segments, a multiple of those of both levels.
@@ -213,5 +210,32 @@ Count two_level_unit(Context c) {
   const RankRange last = levels.ranks(levels.groups() - 1);
   return std::lcm(std::lcm(levels.inner(levels.ranks(0)).unit(), levels.inner(last).unit()), levels.outer().unit());
 }
+
+constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
+constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner=[flat]:outer=[ring]:size=4",
+                                                                "inner=[halving_doubling]:outer=[circulant]:size=3"};
+
+}  // namespace
+
+constexpr Row two_level_row = {
+    .name = "two_level",
+    .sentence =
+        "any reduce inside groups of size= ranks (inner=[name]), any schedule between their first ranks "
+        "(outer=[name])",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "no plain with an operator that does not commute; groups are ranks in a row",
+    .parameters = two_level_parameters,
+    .source = "S3",
+    .steps = two_level,
+    .messages = two_level_messages,
+    .rounds = nullptr,  // groups of several sizes start the second level at several times
+    .check_parameters = check_two_level,
+    .examples = two_level_examples,
+    .segments = Segments::one_per_rank,
+    .unit = two_level_unit,
+    .uneven = true,
+};
 
 }  // namespace steadfold::schedule::algorithm

@@ -50,7 +50,7 @@ order::Coverage coverage_of(const Call& call) {
 
 }  // namespace
 
-Group::Group(std::shared_ptr<transport::Transport> transport, std::span<const schedule::Row> rows)
+Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
     : transport_(std::move(transport)),
       rows_(rows),
       forced_schedule_(forced_on_rank_0(*transport_)),

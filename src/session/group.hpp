@@ -35,8 +35,7 @@ using order::Rank;
 class Group {
  public:
   /// Collective: rank 0's environment variables count for all. `rows`: the schedules that can be asked for.
-  explicit Group(std::shared_ptr<transport::Transport> transport,
-                 std::span<const schedule::Row> rows = schedule::registry());
+  explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry());
 
   Rank rank() const noexcept { return transport_->rank(); }
   Rank rank_count() const noexcept { return transport_->rank_count(); }
@@ -96,7 +95,7 @@ class Group {
   std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
 
   std::shared_ptr<transport::Transport> transport_;
-  std::span<const schedule::Row> rows_;
+  schedule::Rows rows_;
   std::string forced_schedule_;
   Handshake handshake_;
   Stage handshake_stage_;

@@ -98,13 +98,15 @@ schedule::Steps without_last(schedule::Context c) {
 
 /// The failure, as every rank has it, of asking for a schedule, among the registry's and one that is broken.
 std::vector<std::string> failures(Rank p, const std::string& name, bool in_one_shot) {
-  std::vector<schedule::Row> rows(schedule::registry().begin(), schedule::registry().end());
-  rows.push_back(*schedule::find("flat"));
-  rows.back().name = "broken";
-  rows.back().steps = without_last;
+  schedule::Row broken = *schedule::find("flat");
+  broken.name = "broken";
+  broken.steps = without_last;
+  std::vector<const schedule::Row*> rows;
+  for (const schedule::Row& row : schedule::registry()) rows.push_back(&row);
+  rows.push_back(&broken);
   std::vector<std::string> texts(static_cast<std::size_t>(p));
   on_threads(p, 3, [&](std::shared_ptr<transport::Transport> transport) {
-    Group group(transport, rows);
+    Group group(transport, schedule::Rows(rows, {}));
     const Call call{.schedule = name, .layout = LayoutKind::row_per_rank, .rows = 1};
     const double one = 1;
     double result = 0;

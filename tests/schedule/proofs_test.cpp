@@ -50,6 +50,9 @@ INSTANTIATE_TEST_SUITE_P(RankCounts, ProvesEverySchedule, testing::ValuesIn(rank
   return std::to_string(test.param.first) + "To" + std::to_string(test.param.last);
 });
 
+/// Where there is one row. It is looked at in the expression in which this stands.
+Rows only(const Row* const& row) { return {std::span(&row, 1), {}}; }
+
 // A sweep that finds nothing because it looks at nothing would pass, too.
 TEST(Proofs, FindWhatIsWrongAtOneRankCountOnly) {
   Row row = *find("linear");
@@ -57,10 +60,10 @@ TEST(Proofs, FindWhatIsWrongAtOneRankCountOnly) {
     for (Steps all = find("linear")->steps(c); const Step* step = all.next();)
       if (c.rank_count != 5 || c.rank != 3 || step->kind != StepKind::lift) co_yield *step;
   };
-  EXPECT_EQ(check_all(1, 4, std::span(&row, 1)).failures.size(), 0u);
-  const Sweep sweep = check_all(3, 7, std::span(&row, 1));
-  EXPECT_EQ(sweep.failures.size() + sweep.passed, check_all(3, 7, std::span(find("linear"), 1)).passed);
-  EXPECT_EQ(sweep.failures.size(), check_all(5, 5, std::span(find("linear"), 1)).passed);
+  EXPECT_EQ(check_all(1, 4, only(&row)).failures.size(), 0u);
+  const Sweep sweep = check_all(3, 7, only(&row));
+  EXPECT_EQ(sweep.failures.size() + sweep.passed, check_all(3, 7, only(find("linear"))).passed);
+  EXPECT_EQ(sweep.failures.size(), check_all(5, 5, only(find("linear"))).passed);
 }
 
 TEST(Proofs, AnyNumberOfOpenReceives) {
@@ -70,8 +73,8 @@ TEST(Proofs, AnyNumberOfOpenReceives) {
       const std::string_view example = parameter;
       Row row = *find(name);
       row.examples = std::span(&example, 1);
-      EXPECT_EQ(joined(check_all(1, 16, std::span(&row, 1)).failures), "");
-      EXPECT_EQ(joined(check_all(open, open + 3, std::span(&row, 1)).failures), "");
+      EXPECT_EQ(joined(check_all(1, 16, only(&row)).failures), "");
+      EXPECT_EQ(joined(check_all(open, open + 3, only(&row)).failures), "");
     }
   }
 }
@@ -179,7 +182,7 @@ TEST(WhenBound, OnlyWhatNoSweepHasIsProved) {
 
   const Row row = broken_flat(1);
   const auto fault = [&](std::string_view name) {
-    const Spec spec = parse(name, std::span(&row, 1));
+    const Spec spec = parse(name, only(&row));
     return check_when_bound(spec, {.rank_count = 4}).value_or("");
   };
   EXPECT_EQ(fault("flat"), "");
@@ -191,7 +194,7 @@ TEST(WhenBound, OnlyWhatNoSweepHasIsProved) {
 
 TEST(WhenBound, TheCallsOwnCaseIsProved) {
   const Row row = broken_flat(6);
-  const Spec spec = parse("flat:open=7", std::span(&row, 1));
+  const Spec spec = parse("flat:open=7", only(&row));
   EXPECT_EQ(check_when_bound(spec, {.rank_count = 5, .segments = 3}).value_or(""), "");
   EXPECT_NE(check_when_bound(spec, {.rank_count = 6, .segments = 3}).value_or("").find("ranks=6 root=0 segments=3"),
             std::string::npos);
@@ -200,7 +203,7 @@ TEST(WhenBound, TheCallsOwnCaseIsProved) {
 TEST(WhenBound, TheWorkIsBoundedAndFaultsAreFoundAllTheSame) {
   const auto fault = [](const Context& context, Rank from) {
     const Row row = broken_flat(from);
-    const Spec spec = parse("flat:open=7", std::span(&row, 1));
+    const Spec spec = parse("flat:open=7", only(&row));
     const std::string found = check_when_bound(spec, context).value_or("");
     EXPECT_LT(steps_made, Count{40} << 16);
     return found;

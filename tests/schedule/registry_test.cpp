@@ -250,7 +250,7 @@ TEST(Refusal, OfLayoutsThatAScheduleCannotFollow) {
   EXPECT_EQ(why_not("flat", {reversed, two}), "");
 }
 
-std::string error_of(std::string_view text, std::span<const Row> rows = registry()) {
+std::string error_of(std::string_view text, Rows rows = registry()) {
   try {
     parse(text, rows);
   } catch (const std::invalid_argument& error) {

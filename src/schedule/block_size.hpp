@@ -1,0 +1,17 @@
+// Part of several: the parameter `block=`, the most columns that a segment has.
+// Source: [S1], whose pipelines have blocks.
+#pragma once
+
+#include <array>
+
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule {
+
+inline constexpr std::array<std::string_view, 1> block_parameter = {"block"};
+inline constexpr std::array<std::string_view, 1> block_example = {"block=2"};
+
+/// Throws as `parse`.
+inline void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block); }
+
+}  // namespace steadfold::schedule
