@@ -30,7 +30,7 @@ struct Loop {
 class LoopbackEndpoint final : public transport::Endpoint {
  public:
   LoopbackEndpoint(std::shared_ptr<Loop> loop, Rank rank, std::span<const Bytes> capacities, transport::Ticket tickets)
-      : loop_(std::move(loop)), rank_(rank), receives_(tickets, nullptr) {
+      : loop_(std::move(loop)), rank_(rank), sent_(tickets), receives_(tickets) {
     for (const Bytes capacity : capacities) mine().push_back({.bytes = std::vector<std::byte>(capacity)});
   }
 
@@ -41,20 +41,24 @@ class LoopbackEndpoint final : public transport::Endpoint {
     std::memcpy(to.bytes.data(), bytes.data(), bytes.size());
     to.arrived = bytes.size();
     to.is_full = true;
-    receives_[ticket] = nullptr;
+    sent_[sent_count_++] = ticket;
   }
   void release(transport::Ticket ticket, Rank, transport::SlotNumber slot,
                const std::optional<transport::SecondRoom>&) noexcept override {
-    receives_[ticket] = &mine()[slot];
+    receives_[receive_count_++] = {ticket, &mine()[slot]};
   }
   void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
-  transport::Progress test(transport::Ticket ticket, Bytes& arrived) noexcept override {
-    Loop::Slot* const slot = receives_[ticket];
-    if (slot == nullptr) return transport::Progress::complete;
-    if (!slot->is_full) return transport::Progress::pending;
-    arrived = slot->arrived;
-    slot->is_full = false;
-    return transport::Progress::complete;
+  std::size_t poll(std::span<transport::Completion> completions) noexcept override {
+    std::size_t count = 0;
+    while (sent_count_ > 0) completions[count++] = {.ticket = sent_[--sent_count_]};
+    for (std::size_t i = receive_count_; i-- > 0;) {
+      const auto [ticket, slot] = receives_[i];
+      if (!slot->is_full) continue;
+      slot->is_full = false;
+      completions[count++] = {.ticket = ticket, .size = slot->arrived, .data = slot->bytes.data()};
+      receives_[i] = receives_[--receive_count_];
+    }
+    return count;
   }
   transport::Traffic traffic() const noexcept override { return {}; }
 
@@ -62,7 +66,10 @@ class LoopbackEndpoint final : public transport::Endpoint {
   std::vector<Loop::Slot>& mine() { return loop_->slots[rank_]; }
   std::shared_ptr<Loop> loop_;
   Rank rank_;
-  std::vector<Loop::Slot*> receives_;  // by ticket; null: a send, which is done at once
+  std::vector<transport::Ticket> sent_;  // and not told
+  std::size_t sent_count_ = 0;
+  std::vector<std::pair<transport::Ticket, Loop::Slot*>> receives_;  // that are open
+  std::size_t receive_count_ = 0;
 };
 
 class Loopback final : public transport::Transport {

@@ -1,10 +1,11 @@
 """Counts instructions with callgrind: the same figure in every run, unlike a time.
 
-    bench/instructions.py elements|calls|runs [--programs build/release/bench] [--targets scalar,sse4,avx2] [--json]
+    bench/instructions.py elements|calls|runs|chains [--programs build/release/bench] [--targets scalar,sse4,avx2] [--json]
 
 elements: per element of a long array; the slope between two lengths, which leaves out what a call costs.
 calls:    per call of a few elements, header and library; the slope between two numbers of calls.
 runs:     per run of a plan of two ranks, and rank, without the transport; the slope between two numbers of runs.
+chains:   per segment, and rank, of a pipeline over four simulated ranks, without the network. Messages come one at a time.
 Valgrind knows no AVX-512.
 """
 
@@ -19,6 +20,7 @@ METHODS = ("tree", "exact", "binned")
 LENGTHS = (1 << 16, 1 << 17)
 REPETITIONS = (10, 110)
 COUNTS_OF_CALLS = (1, 2, 3, 7, 16, 1000)
+SEGMENTS = (10, 100, 1000)
 BUNDLES = ((1, 1), (801, 1), (1, 8))  # elements per rank, members
 
 
@@ -63,9 +65,18 @@ def of_runs(programs, target, methods=METHODS, bundles=BUNDLES):
             for method in methods for count, members in bundles]
 
 
+def of_chains(programs, target, schedules=("linear", "ring"), counts=SEGMENTS):
+    functions = ["*Plan::start*", "*Plan::test*", "*CountedEndpoint::*"]
+    return [{"target": target, "method": "plain", "what": f"segment of {count}, {schedule}",
+             "instructions": round(slope(target, functions,
+                                         lambda n: [f"{programs}/counted_chain", schedule, str(count), n], (1, 3))
+                                   / (4 * count))}
+            for schedule in schedules for count in counts]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    measures = {"elements": of_elements, "calls": of_calls, "runs": of_runs}
+    measures = {"elements": of_elements, "calls": of_calls, "runs": of_runs, "chains": of_chains}
     parser.add_argument("what", choices=measures)
     parser.add_argument("--programs", default="build/release/bench")
     parser.add_argument("--targets", default="scalar,sse4,avx2", type=lambda text: text.split(","))

@@ -52,7 +52,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
   endpoint_ = transport.bind(tag, landing, program.ticket_count());
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());
-  arrivals_.resize(program.ticket_count());
+  completions_.resize(std::min<std::size_t>(program.ticket_count(), batch));
   make_slots();
   resolve_steps();
   if (apart_ != nullptr) find_ways_to_result();
@@ -169,7 +169,7 @@ void Executor::begin() noexcept {
   if (!tracing_) return;
   std::ranges::fill(send_ports_, 0);
   std::ranges::fill(receive_ports_, 0);
-  std::ranges::fill(arrivals_, Arrival{});
+  std::ranges::fill(arrivals_, std::nullopt);
 }
 
 void Executor::compute(const Step& step) {
@@ -308,39 +308,41 @@ void Executor::start(const Step& step, std::uint32_t ticket) {
   }
 }
 
-bool Executor::completed(const Step& step, std::uint32_t ticket) {
-  Bytes arrived = 0;
-  transport::Progress progress = transport::Progress::pending;
-  if (!tracing_ || arrivals_[ticket].progress == transport::Progress::pending)
-    progress = endpoint_->test(ticket, arrived);
-  if (tracing_ && step.kind == StepKind::receive) return has_turn(ticket, progress, arrived);
-  if (progress == transport::Progress::pending) return false;
-  if (step.kind == StepKind::receive) {
-    land(ticket, progress, arrived);
-  } else if (step.kind == StepKind::add_words) {
-    Place& to = *resolved(step).target;
-    const bool failed = progress == transport::Progress::failed;
-    const Bytes size =
-        failed ? 0 : payload_->words()->from_words(step.target.segment, words_[ticket], {to.data, to.capacity});
-    written(to, size, 0);
-  } else if (progress == transport::Progress::failed) {
-    status_ = worse(status_, Status::transport_failed);
+void Executor::poll(schedule::Tickets& tickets) {
+  const std::size_t count = endpoint_->poll(completions_);
+  for (const transport::Completion& done : std::span(completions_).first(count)) {
+    if (tracing_) {
+      take_traced(done, tickets);
+    } else {
+      take(done);
+      tickets.complete(done.ticket);
+    }
   }
-  return true;
 }
 
-/// Finds a message's slots in its landing memory.
-void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept {
-  const auto message = program_->message(ticket);
-  const bool has_failed = progress == transport::Progress::failed;
+void Executor::take(const transport::Completion& done) {
+  const Step& step = program_->communication(done.ticket);
+  if (step.kind == StepKind::receive) return land(done);
+  if (step.kind == StepKind::add_words) {
+    Place& to = *resolved(step).target;
+    const std::span<std::byte> out(to.data, to.capacity);
+    const Bytes size = done.failed ? 0 : payload_->words()->from_words(step.target.segment, words_[done.ticket], out);
+    written(to, size, 0);
+  } else if (done.failed) {
+    status_ = worse(status_, Status::transport_failed);
+  }
+}
+
+/// Finds a message's slots where it landed.
+void Executor::land(const transport::Completion& done) noexcept {
+  const auto message = program_->message(done.ticket);
   if (message.size() == 1) {
     const Resolved& at = resolved(message.front());
-    if (at.is_apart) return land_apart(message.front(), has_failed ? 0 : arrived);
-    return written(*at.target, has_failed ? 0 : arrived, 0);
+    if (at.is_apart) return land_apart(message.front(), done);
+    if (!done.failed) at.target->data = done.data;
+    return written(*at.target, done.failed ? 0 : done.size, 0);
   }
-  const std::uint32_t number = schedule::landing_number(message.back().target, program_->segments());
-  const auto bytes = endpoint_->landing(number).first(has_failed ? 0 : arrived);
-  Unpacker unpacker(bytes, message.size());
+  Unpacker unpacker(done.failed ? std::span<std::byte>() : std::span(done.data, done.size), message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
     const Resolved& at = resolved(step);
@@ -354,32 +356,46 @@ void Executor::land(std::uint32_t ticket, transport::Progress progress, Bytes ar
 }
 
 /// The head says how many values there are; a message of another size counts as lost.
-void Executor::land_apart(const Step& step, Bytes arrived) noexcept {
+void Executor::land_apart(const Step& step, const transport::Completion& done) noexcept {
   Place& to = *resolved(step).target;
+  if (done.failed) return written(to, Partial{}, 0);
+  to.data = done.data;
   const std::span<std::byte> room = second_room(step);
-  const Partial landed = taken_apart(step.target, {to.data, std::min(arrived, head_room_)}, room.data());
+  const Partial landed = taken_apart(step.target, {to.data, std::min(done.size, head_room_)}, room.data());
   const Bytes values = values_bytes(step.target, landed);
-  const bool is_sound = landed.head.size() + values == arrived && values <= room.size();
+  const bool is_sound = landed.head.size() + values == done.size && values <= room.size();
   written(to, is_sound ? landed : Partial{}, 0);
 }
 
 /// While tracing, messages pass the receive port one per round and in the order of the steps, so that the count does
 /// not depend on which came first; the checker has proved that order possible.
-bool Executor::has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived) {
-  if (progress != transport::Progress::pending) arrivals_[ticket] = {progress, arrived};
-  while (next_receive_ < ticket && program_->communication(next_receive_).kind != StepKind::receive) ++next_receive_;
-  if (next_receive_ != ticket || arrivals_[ticket].progress == transport::Progress::pending) return false;
-  ++next_receive_;
-  land(ticket, arrivals_[ticket].progress, arrivals_[ticket].bytes);
-  const auto message = program_->message(ticket);
+void Executor::take_traced(const transport::Completion& done, schedule::Tickets& tickets) {
+  if (program_->communication(done.ticket).kind != StepKind::receive) {
+    take(done);
+    return tickets.complete(done.ticket);
+  }
+  arrivals_[done.ticket] = done;
+  for (; next_receive_ < arrivals_.size(); ++next_receive_) {
+    if (program_->communication(next_receive_).kind != StepKind::receive) continue;
+    if (!arrivals_[next_receive_]) return;
+    serve(*arrivals_[next_receive_]);
+    tickets.complete(next_receive_);
+  }
+}
+
+void Executor::serve(const transport::Completion& arrived) {
+  land(arrived);
+  const auto message = program_->message(arrived.ticket);
   const Place& first = *resolved(message.front()).target;
   const std::uint32_t round = arithmetic::header_of({first.data, first.size}).round;
   const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
   for (const Step& step : message) resolved(step).target->ready = ready;
   rounds_ = std::max(rounds_, ready);
-  return true;
 }
 
-void Executor::trace(bool on) { tracing_ = on; }
+void Executor::trace(bool on) {
+  tracing_ = on;
+  arrivals_.resize(program_->ticket_count());
+}
 
 }  // namespace steadfold::execution

@@ -86,7 +86,7 @@ class Executor final : public schedule::Machine {
 
   void compute(const schedule::Step& step) override;
   void start(const schedule::Step& step, std::uint32_t ticket) override;
-  bool completed(const schedule::Step& step, std::uint32_t ticket) override;
+  void poll(schedule::Tickets& tickets) override;
 
   /// The value of a segment, where the program has one on this rank; else nothing. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept {
@@ -138,10 +138,12 @@ class Executor final : public schedule::Machine {
   }
   bool merge_to_result(const schedule::Step& step, const Resolved& at);
   std::span<std::byte> second_room(const schedule::Step& receive);
-  void land_apart(const schedule::Step& step, Bytes arrived) noexcept;
+  void land_apart(const schedule::Step& step, const transport::Completion& done) noexcept;
   const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
-  bool has_turn(std::uint32_t ticket, transport::Progress progress, Bytes arrived);
-  void land(std::uint32_t ticket, transport::Progress progress, Bytes arrived) noexcept;
+  void take(const transport::Completion& done);
+  void land(const transport::Completion& done) noexcept;
+  void take_traced(const transport::Completion& done, schedule::Tickets& tickets);
+  void serve(const transport::Completion& arrived);
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
   /// `size` bytes of the place, values behind the head.
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept {
@@ -170,15 +172,14 @@ class Executor final : public schedule::Machine {
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped
   Status status_ = Status::ok;
 
+  static constexpr std::size_t batch = 64;
+  std::vector<transport::Completion> completions_;  // of one poll
+
   /// While tracing: logical times, and what is kept by ticket for them.
-  struct Arrival {
-    transport::Progress progress = transport::Progress::pending;
-    Bytes bytes = 0;
-  };
   bool tracing_ = false;
-  std::vector<Arrival> arrivals_;          // messages received, some before their turn
-  std::uint32_t next_receive_ = 0;         // all receives below this ticket had their turn
-  std::vector<std::uint32_t> send_ports_;  // the first round in which each is free
+  std::vector<std::optional<transport::Completion>> arrivals_;  // messages received, some before their turn
+  std::uint32_t next_receive_ = 0;                              // all receives below this ticket had their turn
+  std::vector<std::uint32_t> send_ports_;                       // the first round in which each is free
   std::vector<std::uint32_t> receive_ports_;
   std::uint32_t rounds_ = 0;
 };

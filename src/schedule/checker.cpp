@@ -65,16 +65,17 @@ class Proof : private Machine {
  private:
   struct Started {
     bool yes = false;
-    Count round = 0;  // in which a send starts
+    bool arrived = false;  // the message of a receive that has not ended
+    Count round = 0;       // in which a send starts
   };
   struct Addition {
-    Rank started = 0;
+    std::vector<std::uint32_t> started;  // by their numbers
     std::uint32_t segment = 0;
   };
   struct Ports {
     std::vector<Count> send;  // the first round in which each is free
     std::vector<Count> receive;
-    std::uint32_t receives_complete = 0;
+    std::uint32_t first_receive = 0;  // all tickets before it are no receives, or ended
   };
   struct Carried {
     Count partials = 0;
@@ -145,6 +146,7 @@ class Proof : private Machine {
     carried_.resize(context_.segments);
     const std::vector<Count> free(row_.port_count(context_), 0);
     ports_.assign(programs_.size(), {.send = free, .receive = free});
+    ended_.resize(programs_.size());
     done_.assign(programs_.size(), 0);
     is_queued_.assign(programs_.size(), 0);
     wake_all();
@@ -320,6 +322,8 @@ class Proof : private Machine {
       content.being_sent = 0;
       target_cell(target, receiving) = content;
     }
+    ended_[at(source)].push_back(send);
+    started_[receive].arrived = true;
     wake(source);
     wake(target);
   }
@@ -330,43 +334,58 @@ class Proof : private Machine {
     ++content->being_sent;
     if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
     Addition& addition = additions_[(*matching_)[own].partner];
-    if (addition.started > 0 && addition.segment != step.target.segment) {
+    if (!addition.started.empty() && addition.segment != step.target.segment) {
       fail(rank_, step, "adds another segment than the ranks before it");
     }
     addition.segment = step.target.segment;
-    ++addition.started;
+    addition.started.push_back(own);
     target_cell(rank_, step).in_flight = true;
-    if (addition.started == rank_count()) wake_all();
+    if (addition.started.size() < at(rank_count())) return;
+    for (const std::uint32_t each : addition.started) ended_[at((*matching_)[each].rank)].push_back(each);
+    wake_all();
   }
 
-  bool completed(const Step& step, std::uint32_t ticket) override {
-    const std::uint32_t own = matching_->number(rank_, ticket);
-    const Matching::Communication& communication = (*matching_)[own];
-    if (step.kind == StepKind::add_words) {
-      if (additions_[communication.partner].started < rank_count()) return false;
-      write(step, {.rows = {0, row_count()}, .filled = true});
-    } else {
-      if (!started_[communication.partner].yes) return false;
-      if (step.kind == StepKind::receive && !receive_completed(matching_->message(own), communication)) return false;
+  void poll(Tickets& tickets) override {
+    std::vector<std::uint32_t>& ended = ended_[at(rank_)];
+    for (const std::uint32_t own : ended) end(own, tickets);
+    ended.clear();
+    end_receives(tickets);
+  }
+
+  // Receives end in the order of the steps, unless it was that order by which all ranks were stuck.
+  void end_receives(Tickets& tickets) {
+    std::uint32_t& first = ports_[at(rank_)].first_receive;
+    for (std::uint32_t ticket = first; ticket < program(rank_).ticket_count(); ++ticket) {
+      const std::uint32_t own = matching_->number(rank_, ticket);
+      const bool is_receive = matching_->step(own).kind == StepKind::receive;
+      if (is_receive && !started_[own].arrived && ports_in_order_) return;
+      if (is_receive && started_[own].arrived) end(own, tickets);
+      if (ports_in_order_) first = ticket + 1;
+      started_[own].arrived = false;
     }
+  }
+
+  void end(std::uint32_t own, Tickets& tickets) {
+    const Step& step = matching_->step(own);
+    if (step.kind == StepKind::receive)
+      end_receive(own);
+    else if (step.kind == StepKind::add_words)
+      write(step, {.rows = {0, row_count()}, .filled = true});
     for (const Step& each : matching_->message(own))
       if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
+    tickets.complete(matching_->ticket(own));
     moved_ = true;
-    return true;
   }
 
-  bool receive_completed(std::span<const Step> message, const Matching::Communication& own) {
-    Ports& ports = ports_[at(rank_)];
-    if (ports_in_order_ && ports.receives_complete != own.turn) return false;
-    ++ports.receives_complete;
-    const Count ready = serve(std::span(ports.receive), started_[own.partner].round, Count{1}) + 1;
-    for (const Step& step : message) {
+  void end_receive(std::uint32_t own) {
+    const Count sent = started_[(*matching_)[own].partner].round;
+    const Count ready = serve(std::span(ports_[at(rank_)].receive), sent, Count{1}) + 1;
+    for (const Step& step : matching_->message(own)) {
       Cell& landed = target_cell(rank_, step);
       landed.in_flight = false;
       landed.ready = ready;
     }
     rounds_ = std::max(rounds_, ready);
-    return true;
   }
 
   // Whether a rank should have the value of a segment in the end.
@@ -456,9 +475,10 @@ class Proof : private Machine {
   std::vector<std::size_t> first_cell_;
   std::vector<Started> started_;  // by number in Matching
   std::vector<Addition> additions_;
-  std::vector<Ports> ports_;          // by rank
-  std::vector<Carried> carried_;      // by segment
-  std::vector<std::uint64_t> trees_;  // rank 0's, by segment
+  std::vector<Ports> ports_;                       // by rank
+  std::vector<Carried> carried_;                   // by segment
+  std::vector<std::vector<std::uint32_t>> ended_;  // by rank, what its interpreter is to be told; not the receives
+  std::vector<std::uint64_t> trees_;               // rank 0's, by segment
 
   std::vector<std::uint8_t> done_;  // by rank
   std::vector<std::uint8_t> is_queued_;
@@ -468,20 +488,6 @@ class Proof : private Machine {
   bool ports_in_order_ = true;
   Count rounds_ = 0;
 };
-
-std::string text_of(const Context& context) {
-  std::string text = " " + std::string(name_of(context.collective));
-  text += " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
-          " segments=" + std::to_string(context.segments);
-  if (!context.blocks.empty()) text += " blocks=";
-  for (const std::uint32_t first : context.blocks.first(std::min<std::size_t>(context.blocks.size(), 17)))
-    text += std::to_string(first) + ",";
-  if (!context.layout) return text;
-  text += " starts=";
-  for (Rank rank = 0; rank < std::min(context.rank_count, 16); ++rank)
-    text += std::to_string(context.layout->start(rank)) + ",";
-  return text + (context.rank_count > 16 ? "..." : std::to_string(context.layout->element_count()));
-}
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "schedule/program.hpp"
+#include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
 namespace {
@@ -116,6 +117,20 @@ std::string text_of(Slot slot) {
 std::string text_of(RankRange range) {
   if (range.count == 1) return "rank " + std::to_string(range.first);
   return std::to_string(range.count) + " ranks from " + std::to_string(range.first);
+}
+
+std::string text_of(const Context& context) {
+  std::string text = " " + std::string(name_of(context.collective));
+  text += " ranks=" + std::to_string(context.rank_count) + " root=" + std::to_string(context.root) +
+          " segments=" + std::to_string(context.segments);
+  if (!context.blocks.empty()) text += " blocks=";
+  for (const std::uint32_t first : context.blocks.first(std::min<std::size_t>(context.blocks.size(), 17)))
+    text += std::to_string(first) + ",";
+  if (!context.layout) return text;
+  text += " starts=";
+  for (Rank rank = 0; rank < std::min(context.rank_count, 16); ++rank)
+    text += std::to_string(context.layout->start(rank)) + ",";
+  return text + (context.rank_count > 16 ? "..." : std::to_string(context.layout->element_count()));
 }
 
 }  // namespace steadfold::schedule

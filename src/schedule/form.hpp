@@ -26,5 +26,7 @@ std::string fault_of_messages(std::span<const Step> steps);
 std::string text_of(StepKind kind);
 std::string text_of(Slot slot);
 std::string text_of(RankRange range);
+/// The context as a failed proof names it.
+std::string text_of(const Context& context);
 
 }  // namespace steadfold::schedule

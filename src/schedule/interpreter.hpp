@@ -1,5 +1,6 @@
 // Carries out one rank's program: starts steps in order as soon as what they wait for is complete; never blocks.
-// Rank order: that of the steps. Cost: a few nanoseconds per step; allocates at construction only. Source: ours.
+// Rank order: that of the steps. Cost: a few nanoseconds per step and per completion, however many communications are
+// open; allocates at construction only. Source: ours.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,34 @@
 #include "schedule/program.hpp"
 
 namespace steadfold::schedule {
+
+/// Which of a run's communications are complete.
+class Tickets {
+ public:
+  explicit Tickets(std::uint32_t count) : completed_in_(count, 0) {}
+
+  void reset() noexcept {
+    ++run_;
+    open_ = started_ = 0;
+  }
+  std::uint32_t start() noexcept {
+    ++open_;
+    return started_++;
+  }
+  /// A started communication, once.
+  void complete(std::uint32_t ticket) noexcept {
+    completed_in_[ticket] = run_;
+    --open_;
+  }
+  bool is_complete(std::uint32_t ticket) const noexcept { return completed_in_[ticket] == run_; }
+  bool all_complete() const noexcept { return open_ == 0; }
+
+ private:
+  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed, so that reset is O(1)
+  std::uint64_t run_ = 1;
+  std::uint32_t open_ = 0;
+  std::uint32_t started_ = 0;
+};
 
 /// What the interpreter drives: slots and a transport, or symbols. The steps it is given are elements of
 /// Program::steps(), so that Program::index_of and Program::places answer for them.
@@ -19,37 +48,37 @@ class Machine {
   virtual void compute(const Step& step) = 0;
   /// Starts a message that is sent or received, named by its last step (see Program::message), or an add_words.
   virtual void start(const Step& step, std::uint32_t ticket) = 0;
-  /// Whether a started communication is complete. Asked again until it answers true, then not again in that run.
-  virtual bool completed(const Step& step, std::uint32_t ticket) = 0;
+  /// Makes progress and tells `tickets` which communications have become complete.
+  virtual void poll(Tickets& tickets) = 0;
 };
 
 /// The state of one run of a program. The program must outlive it. One thread at a time.
 class Interpreter {
  public:
-  explicit Interpreter(const Program& program);
+  explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) {}
 
   /// Goes back to the first step. Only before a run or after one has ended.
-  void reset() noexcept;
+  void reset() noexcept {
+    tickets_.reset();
+    next_step_ = next_wait_ = 0;
+  }
 
-  /// Does what can be done now and asks each open communication once. True when every step is done and every
-  /// communication complete; further calls then do nothing.
+  /// Does what can be done now. True when every step is done and every communication complete; further calls then do
+  /// nothing. Polls as long as that lets another step start, and at least once where something is open: some transports
+  /// move messages only when asked.
   bool advance(Machine& machine);
 
   /// The step that waits, or the number of steps when all have started.
   std::uint32_t next_step() const noexcept { return next_step_; }
 
  private:
-  bool may_start(Machine& machine, std::uint32_t dependencies_end);
-  bool is_complete(Machine& machine, std::uint32_t ticket);
-  bool poll(Machine& machine, std::uint32_t asked);
+  std::uint32_t next_stop() noexcept;
+  void carry_out(Machine& machine, std::uint32_t stop);
 
   const Program* program_;
-  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed, so that reset is O(1)
-  std::uint64_t run_ = 1;
+  Tickets tickets_;
   std::uint32_t next_step_ = 0;
-  std::uint32_t next_dependency_ = 0;  // in Program::all_dependencies()
-  std::uint32_t next_ticket_ = 0;
-  std::uint32_t first_open_ = 0;  // all tickets before it are complete
+  std::uint32_t next_wait_ = 0;  // in Program::waits()
 };
 
 }  // namespace steadfold::schedule

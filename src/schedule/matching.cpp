@@ -54,7 +54,6 @@ Matching::Matching(std::span<const Program> programs) : programs_(programs) {
 void Matching::number_rank(Rank rank, Ends& ends) {
   const Program& program = programs_[static_cast<std::size_t>(rank)];
   first_.push_back(static_cast<std::uint32_t>(communications_.size()));
-  std::uint32_t receives = 0;
   std::uint32_t additions = 0;
   for (std::uint32_t ticket = 0; ticket < program.ticket_count(); ++ticket) {
     const Step& step = program.communication(ticket);
@@ -63,7 +62,6 @@ void Matching::number_rank(Rank rank, Ends& ends) {
     if (step.kind == StepKind::send) {
       ends.sends.push_back({rank, step.peer, own});
     } else if (step.kind == StepKind::receive) {
-      communication.turn = receives++;
       ends.receives.push_back({step.peer, rank, own});
     } else {
       communication.partner = additions++;
@@ -93,8 +91,7 @@ void Matching::pair(std::uint32_t send, std::uint32_t receive) {
 }
 
 std::span<const Step> Matching::message(std::uint32_t number) const noexcept {
-  const auto rank = static_cast<std::size_t>(communications_[number].rank);
-  return programs_[rank].message(number - first_[rank]);
+  return programs_[static_cast<std::size_t>(communications_[number].rank)].message(ticket(number));
 }
 
 }  // namespace steadfold::schedule

@@ -16,7 +16,6 @@ class Matching {
   struct Communication {
     Rank rank = 0;
     std::uint32_t partner = 0;  // the number of the other side; for add_words its place among the rank's
-    std::uint32_t turn = 0;     // how many receives of the rank come before a receive
   };
 
   explicit Matching(std::span<const Program> programs);
@@ -26,6 +25,9 @@ class Matching {
 
   std::uint32_t number(Rank rank, std::uint32_t ticket) const noexcept {
     return first_[static_cast<std::size_t>(rank)] + ticket;
+  }
+  std::uint32_t ticket(std::uint32_t number) const noexcept {
+    return number - first_[static_cast<std::size_t>(communications_[number].rank)];
   }
   const Communication& operator[](std::uint32_t number) const noexcept { return communications_[number]; }
   const Step& step(std::uint32_t number) const noexcept { return message(number).back(); }

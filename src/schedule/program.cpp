@@ -30,7 +30,6 @@ class Program::Compiler {
     if (communicates(step.kind)) open(step, places);
     program_.steps_.push_back(step);
     program_.places_.push_back(places);
-    program_.dependencies_end_.push_back(static_cast<std::uint32_t>(program_.dependencies_.size()));
   }
 
  private:
@@ -80,7 +79,7 @@ class Program::Compiler {
   void wait_for(std::uint32_t ticket) {
     if (ticket == none || waited_for_[ticket]) return;
     waited_for_[ticket] = true;
-    program_.dependencies_.push_back(ticket);
+    program_.waits_.push_back({.step = static_cast<std::uint32_t>(program_.steps_.size()), .ticket = ticket});
   }
 
   std::uint32_t place_of(Slot slot) {

@@ -67,11 +67,14 @@ class Program {
     return steps().subspan(own.first, own.last - own.first + 1);
   }
 
-  /// For every step, one after the other, the tickets that must be complete before it starts and that no earlier step
-  /// has waited for; dependencies_end says where each step's end. Reading a slot waits for what writes it; writing one
-  /// waits for what writes it and for the sends that read it.
-  std::span<const std::uint32_t> all_dependencies() const noexcept { return dependencies_; }
-  std::span<const std::uint32_t> dependencies_ends() const noexcept { return dependencies_end_; }
+  /// Which tickets must be complete before which steps start, in the order of the steps; those that an earlier step has
+  /// waited for are left out. Reading a slot waits for what writes it; writing one waits for what writes it and for the
+  /// sends that read it.
+  struct Wait {
+    std::uint32_t step;
+    std::uint32_t ticket;
+  };
+  std::span<const Wait> waits() const noexcept { return waits_; }
 
  private:
   class Compiler;
@@ -83,9 +86,8 @@ class Program {
   std::vector<Step> steps_;
   std::vector<Places> places_;
   std::vector<Slot> slots_;
-  std::vector<Communication> communications_;    // by ticket
-  std::vector<std::uint32_t> dependencies_;      // tickets
-  std::vector<std::uint32_t> dependencies_end_;  // by step index
+  std::vector<Communication> communications_;  // by ticket
+  std::vector<Wait> waits_;
   std::uint32_t segments_ = 1;
   std::uint32_t landing_count_ = 0;
 };

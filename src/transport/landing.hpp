@@ -32,7 +32,7 @@ class LandingSlots {
                              " that may be received at once), use fewer segments or a schedule with smaller messages");
   }
 
-  std::span<std::byte> operator[](SlotNumber slot) noexcept {
+  std::span<std::byte> operator[](SlotNumber slot) const noexcept {
     return {block_.get() + slots_[slot].first, slots_[slot].capacity};
   }
   /// The slot and the margin behind it, at least one byte: a message that reaches into the margin did not fit.

@@ -1,6 +1,5 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
-// Rank order: messages between two ranks of one endpoint arrive in the order put, as MPI promises per tag.
-// Cost: one Isend, one Irecv and their tests per message. Source: ours.
+// Rank order and cost: see mpi_endpoint.hpp. Source: ours.
 #include "transport/mpi.hpp"
 
 #include <sched.h>
@@ -15,8 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "transport/landing.hpp"
-#include "transport/patience.hpp"
+#include "transport/mpi_endpoint.hpp"
 
 namespace steadfold::transport {
 namespace {
@@ -31,12 +29,6 @@ void require(int code, const char* what) {
   int length = 0;
   PMPI_Error_string(code, text, &length);
   throw std::runtime_error(std::string(what) + " (" + text + "), see the messages of the MPI library");
-}
-
-bool finalized() noexcept {
-  int flag = 0;
-  PMPI_Finalized(&flag);
-  return flag != 0;
 }
 
 void require_one_group(MPI_Comm comm) {
@@ -63,21 +55,6 @@ std::uint32_t last_tag() {
   return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
 
-/// `size` bytes, too many for an int to count, as one element; MPI_DATATYPE_NULL if the library refuses.
-MPI_Datatype large_type(Bytes size) noexcept {
-  constexpr int chunk_bytes = 1 << 30;
-  MPI_Datatype chunk = MPI_DATATYPE_NULL;
-  if (PMPI_Type_contiguous(chunk_bytes, MPI_BYTE, &chunk) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
-  const int lengths[] = {static_cast<int>(size / chunk_bytes), static_cast<int>(size % chunk_bytes)};
-  const MPI_Aint displacements[] = {0, static_cast<MPI_Aint>(size - size % chunk_bytes)};
-  const MPI_Datatype types[] = {chunk, MPI_BYTE};
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  const bool made = PMPI_Type_create_struct(2, lengths, displacements, types, &type) == MPI_SUCCESS &&
-                    PMPI_Type_commit(&type) == MPI_SUCCESS;
-  PMPI_Type_free(&chunk);
-  return made ? type : MPI_DATATYPE_NULL;
-}
-
 /// Whether some ranks of this node may have to share a core: true too if `comm` is part of the job, which cannot know
 /// what the other ranks do. Collective; all ranks of a node get the same answer.
 bool ranks_share_cores(MPI_Comm comm) {
@@ -96,184 +73,6 @@ bool ranks_share_cores(MPI_Comm comm) {
   require(error, "cores not counted");
   return of_comm < of_job || CPU_COUNT(&cores) < on_node;
 }
-
-class MpiEndpoint final : public Endpoint {
- public:
-  MpiEndpoint(MPI_Comm comm, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets, bool shares_cores)
-      : comm_(comm),
-        held_tag_(std::move(tag)),
-        tag_(held_tag_.number()),
-        slots_(capacities),
-        operations_(tickets),
-        patience_(shares_cores) {
-    for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
-      const Bytes room = slots_.with_margin(slot).size();
-      if (room > int_max) large_slots_.push_back({slot, large_type(room)});
-    }
-  }
-
-  ~MpiEndpoint() override {
-    if (finalized()) return;
-    if (!std::ranges::all_of(operations_, &is_done)) held_tag_.keep();  // a late message must not meet a new endpoint
-    for (Operation& operation : operations_) withdraw(operation);
-    for (LargeSlot& large : large_slots_) {
-      if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
-    }
-  }
-
-  std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
-
-  void put(Ticket ticket, Rank target, SlotNumber, std::span<const std::byte> bytes,
-           std::optional<std::span<const std::byte>> second) noexcept override {
-    traffic_.messages += 1;
-    traffic_.bytes += bytes.size();
-    Operation& operation = operations_[ticket];
-    started(operation, Kind::send, send(operation.request, target, bytes));
-    if (!second) return;
-    traffic_.bytes += second->size();
-    started_second(operation, send(operation.second, target, *second));
-  }
-
-  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
-    const std::span<std::byte> room = second ? slots_[slot].first(second->head) : slots_.with_margin(slot);
-    Operation& operation = operations_[ticket];
-    operation.slot = slot;
-    operation.has_two_parts = second.has_value();
-    started(operation, Kind::receive, receive(operation.request, source, room, slot));
-    if (second) started_second(operation, receive(operation.second, source, second->room, slot));
-  }
-
-  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
-    Operation& operation = operations_[ticket];
-    const int error = words.size() > int_max
-                          ? MPI_ERR_COUNT
-                          : PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                                            MPI_SUM, comm_, &operation.request);
-    started(operation, Kind::sum, error);
-  }
-
-  Progress test(Ticket ticket, Bytes& arrived) noexcept override {
-    Operation& operation = operations_[ticket];
-    if (operation.progress == Progress::pending) ask(operation);
-    arrived = operation.arrived;
-    return operation.progress;
-  }
-
-  Traffic traffic() const noexcept override { return traffic_; }
-
- private:
-  enum class Kind : std::uint8_t { send, receive, sum };
-  struct Operation {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Request second = MPI_REQUEST_NULL;  // of the second part
-    Kind kind = Kind::send;
-    Progress progress = Progress::complete;
-    bool has_two_parts = false;
-    SlotNumber slot = 0;
-    Bytes arrived = 0;
-  };
-  struct LargeSlot {
-    SlotNumber slot;
-    MPI_Datatype type;
-  };
-
-  static bool is_done(const Operation& operation) {
-    return operation.request == MPI_REQUEST_NULL && operation.second == MPI_REQUEST_NULL;
-  }
-
-  static void started(Operation& operation, Kind kind, int error) noexcept {
-    operation.kind = kind;
-    operation.arrived = 0;
-    operation.progress = error == MPI_SUCCESS ? Progress::pending : Progress::failed;
-    if (error != MPI_SUCCESS) operation.request = MPI_REQUEST_NULL;
-  }
-
-  static void started_second(Operation& operation, int error) noexcept {
-    if (error == MPI_SUCCESS) return;
-    operation.progress = Progress::failed;
-    operation.second = MPI_REQUEST_NULL;
-  }
-
-  void ask(Operation& operation) noexcept {
-    const bool is_done =
-        ask(operation, operation.request) && (operation.second == MPI_REQUEST_NULL || ask(operation, operation.second));
-    if (!is_done) return patience_.found_nothing();
-    if (operation.progress == Progress::pending) operation.progress = Progress::complete;
-    patience_.found_something();
-  }
-
-  /// Whether this part of the message is complete or has failed.
-  bool ask(Operation& operation, MPI_Request& request) noexcept {
-    if (request == MPI_REQUEST_NULL) return true;
-    int done = 0;
-    MPI_Status status;
-    MPI_Status* const wanted = operation.kind == Kind::receive ? &status : MPI_STATUS_IGNORE;
-    if (PMPI_Test(&request, &done, wanted) != MPI_SUCCESS) {
-      operation.progress = Progress::failed;
-      return true;
-    }
-    if (done && operation.kind == Kind::receive) landed(operation, status);
-    return done != 0;
-  }
-
-  /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If
-  /// a message has two parts, the first says how large it is.
-  void landed(Operation& operation, const MPI_Status& status) noexcept {
-    int count = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &count);
-    MPI_Count bytes = count;
-    if (count == MPI_UNDEFINED) PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    if (!operation.has_two_parts && static_cast<Bytes>(bytes) > slots_[operation.slot].size()) {
-      operation.progress = Progress::failed;
-    } else {
-      operation.arrived += static_cast<Bytes>(bytes);
-    }
-  }
-
-  int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
-    if (bytes.size() <= int_max)
-      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comm_, &request);
-    MPI_Datatype type = large_type(bytes.size());
-    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comm_, &request);
-    PMPI_Type_free(&type);  // the send under way keeps the type
-    return error;
-  }
-
-  int receive(MPI_Request& request, Rank source, std::span<std::byte> room, SlotNumber slot) noexcept {
-    if (room.size() <= int_max)
-      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comm_, &request);
-    const auto large = std::ranges::find(large_slots_, slot, &LargeSlot::slot);
-    const bool is_slot = large != large_slots_.end() && room.size() == slots_.with_margin(slot).size();
-    MPI_Datatype type = is_slot ? large->type : large_type(room.size());
-    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Irecv(room.data(), 1, type, source, tag_, comm_, &request);
-    if (!is_slot) PMPI_Type_free(&type);
-    return error;
-  }
-
-  /// Makes sure that nothing under way can still write into our slots or the caller's words.
-  static void withdraw(Operation& operation) noexcept {
-    for (MPI_Request* request : {&operation.request, &operation.second}) {
-      if (*request == MPI_REQUEST_NULL) continue;
-      if (operation.kind == Kind::send) {
-        PMPI_Request_free(request);
-        continue;
-      }
-      if (operation.kind == Kind::receive) PMPI_Cancel(request);
-      PMPI_Wait(request, MPI_STATUS_IGNORE);
-    }
-  }
-
-  MPI_Comm comm_;
-  HeldTag held_tag_;
-  int tag_;
-  LandingSlots slots_;
-  std::vector<LargeSlot> large_slots_;
-  std::vector<Operation> operations_;
-  Patience patience_;
-  Traffic traffic_;
-};
 
 }  // namespace
 
@@ -313,7 +112,7 @@ std::unique_ptr<Endpoint> MpiTransport::bind(std::uint32_t tag, std::span<const 
                              std::to_string(tags_.last()) + "), free plans that are no longer used");
   }
   try {
-    return std::make_unique<MpiEndpoint>(comm_, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
+    return make_mpi_endpoint(comm_, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
                              " on this rank), use fewer segments");

@@ -18,11 +18,11 @@ namespace steadfold::transport {
 /// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
 void require_mpi();
 
-/// A group over a private communicator. Destroy its endpoints before it. Testing a completed ticket again gives the
-/// same answer. Destroying an endpoint cancels pending receives and waits for pending `add_words`. Messages above 2 GiB
-/// make the MPI library allocate a data type; `add_words` takes at most 2^31 - 1 words and fails beyond. A message that
-/// does not fit its slot is a failed ticket, but MPICH 4 asks the error handler of MPI_COMM_WORLD first, whatever the
-/// communicator: unless it is set to return, MPICH aborts.
+/// A group over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
+/// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type;
+/// `add_words` takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket,
+/// but MPICH 4 asks the error handler of MPI_COMM_WORLD first, whatever the communicator: unless it is set to return,
+/// MPICH aborts.
 class MpiTransport final : public Transport {
  public:
   /// Duplicates `user`: collective. Throws std::runtime_error, with the reason, if `user` cannot be used.

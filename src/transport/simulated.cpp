@@ -1,14 +1,16 @@
 // All ranks in one process. A put and the release that it meets share one Transfer, made by whichever comes first.
 // Rank order: matched in the order put per (source, target, tag), by one queue each while either side waits.
-// Cost: one hash look-up per put or release, one allocation per message. Source: ours.
+// Cost: one hash look-up per put or release, one allocation per message; a poll costs what it tells. Source: ours.
 #include "transport/simulated.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <list>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "transport/landing.hpp"
@@ -50,11 +52,21 @@ struct Hash {
   std::size_t operator()(const Sum& sum) const noexcept { return mixed(std::uint64_t{sum.tag} << 32 | sum.number); }
 };
 
+class SimulatedEndpoint;
+
+/// Who is to be told when a communication can complete; nobody once its endpoint is gone.
+struct Waiting {
+  SimulatedEndpoint* endpoint = nullptr;
+  Ticket ticket = 0;
+};
+
 /// One message: put, released, or both.
 struct Transfer {
   bool put = false;
   bool released = false;
   bool landed = false;
+  Waiting putting;
+  Waiting releasing;
   SlotNumber put_to = 0;
   SlotNumber released_slot = 0;
   std::span<const std::byte> bytes;  // the caller's until its put completes, then those of `kept`
@@ -67,7 +79,7 @@ struct Transfer {
 
 struct Total {
   std::vector<std::uint64_t> words;  // unsigned, so that overflow wraps around
-  Rank contributions = 0;
+  std::vector<Waiting> contributions;
   bool sizes_differ = false;
 };
 
@@ -122,11 +134,11 @@ struct SimulatedNetwork::State {
     if (found->second.empty()) waiting.erase(found);
   }
 
-  /// How many more tests a ticket stays pending although it can complete.
+  /// How many more polls a ticket stays open although it can complete.
   std::uint8_t hold() noexcept {
     if (options.delivery == Delivery::prompt) return 0;
     random = mixed(random);
-    return static_cast<std::uint8_t>(random % max_tests);
+    return static_cast<std::uint8_t>(random % max_polls);
   }
 
   SimulatedOptions options;
@@ -147,12 +159,10 @@ class SimulatedEndpoint final : public Endpoint {
 
   ~SimulatedEndpoint() override {
     for (Operation& operation : operations_) {
-      if (operation.progress != Progress::pending || !operation.transfer) continue;
-      if (operation.kind == Kind::put) {
-        keep(*operation.transfer);
-      } else {
-        network_.withdraw({tag_, operation.peer, rank_}, operation.transfer);
-      }
+      if (operation.transfer) give_up(operation);
+      if (!operation.total) continue;
+      for (Waiting& each : operation.total->contributions)
+        if (each.endpoint == this) each.endpoint = nullptr;
     }
   }
 
@@ -166,121 +176,149 @@ class SimulatedEndpoint final : public Endpoint {
     }
     Operation& operation = started(ticket, Kind::put, target);
     operation.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
-    operation.transfer->put = true;
-    operation.transfer->put_to = slot;
-    operation.transfer->bytes = bytes;
-    operation.transfer->second = second;
+    Transfer& transfer = *operation.transfer;
+    transfer.put = true;
+    transfer.putting = {this, ticket};
+    transfer.put_to = slot;
+    transfer.bytes = bytes;
+    transfer.second = second;
+    if (transfer.released) tell(transfer.releasing);
+    if (transfer.released || network_.options.sends == Sends::buffered) tell(transfer.putting);
   }
 
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
     Operation& operation = started(ticket, Kind::release, source);
     operation.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
-    operation.transfer->released = true;
-    operation.transfer->released_slot = slot;
-    operation.transfer->memory = second ? slots_[slot].first(second->head) : slots_[slot];
-    if (second) operation.transfer->second_memory = second->room;
+    Transfer& transfer = *operation.transfer;
+    transfer.released = true;
+    transfer.releasing = {this, ticket};
+    transfer.released_slot = slot;
+    transfer.memory = second ? slots_[slot].first(second->head) : slots_[slot];
+    if (second) transfer.second_memory = second->room;
     if (network_.options.delivery == Delivery::shuffled) {
-      std::ranges::fill(operation.transfer->memory, std::byte{0xA5});
+      std::ranges::fill(transfer.memory, std::byte{0xA5});
       if (second) std::ranges::fill(second->room, std::byte{0xA5});
     }
+    if (transfer.put) tell(transfer.releasing);
+    if (transfer.put && network_.options.sends == Sends::synchronous) tell(transfer.putting);
   }
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
     Operation& operation = started(ticket, Kind::sum, rank_);
     const Sum sum = {tag_, sums_++};
-    std::shared_ptr<Total>& total = network_.totals[sum];
-    if (!total) {
-      total = std::make_shared<Total>();
-      total->words.resize(words.size());
+    std::shared_ptr<Total>& found = network_.totals[sum];
+    if (!found) {
+      found = std::make_shared<Total>();
+      found->words.resize(words.size());
     }
+    const std::shared_ptr<Total> total = found;
     total->sizes_differ |= total->words.size() != words.size();
     for (std::size_t i = 0; i < std::min(words.size(), total->words.size()); ++i) {
       total->words[i] += static_cast<std::uint64_t>(words[i]);
     }
     operation.total = total;
     operation.words = words;
-    if (++total->contributions == static_cast<Rank>(network_.ranks.size())) network_.totals.erase(sum);
+    total->contributions.push_back({this, ticket});
+    if (total->contributions.size() < network_.ranks.size()) return;
+    network_.totals.erase(sum);
+    for (const Waiting& each : total->contributions) tell(each);
   }
 
-  Progress test(Ticket ticket, Bytes& arrived) noexcept override {
-    Operation& operation = operations_[ticket];
-    if (operation.progress == Progress::pending && can_complete(operation)) {
-      if (operation.hold > 0) {
-        --operation.hold;
-      } else {
-        complete(operation);
-      }
+  std::size_t poll(std::span<Completion> completions) noexcept override {
+    ++polls_;
+    append(ready_, std::exchange(due_[polls_ % due_.size()], {}));
+    std::size_t count = 0;
+    for (; count < completions.size() && ready_.first != none; ++count) {
+      const Ticket ticket = ready_.first;
+      completions[count] = ended(ticket);
+      ready_.first = operations_[ticket].next;
     }
-    arrived = operation.arrived;
-    return operation.progress;
+    return count;
   }
 
   Traffic traffic() const noexcept override { return traffic_; }
 
  private:
+  static constexpr Ticket none = ~Ticket{0};
   enum class Kind : std::uint8_t { put, release, sum };
   struct Operation {
     Kind kind = Kind::put;
-    Progress progress = Progress::complete;
     std::uint8_t hold = 0;
     Rank peer = 0;
-    Bytes arrived = 0;
-    std::shared_ptr<Transfer> transfer;  // for put and release
-    std::shared_ptr<Total> total;        // for add_words
+    Ticket next = none;                  // in its queue
+    std::shared_ptr<Transfer> transfer;  // of a put or release that is open
+    std::shared_ptr<Total> total;        // of an add_words that is open
     std::span<std::int64_t> words;
+  };
+  struct Queue {
+    Ticket first = none;
+    Ticket last = none;
   };
 
   Operation& started(Ticket ticket, Kind kind, Rank peer) noexcept {
     Operation& operation = operations_[ticket];
     operation.kind = kind;
-    operation.progress = Progress::pending;
     operation.hold = network_.hold();
     operation.peer = peer;
-    operation.arrived = 0;
     return operation;
   }
 
-  bool can_complete(const Operation& operation) const noexcept {
-    switch (operation.kind) {
-      case Kind::put: return network_.options.sends == Sends::buffered || operation.transfer->released;
-      case Kind::release: return operation.transfer->put;
-      case Kind::sum: return operation.total->contributions == static_cast<Rank>(network_.ranks.size());
-    }
-    return false;
+  /// The communication can complete, and does so in one of the next polls.
+  static void tell(const Waiting& waiting) noexcept {
+    if (waiting.endpoint == nullptr) return;
+    SimulatedEndpoint& own = *waiting.endpoint;
+    own.operations_[waiting.ticket].next = none;
+    own.append(own.due_[(own.polls_ + 1 + own.operations_[waiting.ticket].hold) % own.due_.size()],
+               {waiting.ticket, waiting.ticket});
   }
 
-  static void complete(Operation& operation) noexcept {
-    operation.progress = Progress::complete;
+  void append(Queue& queue, Queue more) noexcept {
+    if (more.first == none) return;
+    (queue.first == none ? queue.first : operations_[queue.last].next) = more.first;
+    queue.last = more.last;
+  }
+
+  /// Nothing of it is told any more. Its message stays under way; its release does not.
+  void give_up(Operation& operation) noexcept {
+    Transfer& transfer = *operation.transfer;
+    (operation.kind == Kind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
+    if (operation.kind == Kind::put)
+      keep(transfer);
+    else
+      network_.withdraw({tag_, operation.peer, rank_}, operation.transfer);
+  }
+
+  Completion ended(Ticket ticket) noexcept {
+    Operation& operation = operations_[ticket];
+    Completion completion{.ticket = ticket};
     switch (operation.kind) {
       case Kind::put: keep(*operation.transfer); break;
-      case Kind::release: land(operation); break;
-      case Kind::sum: take_total(operation); break;
+      case Kind::release: land(*operation.transfer, completion); break;
+      case Kind::sum: completion.failed = !take_total(operation); break;
     }
     operation.transfer.reset();
     operation.total.reset();
+    return completion;
   }
 
-  static void land(Operation& operation) noexcept {
-    Transfer& transfer = *operation.transfer;
+  static void land(Transfer& transfer, Completion& completion) noexcept {
     transfer.landed = true;
     const bool parts_fit = transfer.second.has_value() == transfer.second_memory.has_value() &&
                            (!transfer.second || transfer.second->size() <= transfer.second_memory->size());
-    if (transfer.bytes.size() > transfer.memory.size() || !parts_fit || transfer.put_to != transfer.released_slot) {
-      operation.progress = Progress::failed;
-      return;
-    }
+    completion.failed =
+        transfer.bytes.size() > transfer.memory.size() || !parts_fit || transfer.put_to != transfer.released_slot;
+    if (completion.failed) return;
     std::ranges::copy(transfer.bytes, transfer.memory.begin());
     if (transfer.second) std::ranges::copy(*transfer.second, transfer.second_memory->begin());
-    operation.arrived = transfer.bytes.size() + (transfer.second ? transfer.second->size() : 0);
+    completion.size = transfer.bytes.size() + (transfer.second ? transfer.second->size() : 0);
+    completion.data = transfer.memory.data();
   }
 
-  static void take_total(Operation& operation) noexcept {
-    if (operation.total->sizes_differ) {
-      operation.progress = Progress::failed;
-      return;
-    }
+  static bool take_total(Operation& operation) noexcept {
+    if (operation.total->sizes_differ) return false;
     std::ranges::transform(operation.total->words, operation.words.begin(),
                            [](std::uint64_t word) { return static_cast<std::int64_t>(word); });
+    return true;
   }
 
   SimulatedNetwork::State& network_;
@@ -289,6 +327,9 @@ class SimulatedEndpoint final : public Endpoint {
   std::uint32_t sums_ = 0;
   LandingSlots slots_;
   std::vector<Operation> operations_;
+  std::uint64_t polls_ = 0;
+  std::array<Queue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
+  Queue ready_;                                         // was due
   Traffic traffic_;
 };
 

@@ -1,4 +1,4 @@
-// All ranks in one process: the caller drives each rank's end in turn, and messages land when their tickets are tested.
+// All ranks in one process: the caller drives each rank's end in turn, and messages land when it polls.
 // Rank order: matched as in MPI, in the order put per (source, target, tag); which of several matched messages lands
 // first is free, as in MPI. Cost: O(1) per message, memory for what is under way only: fit for 2^17 ranks.
 // Source: ours. Free of MPI and of threads.
@@ -12,8 +12,8 @@
 namespace steadfold::transport {
 
 enum class Delivery : std::uint8_t {
-  prompt,    // a ticket completes at the first test at which it can
-  shuffled,  // after a random number of such tests, below SimulatedNetwork::max_tests
+  prompt,    // a ticket completes in the first poll in which it can
+  shuffled,  // after a random number of further polls, below SimulatedNetwork::max_polls
 };
 
 enum class Sends : std::uint8_t {
@@ -29,12 +29,12 @@ struct SimulatedOptions {
 
 /// The network and every rank's transport, as hostile as the contract allows: a put's bytes are read as late as its
 /// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
-/// for it fails at the receiver, like one that does not fit. Testing a completed ticket again gives the same answer.
+/// for it fails at the receiver, like one that does not fit.
 class SimulatedNetwork {
  public:
-  /// A ticket that can complete does so within this many tests: if no ticket completed while every rank tested all of
-  /// its own this often, the job is stuck.
-  static constexpr int max_tests = 8;
+  /// A ticket that can complete does so within this many polls: if no ticket completed while every rank polled this
+  /// often, the job is stuck.
+  static constexpr int max_polls = 8;
 
   explicit SimulatedNetwork(Rank rank_count, SimulatedOptions options = {});
   ~SimulatedNetwork();

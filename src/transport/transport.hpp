@@ -5,7 +5,7 @@
 //
 // A plan binds an Endpoint once. The endpoint owns the landing slots, so that a window or a mailbox can hold them.
 // `release` tells a peer that it may write a slot (a credit; in MPI a receive posted); `put` writes into the peer's
-// slot as soon as it may (in MPI a send started). Both return at once; `test` asks whether their ticket is complete.
+// slot as soon as it may (in MPI a send started). Both return at once; `poll` tells which tickets have completed.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,13 @@ using order::Rank;
 using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the bound ticket count
 using SlotNumber = std::uint32_t;  // a landing slot of an endpoint
 
-/// What `test` answers. `failed` completes the ticket too: the message is lost or did not fit.
-enum class Progress : std::uint8_t { pending, complete, failed };
+/// What became of a communication. One that failed is complete too: the message is lost or did not fit.
+struct Completion {
+  Ticket ticket = 0;
+  bool failed = false;
+  Bytes size = 0;             // of a message that landed, both parts together
+  std::byte* data = nullptr;  // where it stands, or its first part; until the slot is released again
+};
 
 /// Messages started by this rank on one endpoint, and their payload, since it was bound.
 struct Traffic {
@@ -60,8 +65,9 @@ class Endpoint {
   /// Starts adding `words` over all ranks, in place, modulo 2^64. Every rank of the endpoint takes part.
   virtual void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept = 0;
 
-  /// Makes progress and returns the ticket's state. `arrived` is the size of a landed message, both parts together.
-  virtual Progress test(Ticket ticket, Bytes& arrived) noexcept = 0;
+  /// Makes progress, and writes which tickets have completed since the last call, in any order and each once, as many
+  /// as there is room for. Returns how many.
+  virtual std::size_t poll(std::span<Completion> completions) noexcept = 0;
 
   virtual Traffic traffic() const noexcept = 0;
 };

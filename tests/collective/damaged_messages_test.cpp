@@ -10,8 +10,8 @@
 namespace steadfold::test {
 namespace {
 
+using transport::Completion;
 using transport::Endpoint;
-using transport::Progress;
 using transport::SlotNumber;
 using transport::Ticket;
 using transport::Transport;
@@ -46,27 +46,26 @@ class DamagingEndpoint final : public Endpoint {
     inner_->release(ticket, source, slot, second);
   }
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override { inner_->add_words(ticket, words); }
-  Progress test(Ticket ticket, Bytes& arrived) noexcept override {
-    const Progress progress = inner_->test(ticket, arrived);
-    if (progress == Progress::pending || is_send_[ticket] != fault_.to_a_send || fault_.seen++ != fault_.n)
-      return progress;
-    return damaged(ticket, progress, arrived);
+  std::size_t poll(std::span<Completion> completions) noexcept override {
+    const std::size_t count = inner_->poll(completions);
+    for (Completion& each : completions.first(count))
+      if (is_send_[each.ticket] == fault_.to_a_send && fault_.seen++ == fault_.n) damage(each);
+    return count;
   }
   transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 
  private:
-  Progress damaged(Ticket ticket, Progress progress, Bytes& arrived) noexcept {
-    const Bytes before = arrived;
+  void damage(Completion& completion) noexcept {
+    const Bytes before = completion.size;
     switch (fault_.damage) {
-      case Damage::none: return progress;
-      case Damage::lost: fault_.done = true; return Progress::failed;
-      case Damage::empty: arrived = 0; break;
-      case Damage::header_alone: arrived = std::min<Bytes>(arrived, 16); break;
-      case Damage::shorter: arrived -= std::min<Bytes>(arrived, 8); break;
-      case Damage::longer: arrived = std::min(capacity_[ticket], arrived + 8); break;
+      case Damage::none: return;
+      case Damage::lost: completion = {.ticket = completion.ticket, .failed = true}; break;
+      case Damage::empty: completion.size = 0; break;
+      case Damage::header_alone: completion.size = std::min<Bytes>(completion.size, 16); break;
+      case Damage::shorter: completion.size -= std::min<Bytes>(completion.size, 8); break;
+      case Damage::longer: completion.size = std::min(capacity_[completion.ticket], completion.size + 8); break;
     }
-    fault_.done = arrived != before;
-    return progress;
+    fault_.done = completion.failed || completion.size != before;
   }
 
   std::unique_ptr<Endpoint> inner_;

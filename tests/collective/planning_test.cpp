@@ -49,7 +49,7 @@ class Unconnected final : public transport::Transport {
     void release(transport::Ticket, Rank, transport::SlotNumber,
                  const std::optional<transport::SecondRoom>&) noexcept override {}
     void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
-    transport::Progress test(transport::Ticket, Bytes&) noexcept override { return transport::Progress::pending; }
+    std::size_t poll(std::span<transport::Completion>) noexcept override { return 0; }
     transport::Traffic traffic() const noexcept override { return {}; }
   };
   Rank rank_;

@@ -81,14 +81,14 @@ class LockedEndpoint final : public transport::Endpoint {
     const std::lock_guard lock(meeting_->mutex);
     inner_->add_words(ticket, words);
   }
-  transport::Progress test(transport::Ticket ticket, order::Bytes& arrived) noexcept override {
-    transport::Progress progress;
+  std::size_t poll(std::span<transport::Completion> completions) noexcept override {
+    std::size_t count = 0;
     {
       const std::lock_guard lock(meeting_->mutex);
-      progress = inner_->test(ticket, arrived);
+      count = inner_->poll(completions);
     }
-    if (progress == transport::Progress::pending) std::this_thread::yield();
-    return progress;
+    if (count == 0) std::this_thread::yield();
+    return count;
   }
   transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 

@@ -14,6 +14,7 @@ PROGRAMS = os.environ["STEADFOLD_COUNTED"]
 MOST_PER_ELEMENT = {"tree": 1.15, "exact": 4.2, "binned": 8.6}
 MOST_PER_CALL = {"tree": (400, 780, 2150), "exact": (500, 580, 5400), "binned": (1160, 1280, 9000)}  # of 1, 16, 1000
 MOST_PER_RUN = {"tree": (2200, 9000, 11700)}  # of 1, of 801 per rank, of a bundle of 8
+MOST_PER_SEGMENT = 2450  # of a pipeline, however many there are
 
 
 @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not here")
@@ -36,6 +37,10 @@ class Instructions(unittest.TestCase):
     def test_of_runs(self):
         for method, bounds in MOST_PER_RUN.items():
             self.hold(instructions.of_runs(PROGRAMS, "avx2", [method]), bounds, 500)
+
+    def test_of_chains(self):
+        rows = instructions.of_chains(PROGRAMS, "avx2", counts=(100, 1000))
+        self.hold(rows, [MOST_PER_SEGMENT] * len(rows), 300)
 
 
 if __name__ == "__main__":

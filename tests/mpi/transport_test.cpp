@@ -17,18 +17,19 @@
 #include <vector>
 
 #include "run_ranks.hpp"
+#include "support/tested.hpp"
 #include "transport/mpi.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-Progress finish(Endpoint& endpoint, Ticket ticket, Bytes& arrived) {
+Progress finish(Tested& endpoint, Ticket ticket, Bytes& arrived) {
   Progress progress = Progress::pending;
   while (progress == Progress::pending) progress = endpoint.test(ticket, arrived);
   return progress;
 }
 
-Progress finish(Endpoint& endpoint, Ticket ticket) {
+Progress finish(Tested& endpoint, Ticket ticket) {
   Bytes arrived = 0;
   return finish(endpoint, ticket, arrived);
 }
@@ -65,8 +66,8 @@ class MpiTransportTest : public testing::Test {
   Rank left = (rank + rank_count - 1) % rank_count;
   Rank right = (rank + 1) % rank_count;
 
-  std::unique_ptr<Endpoint> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
-    return world.bind(tag, capacities, tickets);
+  std::unique_ptr<Tested> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
+    return std::make_unique<Tested>(world.bind(tag, capacities, tickets), tickets);
   }
 };
 
@@ -82,8 +83,6 @@ TEST_F(MpiTransportTest, ExchangesMessagesOfAnySizeInARing) {
       EXPECT_EQ(arrived, size);
       EXPECT_TRUE(std::ranges::equal(end->landing(0).first(size), pattern(size, left, round))) << size;
       EXPECT_EQ(finish(*end, 1, arrived), Progress::complete);
-      EXPECT_EQ(end->test(0, arrived), Progress::complete) << "asked again";
-      EXPECT_EQ(arrived, size);
     }
     EXPECT_EQ(end->traffic().messages, 5u);
     EXPECT_EQ(end->traffic().bytes, 5 * size);
@@ -107,6 +106,26 @@ TEST_F(MpiTransportTest, MessagesOfAPairArriveInTheOrderPut) {
     EXPECT_EQ(arrived, size_of(slot));
     EXPECT_TRUE(std::ranges::equal(end->landing(slot).first(arrived), pattern(arrived, left, static_cast<int>(slot))));
     EXPECT_EQ(finish(*end, count + slot), Progress::complete);
+  }
+}
+
+/// More than one call of the MPI library asks for.
+TEST_F(MpiTransportTest, ManyCommunicationsMayBeOpen) {
+  constexpr SlotNumber count = 500;
+  const auto end = bind(std::vector<Bytes>(count, 8), 2 * count);
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<std::byte> own = pattern(8, rank, round);
+    for (SlotNumber slot = 0; slot < count; ++slot) end->release(slot, left, slot);
+    Bytes arrived = 0;
+    EXPECT_NE(end->test(count - 1, arrived), Progress::failed);
+    for (SlotNumber slot = 0; slot < count; ++slot) end->put(count + slot, right, slot, own);
+    for (SlotNumber i = 0; i < 2 * count; ++i) {
+      const Ticket ticket = (i * 7 + 3) % (2 * count);
+      ASSERT_EQ(finish(*end, ticket, arrived), Progress::complete);
+      ASSERT_EQ(arrived, ticket < count ? 8u : 0u);
+    }
+    for (SlotNumber slot = 0; slot < count; ++slot)
+      ASSERT_TRUE(std::ranges::equal(end->landing(slot), pattern(8, left, round)));
   }
 }
 
@@ -146,7 +165,7 @@ TEST_F(MpiTransportTest, EndpointsDoNotMix) {
   one->release(0, left, 0);
   one->put(1, right, 0, {&first, 1});
   two->put(1, right, 0, {&second, 1});
-  for (Endpoint* end : {one.get(), two.get()}) {
+  for (Tested* end : {one.get(), two.get()}) {
     EXPECT_EQ(finish(*end, 0), Progress::complete);
     EXPECT_EQ(finish(*end, 1), Progress::complete);
   }
@@ -166,7 +185,6 @@ TEST_F(MpiTransportTest, AMessageThatDoesNotFitFailsAndTheNextArrives) {
     Bytes arrived = 99;
     EXPECT_EQ(finish(*end, 0, arrived), Progress::failed) << size;
     EXPECT_EQ(arrived, 0u);
-    EXPECT_EQ(end->test(0, arrived), Progress::failed) << "asked again";
     EXPECT_EQ(finish(*end, 1, arrived), Progress::complete);
     EXPECT_EQ(arrived, size);
     EXPECT_TRUE(std::ranges::equal(end->landing(1), pattern(size, left, 0)));

@@ -29,9 +29,10 @@ std::vector<StepKind> kinds(const Program& program) {
 }
 
 std::vector<std::uint32_t> dependencies(const Program& program, std::uint32_t index) {
-  const auto all = program.all_dependencies();
-  const std::uint32_t begin = index == 0 ? 0 : program.dependencies_ends()[index - 1];
-  return {all.begin() + begin, all.begin() + program.dependencies_ends()[index]};
+  std::vector<std::uint32_t> tickets;
+  for (const Program::Wait& wait : program.waits())
+    if (wait.step == index) tickets.push_back(wait.ticket);
+  return tickets;
 }
 
 TEST(Program, RecursiveDoublingOfTwoRanksIsShort) {
@@ -131,18 +132,17 @@ TEST(Program, RefusesMoreLandingSlotsThanThereAreNumbers) {
   }
 }
 
-// Records what it is asked and completes what it is told to.
+// Records what it does and completes what it is told to.
 struct Script final : Machine {
   std::vector<StepKind> done;
-  std::vector<int> asked;
-  std::vector<bool> may_complete;
+  int polls = 0;
+  std::vector<std::uint32_t> complete;  // to be told in the next poll
 
-  explicit Script(const Program& program) : asked(program.ticket_count()), may_complete(program.ticket_count()) {}
   void compute(const Step& step) override { done.push_back(step.kind); }
   void start(const Step& step, std::uint32_t) override { done.push_back(step.kind); }
-  bool completed(const Step&, std::uint32_t ticket) override {
-    ++asked[ticket];
-    return may_complete[ticket];
+  void poll(Tickets& tickets) override {
+    ++polls;
+    for (const std::uint32_t ticket : std::exchange(complete, {})) tickets.complete(ticket);
   }
 };
 
@@ -150,35 +150,33 @@ TEST(Interpreter, StartsAMessageWithItsLastStep) {
   using enum StepKind;
   const Program program(two_in_a_message({}), 2);
   Interpreter interpreter(program);
-  Script script(program);
+  Script script;
   EXPECT_FALSE(interpreter.advance(script));
   EXPECT_EQ(script.done, (std::vector{lift, lift, send, receive}));
-  script.may_complete = {true, true};
+  script.complete = {1, 0};
   EXPECT_TRUE(interpreter.advance(script));
   EXPECT_EQ(script.done, (std::vector{lift, lift, send, receive, merge, merge, lift}));
 }
 
-TEST(Interpreter, DoesWhatItCanAndNeverAsksAgainForWhatIsComplete) {
+TEST(Interpreter, DoesWhatItCanAndPollsWhileSomethingIsOpen) {
   using enum StepKind;
   const Program program = program_of("recursive_doubling", {.rank = 0, .rank_count = 2});
   Interpreter interpreter(program);
   for (int run = 0; run < 3; ++run) {
-    Script script(program);
+    Script script;
     EXPECT_FALSE(interpreter.advance(script));
     EXPECT_EQ(script.done, (std::vector{lift, send, receive}));
     EXPECT_EQ(interpreter.next_step(), 3u);
-    EXPECT_GT(script.asked[0], 0);
-    script.may_complete[1] = true;
+    EXPECT_EQ(script.polls, 1);
+    script.complete = {1};
     EXPECT_FALSE(interpreter.advance(script));  // the send is still under way
     EXPECT_EQ(script.done, (std::vector{lift, send, receive, merge, finish}));
-    const int asked = script.asked[1];
     EXPECT_FALSE(interpreter.advance(script));
-    script.may_complete[0] = true;
+    script.complete = {0};
     EXPECT_TRUE(interpreter.advance(script));
-    EXPECT_EQ(script.asked[1], asked);
-    const int asked_for_send = script.asked[0];
+    const int polls = script.polls;
     EXPECT_TRUE(interpreter.advance(script));
-    EXPECT_EQ(script.asked[0], asked_for_send);
+    EXPECT_EQ(script.polls, polls) << "nothing is open";
     EXPECT_EQ(script.done.size(), 5u);
     interpreter.reset();
   }
@@ -225,7 +223,7 @@ class StringJob {
     Rank rank;
     Program program;
     std::map<Key, std::string> slots;
-    std::map<std::uint32_t, std::size_t> turn;        // of a receive among those from its peer
+    std::map<std::uint32_t, std::size_t> open;        // tickets; a receive's turn among those from its peer
     std::map<Rank, std::size_t> receives;             // started, by peer
     std::map<Rank, std::deque<std::string>> arrived;  // by peer; never shrinks
 
@@ -244,19 +242,28 @@ class StringJob {
     }
 
     void start(const Step& step, std::uint32_t ticket) override {
+      open[ticket] = 0;
       if (step.kind == StepKind::send) {
         job.ranks_[static_cast<std::size_t>(step.peer)].arrived[rank].push_back(slots[key(step.left)]);
       } else {
-        turn[ticket] = receives[step.peer]++;
+        open[ticket] = receives[step.peer]++;
       }
     }
 
-    bool completed(const Step& step, std::uint32_t ticket) override {
+    bool is_complete(const Step& step, std::size_t turn) {
       if (job.random_() % 3 == 0) return false;
       if (step.kind == StepKind::send) return true;
-      if (arrived[step.peer].size() <= turn[ticket]) return false;
-      slots[key(step.target)] = arrived[step.peer][turn[ticket]];
+      if (arrived[step.peer].size() <= turn) return false;
+      slots[key(step.target)] = arrived[step.peer][turn];
       return true;
+    }
+
+    void poll(Tickets& tickets) override {
+      std::erase_if(open, [&](const auto& each) {
+        const bool complete = is_complete(program.communication(each.first), each.second);
+        if (complete) tickets.complete(each.first);
+        return complete;
+      });
     }
   };
 

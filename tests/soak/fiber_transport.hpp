@@ -41,13 +41,13 @@ class FiberEndpoint final : public transport::Endpoint {
   void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
     inner_->add_words(ticket, words);
   }
-  transport::Progress test(transport::Ticket ticket, order::Bytes& arrived) noexcept override {
-    const transport::Progress progress = inner_->test(ticket, arrived);
-    if (progress == transport::Progress::pending)
+  std::size_t poll(std::span<transport::Completion> completions) noexcept override {
+    const std::size_t count = inner_->poll(completions);
+    if (count == 0)
       meeting_->fibers->wait();
     else
       meeting_->fibers->progress();
-    return progress;
+    return count;
   }
   transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 

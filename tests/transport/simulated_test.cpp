@@ -16,10 +16,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/tested.hpp"
+
 namespace steadfold::transport {
 namespace {
 
-using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
+using Endpoints = std::vector<std::unique_ptr<Tested>>;
 
 constexpr SimulatedOptions prompt = {.delivery = Delivery::prompt};
 
@@ -27,28 +29,28 @@ Endpoints bind_all(SimulatedNetwork& network, Rank rank_count, std::vector<Bytes
                    std::uint32_t tag = 0) {
   Endpoints endpoints;
   for (Rank rank = 0; rank < rank_count; ++rank) {
-    endpoints.push_back(network.rank(rank).bind(tag, capacities, tickets));
+    endpoints.push_back(std::make_unique<Tested>(network.rank(rank).bind(tag, capacities, tickets), tickets));
   }
   return endpoints;
 }
 
 std::span<const std::byte> bytes_of(const std::uint64_t& word) { return std::as_bytes(std::span(&word, 1)); }
 
-std::uint64_t word_in(Endpoint& endpoint, SlotNumber slot) {
+std::uint64_t word_in(Tested& endpoint, SlotNumber slot) {
   std::uint64_t word = 0;
   std::memcpy(&word, endpoint.landing(slot).data(), sizeof word);
   return word;
 }
 
-Progress test_once(Endpoint& endpoint, Ticket ticket) {
+Progress test_once(Tested& endpoint, Ticket ticket) {
   Bytes arrived = 0;
   return endpoint.test(ticket, arrived);
 }
 
 /// Tests a ticket as often as one that can complete may need.
-Progress test_fully(Endpoint& endpoint, Ticket ticket) {
+Progress test_fully(Tested& endpoint, Ticket ticket) {
   Progress progress = Progress::pending;
-  for (int i = 0; i < SimulatedNetwork::max_tests && progress == Progress::pending; ++i) {
+  for (int i = 0; i < SimulatedNetwork::max_polls && progress == Progress::pending; ++i) {
     progress = test_once(endpoint, ticket);
   }
   return progress;
@@ -164,7 +166,7 @@ Rank first_seen(SimulatedOptions options) {
     ends[0]->release(slot, source, slot);
     ends[static_cast<std::size_t>(source)]->put(0, 0, slot, bytes_of(word));
   }
-  for (int i = 0; i < SimulatedNetwork::max_tests; ++i) {
+  for (int i = 0; i < SimulatedNetwork::max_polls; ++i) {
     for (const Rank source : {1, 2}) {
       if (test_once(*ends[0], static_cast<Ticket>(source - 1)) == Progress::complete) return source;
     }
@@ -196,6 +198,29 @@ TEST(Simulated, TagsKeepEndpointsApart) {
   EXPECT_EQ(test_once(*one[1], 0), Progress::complete);
   EXPECT_EQ(word_in(*one[1], 0), first);
   EXPECT_EQ(word_in(*two[1], 0), second);
+}
+
+TEST(Simulated, TellsEveryTicketOnceAndNoMoreThanThereIsRoomFor) {
+  constexpr Ticket count = 5;
+  SimulatedNetwork network(2, prompt);
+  const auto one = network.rank(0).bind(0, {}, count);
+  const auto other = network.rank(1).bind(0, std::vector<Bytes>(count, 8), count);
+  const std::uint64_t word = 3;
+  for (Ticket ticket = 0; ticket < count; ++ticket) {
+    other->release(ticket, 0, ticket);
+    one->put(ticket, 1, ticket, bytes_of(word));
+  }
+  std::array<Completion, 3> told;
+  std::set<Ticket> seen;
+  for (const std::size_t expected : {std::size_t{3}, std::size_t{2}, std::size_t{0}}) {
+    ASSERT_EQ(other->poll(told), expected);
+    for (const Completion& each : std::span(told).first(expected)) {
+      EXPECT_TRUE(seen.insert(each.ticket).second);
+      EXPECT_EQ(each.data, other->landing(each.ticket).data());
+      EXPECT_EQ(each.size, 8u);
+    }
+  }
+  EXPECT_EQ(seen.size(), count);
 }
 
 TEST(Simulated, SynchronousSendsWaitForTheirReceiver) {
@@ -282,7 +307,7 @@ TEST(Simulated, AnEndpointThatGoesTakesItsReleasesAlongAndLeavesItsMessages) {
   SimulatedNetwork network(2);
   Endpoints ends = bind_all(network, 2, {8}, 1);
   ends[1]->release(0, 0, 0);
-  ends[1] = network.rank(1).bind(0, std::array<Bytes, 1>{8}, 1);
+  ends[1] = std::make_unique<Tested>(network.rank(1).bind(0, std::array<Bytes, 1>{8}, 1), 1);
   {
     const std::uint64_t word = 6;
     ends[0]->put(0, 1, 0, bytes_of(word));
@@ -354,7 +379,7 @@ TEST(Simulated, PassesATokenAroundManyRanks) {
   for (Rank rank = 0; rank < p; ++rank) ends[static_cast<std::size_t>(rank)]->release(1, (rank + p - 1) % p, 0);
   std::uint64_t token = 1;
   for (Rank rank = 0; rank < p; ++rank) {
-    Endpoint& next = *ends[static_cast<std::size_t>((rank + 1) % p)];
+    Tested& next = *ends[static_cast<std::size_t>((rank + 1) % p)];
     ends[static_cast<std::size_t>(rank)]->put(0, (rank + 1) % p, 0, bytes_of(token));
     ASSERT_EQ(test_fully(next, 1), Progress::complete);
     ASSERT_EQ(test_fully(*ends[static_cast<std::size_t>(rank)], 0), Progress::complete);
@@ -367,7 +392,7 @@ TEST(Simulated, GathersFromManyRanksAtOne) {
   constexpr Rank p = 1 << 17;
   SimulatedNetwork network(p);
   const Endpoints ends = bind_all(network, p, {8}, 1);
-  const auto root = network.rank(0).bind(0, std::vector<Bytes>(p, 8), p);
+  const auto root = std::make_unique<Tested>(network.rank(0).bind(0, std::vector<Bytes>(p, 8), p), p);
   std::vector<std::uint64_t> words(p);
   std::iota(words.begin(), words.end(), 0);
   for (Rank rank = p; rank-- > 1;) {

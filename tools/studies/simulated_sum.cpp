@@ -36,7 +36,7 @@ using Plans = std::vector<std::unique_ptr<execution::Plan>>;
 
 /// Runs all plans to their end: a chain has few messages per rank, each there after a bounded number of tests.
 void drive(const Plans& plans) {
-  const std::size_t bound = 200 + 16 * SimulatedNetwork::max_tests * (plans.size() + 2);
+  const std::size_t bound = 200 + 16 * SimulatedNetwork::max_polls * (plans.size() + 2);
   for (std::size_t sweep = 0; sweep < bound; ++sweep) {
     bool all_done = true;
     for (const auto& plan : plans) all_done &= plan->test();

@@ -1,6 +1,7 @@
 // The control of [S3]: rank 0 merges the other ranks' partials in order of arrival. No schedule in the registry does
 // so. Here one message per rank crosses the simulated network, which shuffles deliveries.
 // Source: [S3] section I (the order in which messages are received).
+#include <array>
 #include <bit>
 #include <set>
 
@@ -14,7 +15,6 @@ namespace {
 using agreement::Method;
 using arithmetic::PartialKind;
 using order::Rank;
-using transport::Progress;
 using transport::SimulatedNetwork;
 
 constexpr int ranks = 48;
@@ -50,26 +50,24 @@ std::vector<Bytes> partials_of(const PartialKind& kind, const std::vector<double
 class Root {
  public:
   Root(const PartialKind& kind, transport::Endpoint& endpoint, Bytes own)
-      : kind_(kind), endpoint_(endpoint), sum_(std::move(own)), is_merged_(ranks) {
+      : kind_(kind), endpoint_(endpoint), sum_(std::move(own)) {
     for (Rank source = 1; source < ranks; ++source) endpoint_.release(ticket_of(source), source, ticket_of(source));
   }
 
   /// Merges what is new; returns whether anything was.
   bool take_in() {
-    bool any = false;
-    for (Rank source = 1; source < ranks; ++source) {
-      order::Bytes size = 0;
-      if (is_merged_[static_cast<std::size_t>(source)] || endpoint_.test(ticket_of(source), size) == Progress::pending)
-        continue;
-      rows_.add({static_cast<order::Index>(source), static_cast<order::Index>(source) + 1});
+    std::array<transport::Completion, ranks> arrived;
+    const std::size_t count = endpoint_.poll(arrived);
+    for (const transport::Completion& each : std::span(arrived).first(count)) {
+      rows_.add({each.ticket + 1, each.ticket + 2});
       Bytes merged(kind_.working_capacity(rows_));
-      merged.resize(arithmetic::merge(kind_, sum_, endpoint_.landing(ticket_of(source)).first(size), merged));
+      merged.resize(arithmetic::merge(kind_, sum_, {each.data, each.size}, merged));
       sum_ = std::move(merged);
-      any = is_merged_[static_cast<std::size_t>(source)] = true;
     }
-    return any;
+    merged_ += count;
+    return count > 0;
   }
-  bool done() const { return std::count(is_merged_.begin(), is_merged_.end(), true) == ranks - 1; }
+  bool done() const { return merged_ == ranks - 1; }
   const Bytes& sum() const { return sum_; }
 
  private:
@@ -79,7 +77,7 @@ class Root {
   transport::Endpoint& endpoint_;
   Bytes sum_;
   order::IntervalSet rows_ = row_of(0);  // the rows in the sum
-  std::vector<bool> is_merged_;
+  std::size_t merged_ = 0;
 };
 
 Bytes merged_by_arrival(const PartialKind& kind, const std::vector<Bytes>& partials, std::uint64_t seed) {
@@ -91,10 +89,10 @@ Bytes merged_by_arrival(const PartialKind& kind, const std::vector<Bytes>& parti
   Root root(kind, *ends.front(), partials.front());
   for (std::size_t rank = 1; rank < ranks; ++rank)
     ends[rank]->put(0, 0, static_cast<transport::SlotNumber>(rank - 1), partials[rank]);
-  // A delivery takes at most max_tests tests on either side.
-  for (int sweep = 0; sweep < 2 * SimulatedNetwork::max_tests + 2 && !root.done(); ++sweep) {
-    order::Bytes size = 0;
-    for (std::size_t rank = 1; rank < ranks; ++rank) ends[rank]->test(0, size);
+  // A delivery takes at most max_polls polls on either side.
+  for (int sweep = 0; sweep < 2 * SimulatedNetwork::max_polls + 2 && !root.done(); ++sweep) {
+    transport::Completion sent;
+    for (std::size_t rank = 1; rank < ranks; ++rank) ends[rank]->poll({&sent, 1});
     root.take_in();
   }
   if (!root.done()) throw Failure("messages do not arrive (a simulated one is missing), report it", check_failed);
