@@ -48,9 +48,11 @@ class CountedTransport final : public transport::Transport {
   explicit CountedTransport(transport::Transport& inner) : inner_(inner) {}
   Rank rank() const noexcept override { return inner_.rank(); }
   Rank rank_count() const noexcept override { return inner_.rank_count(); }
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities,
-                                            transport::Ticket tickets) override {
-    return std::make_unique<CountedEndpoint>(inner_.bind(tag, capacities, tickets));
+  void connect(bool is_prepared) override { inner_.connect(is_prepared); }
+  transport::Connection connected() override { return inner_.connected(); }
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
+                                               transport::Ticket tickets) override {
+    return std::make_unique<CountedEndpoint>(inner_.prepare(tag, capacities, tickets));
   }
   Gathered gather_all(std::span<const std::byte>) override { return {}; }
 
@@ -80,6 +82,7 @@ int main(int argc, char** argv) {
     plans.push_back(std::make_unique<execution::Plan>(agreed, std::span(&call, 1),
                                                       std::make_shared<CountedTransport>(network.rank(rank)), 0,
                                                       static_cast<std::uint32_t>(segments)));
+  network.connect();
   const std::vector<double> x(segments, 0.1);
   std::vector<std::vector<double>> results(ranks, std::vector<double>(segments));
   for (std::size_t runs = std::strtoull(argv[3], nullptr, 10); runs > 0; --runs) {

@@ -77,8 +77,10 @@ class Loopback final : public transport::Transport {
   Loopback(std::shared_ptr<Loop> loop, Rank rank) : loop_(std::move(loop)), rank_(rank) {}
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return 2; }
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t, std::span<const Bytes> capacities,
-                                            transport::Ticket tickets) override {
+  void connect(bool) override {}
+  transport::Connection connected() override { return transport::Connection::connected; }
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t, std::span<const Bytes> capacities,
+                                               transport::Ticket tickets) override {
     return std::make_unique<LoopbackEndpoint>(loop_, rank_, capacities, tickets);
   }
   Gathered gather_all(std::span<const std::byte>) override { return {}; }

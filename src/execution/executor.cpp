@@ -49,7 +49,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
     Bytes& capacity = landing[schedule::landing_number(message.back().target, program.segments())];
     capacity = std::max(capacity, needed);
   }
-  endpoint_ = transport.bind(tag, landing, program.ticket_count());
+  endpoint_ = transport.prepare(tag, landing, program.ticket_count());
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());
   completions_.resize(std::min<std::size_t>(program.ticket_count(), batch));

@@ -57,7 +57,9 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
       handshake_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), handshake_, *transport_,
                        transport_->new_tags(1)),
       status_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), status_exchange_, *transport_,
-                    transport_->new_tags(1)) {}
+                    transport_->new_tags(1)) {
+  connect("");
+}
 
 /// The call with everything spelt out: MPI's shape, one interval if no index matters, equal blocks if none are given.
 Call Group::placed(const Call& given, order::Interval& mine) {
@@ -300,6 +302,16 @@ std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> c
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
+  connect(wrong);
+  return plan;
+}
+
+/// Connects what all ranks have prepared. Throws on all of them where one could not, with what was wrong there.
+void Group::connect(const std::string& wrong) {
+  transport_->connect(wrong.empty());
+  transport::Connection state = transport_->connected();
+  while (state == transport::Connection::pending) state = transport_->connected();
+  if (state == transport::Connection::connected) return;
   const auto told = transport_->gather_all(bytes_of(wrong));
   for (std::size_t i = 0; i + 1 < told.first.size(); ++i) {
     if (told.first[i] == told.first[i + 1]) continue;
@@ -307,7 +319,6 @@ std::unique_ptr<Plan> Group::make_plan(Agreement agreed, std::span<const Call> c
                            told.first[i + 1] - told.first[i]);
     throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text);
   }
-  return plan;
 }
 
 Agreement Group::agree(std::span<const Call> calls, const Failure* mine) {

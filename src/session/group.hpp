@@ -92,6 +92,7 @@ class Group {
   [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
   Agreement agree(std::span<const Call> calls, const Failure* mine);
   void require_proof(const Agreement& agreed);
+  void connect(const std::string& wrong);
   std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
 
   std::shared_ptr<transport::Transport> transport_;

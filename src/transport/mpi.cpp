@@ -85,6 +85,22 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   shares_cores_ = ranks_share_cores(comm_);
 }
 
+void MpiTransport::connect(bool is_prepared) {
+  all_prepared_ = is_prepared ? 1 : 0;
+  require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, comm_, &connecting_),
+          "endpoints not connected");
+}
+
+Connection MpiTransport::connected() {
+  int done = 0;
+  require(PMPI_Test(&connecting_, &done, MPI_STATUS_IGNORE), "endpoints not connected");
+  if (!done) {
+    if (shares_cores_) sched_yield();  // the rank that is waited for may not be running
+    return Connection::pending;
+  }
+  return all_prepared_ != 0 ? Connection::connected : Connection::failed;
+}
+
 MpiTransport::~MpiTransport() {
   if (!finalized()) PMPI_Comm_free(&comm_);
 }
@@ -106,7 +122,7 @@ std::uint32_t MpiTransport::new_tags(std::uint32_t count) {
   return *first;
 }
 
-std::unique_ptr<Endpoint> MpiTransport::bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
+std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
   if (tag > tags_.last()) {
     throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
                              std::to_string(tags_.last()) + "), free plans that are no longer used");

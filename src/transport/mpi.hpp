@@ -36,8 +36,11 @@ class MpiTransport final : public Transport {
 
   /// Sends messages only when the tags have come to their end: then ranks tell each other which they still hold.
   std::uint32_t new_tags(std::uint32_t count) override;
-  /// Local. Tags go up to the MPI library's MPI_TAG_UB.
-  std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  /// Tags go up to the MPI library's MPI_TAG_UB.
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  /// One MPI_Iallreduce of a word.
+  void connect(bool is_prepared) override;
+  Connection connected() override;
   /// All ranks' bytes together must stay below 2 GiB.
   Gathered gather_all(std::span<const std::byte> bytes) override;
   void require_usable() const override { require_mpi(); }
@@ -47,6 +50,8 @@ class MpiTransport final : public Transport {
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;  // with other ranks
+  int all_prepared_ = 1;      // of the connection under way
+  MPI_Request connecting_ = MPI_REQUEST_NULL;
   Tags tags_;
 };
 

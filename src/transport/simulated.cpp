@@ -99,7 +99,12 @@ class RankTransport final : public Transport {
 
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override;
-  std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  void connect(bool is_prepared) override;
+  Connection connected() override;
+  void refuse(std::uint32_t after) noexcept { refused_ = after; }
+  /// Whether what was prepared while this many connections had begun is connected.
+  bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
 
   Gathered gather_all(std::span<const std::byte>) override {
     throw std::logic_error(
@@ -110,6 +115,17 @@ class RankTransport final : public Transport {
  private:
   SimulatedNetwork::State* network_;
   Rank rank_;
+  std::uint32_t connections_ = 0;  // begun
+  std::uint32_t connections_ended_ = 0;
+  std::uint8_t hold_ = 0;                 // of the last
+  std::optional<std::uint32_t> refused_;  // after so many
+};
+
+/// One `connect` over all ranks.
+struct Meeting {
+  std::size_t joined = 0;
+  std::size_t left = 0;
+  bool all_prepared = true;
 };
 
 }  // namespace
@@ -147,15 +163,22 @@ struct SimulatedNetwork::State {
   Traffic traffic;
   std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for the other end
   std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // lacking contributions
+  std::unordered_map<std::uint32_t, Meeting> meetings;                              // by number
 };
 
 namespace {
 
 class SimulatedEndpoint final : public Endpoint {
  public:
-  SimulatedEndpoint(SimulatedNetwork::State& network, Rank rank, std::uint32_t tag, std::span<const Bytes> capacities,
-                    Ticket tickets)
-      : network_(network), rank_(rank), tag_(tag), slots_(capacities), operations_(tickets) {}
+  SimulatedEndpoint(SimulatedNetwork::State& network, const RankTransport& own, std::uint32_t connections_before,
+                    std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets)
+      : network_(network),
+        own_(own),
+        connections_before_(connections_before),
+        rank_(own.rank()),
+        tag_(tag),
+        slots_(capacities),
+        operations_(tickets) {}
 
   ~SimulatedEndpoint() override {
     for (Operation& operation : operations_) {
@@ -175,6 +198,7 @@ class SimulatedEndpoint final : public Endpoint {
       traffic->bytes += bytes.size() + (second ? second->size() : 0);
     }
     Operation& operation = started(ticket, Kind::put, target);
+    if (!is_connected()) return tell({this, ticket});
     operation.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
     Transfer& transfer = *operation.transfer;
     transfer.put = true;
@@ -188,6 +212,7 @@ class SimulatedEndpoint final : public Endpoint {
 
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
     Operation& operation = started(ticket, Kind::release, source);
+    if (!is_connected()) return tell({this, ticket});
     operation.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
     Transfer& transfer = *operation.transfer;
     transfer.released = true;
@@ -205,6 +230,7 @@ class SimulatedEndpoint final : public Endpoint {
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
     Operation& operation = started(ticket, Kind::sum, rank_);
+    if (!is_connected()) return tell({this, ticket});
     const Sum sum = {tag_, sums_++};
     std::shared_ptr<Total>& found = network_.totals[sum];
     if (!found) {
@@ -255,6 +281,8 @@ class SimulatedEndpoint final : public Endpoint {
     Ticket last = none;
   };
 
+  bool is_connected() const noexcept { return own_.is_connected(connections_before_); }
+
   Operation& started(Ticket ticket, Kind kind, Rank peer) noexcept {
     Operation& operation = operations_[ticket];
     operation.kind = kind;
@@ -291,6 +319,8 @@ class SimulatedEndpoint final : public Endpoint {
   Completion ended(Ticket ticket) noexcept {
     Operation& operation = operations_[ticket];
     Completion completion{.ticket = ticket};
+    completion.failed = !operation.transfer && !operation.total;  // it was not connected
+    if (completion.failed) return completion;
     switch (operation.kind) {
       case Kind::put: keep(*operation.transfer); break;
       case Kind::release: land(*operation.transfer, completion); break;
@@ -322,6 +352,8 @@ class SimulatedEndpoint final : public Endpoint {
   }
 
   SimulatedNetwork::State& network_;
+  const RankTransport& own_;
+  std::uint32_t connections_before_;
   Rank rank_;
   std::uint32_t tag_;
   std::uint32_t sums_ = 0;
@@ -335,8 +367,33 @@ class SimulatedEndpoint final : public Endpoint {
 
 Rank RankTransport::rank_count() const noexcept { return static_cast<Rank>(network_->ranks.size()); }
 
-std::unique_ptr<Endpoint> RankTransport::bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
-  return std::make_unique<SimulatedEndpoint>(*network_, rank_, tag, capacities, tickets);
+std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
+  if (refused_ && (*refused_)-- == 0) {
+    refused_.reset();
+    throw std::runtime_error("no memory for messages (the test refuses it), let it be");
+  }
+  return std::make_unique<SimulatedEndpoint>(*network_, *this, connections_, tag, capacities, tickets);
+}
+
+void RankTransport::connect(bool is_prepared) {
+  Meeting& meeting = network_->meetings[connections_++];
+  meeting.joined += 1;
+  meeting.all_prepared = meeting.all_prepared && is_prepared;
+  hold_ = network_->hold();
+}
+
+Connection RankTransport::connected() {
+  const auto found = network_->meetings.find(connections_ended_);
+  Meeting& meeting = found->second;
+  if (meeting.joined < network_->ranks.size()) return Connection::pending;
+  if (hold_ > 0) {
+    --hold_;
+    return Connection::pending;
+  }
+  const bool all_prepared = meeting.all_prepared;
+  if (++meeting.left == network_->ranks.size()) network_->meetings.erase(found);
+  ++connections_ended_;
+  return all_prepared ? Connection::connected : Connection::failed;
 }
 
 }  // namespace
@@ -350,6 +407,17 @@ SimulatedNetwork::SimulatedNetwork(Rank rank_count, SimulatedOptions options)
 SimulatedNetwork::~SimulatedNetwork() = default;
 
 Transport& SimulatedNetwork::rank(Rank rank) noexcept { return state_->ranks[static_cast<std::size_t>(rank)]; }
+
+void SimulatedNetwork::connect() {
+  for (RankTransport& each : state_->ranks) each.connect(true);
+  for (RankTransport& each : state_->ranks)
+    while (each.connected() == Connection::pending) {
+    }
+}
+
+void SimulatedNetwork::refuse(Rank rank, std::uint32_t after) {
+  state_->ranks[static_cast<std::size_t>(rank)].refuse(after);
+}
 
 Traffic SimulatedNetwork::traffic() const noexcept { return state_->traffic; }
 

@@ -29,7 +29,8 @@ struct SimulatedOptions {
 
 /// The network and every rank's transport, as hostile as the contract allows: a put's bytes are read as late as its
 /// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
-/// for it fails at the receiver, like one that does not fit.
+/// for it fails at the receiver, like one that does not fit. What is started before its endpoint is connected fails;
+/// connections take a random number of questions.
 class SimulatedNetwork {
  public:
   /// A ticket that can complete does so within this many polls: if no ticket completed while every rank polled this
@@ -44,6 +45,11 @@ class SimulatedNetwork {
   /// The transport of one rank; valid as long as the network, which must outlive its endpoints. `gather_all` throws
   /// std::logic_error: one process cannot block for the others, so set-up is done for all ranks at once elsewhere.
   Transport& rank(Rank rank) noexcept;
+
+  /// Connects what was prepared, for all ranks at once: for who drives them from one place.
+  void connect();
+  /// The next but `after` of this rank's endpoints cannot be prepared.
+  void refuse(Rank rank, std::uint32_t after = 0);
 
   /// All messages put so far, on all endpoints of all ranks.
   Traffic traffic() const noexcept;

@@ -3,7 +3,8 @@
 // Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: see each transport.
 // Source: [S2] (flags beside data), [S4] (one-sided, notified), MPI.
 //
-// A plan binds an Endpoint once. The endpoint owns the landing slots, so that a window or a mailbox can hold them.
+// A plan prepares an Endpoint once, each rank for itself; then all ranks connect theirs, or learn that one could not
+// prepare its own. The endpoint owns the landing slots, so that a window or a mailbox can hold them.
 // `release` tells a peer that it may write a slot (a credit; in MPI a receive posted); `put` writes into the peer's
 // slot as soon as it may (in MPI a send started). Both return at once; `poll` tells which tickets have completed.
 #pragma once
@@ -23,7 +24,7 @@ namespace steadfold::transport {
 using order::Bytes;
 using order::Rank;
 
-using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the bound ticket count
+using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the endpoint's ticket count
 using SlotNumber = std::uint32_t;  // a landing slot of an endpoint
 
 /// What became of a communication. One that failed is complete too: the message is lost or did not fit.
@@ -34,7 +35,7 @@ struct Completion {
   std::byte* data = nullptr;  // where it stands, or its first part; until the slot is released again
 };
 
-/// Messages started by this rank on one endpoint, and their payload, since it was bound.
+/// Messages started by this rank on one endpoint, and their payload, since it was prepared.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -46,7 +47,7 @@ struct SecondRoom {
   std::span<std::byte> room;
 };
 
-/// One rank's end of a bound plan. One thread at a time. Nothing here throws or allocates once bound.
+/// One rank's end of a plan. One thread at a time. To be used once it is connected. Nothing here throws or allocates.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
@@ -72,20 +73,31 @@ class Endpoint {
   virtual Traffic traffic() const noexcept = 0;
 };
 
-/// A group of ranks that can bind endpoints. Calls are made in the same order on every rank.
+/// How a connection stands, on the way to the same end on every rank.
+enum class Connection : std::uint8_t { pending, connected, failed };
+
+/// A group of ranks that can connect endpoints. Calls are made in the same order on every rank.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
 
-  /// The first of `count` tags in a row under which no rank has bound an endpoint; the same on every rank.
+  /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank.
   /// Collective. Throws std::runtime_error on every rank when tags run out.
   virtual std::uint32_t new_tags(std::uint32_t count) { return std::exchange(next_tag_, next_tag_ + count); }
 
-  /// Binds an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
-  /// endpoints of one group apart and is equal on all ranks. Throws std::runtime_error when memory or tags run out.
-  virtual std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
+  /// Prepares an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
+  /// endpoints of one group apart and is equal on all ranks. Local: throws std::runtime_error, on this rank alone, when
+  /// memory or tags run out.
+  virtual std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
+
+  /// Starts to connect what was prepared since the last time. `is_prepared`: this rank has prepared all that is its
+  /// own; if one rank has not, the connection fails on all. Collective, never blocks. Throws std::runtime_error on a
+  /// transport error.
+  virtual void connect(bool is_prepared) = 0;
+  /// How that stands; to be asked until it has come to its end.
+  virtual Connection connected() = 0;
 
   /// Every rank's bytes, concatenated in rank order. Collective, blocks, allocates: for set-up only. Throws
   /// std::runtime_error on a transport error.

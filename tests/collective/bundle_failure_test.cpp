@@ -44,6 +44,7 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
     std::vector<std::unique_ptr<Plan>> plans;
     for (Rank rank = 0; rank < p; ++rank)
       plans.push_back(std::make_unique<Plan>(agreed, calls[static_cast<std::size_t>(rank)], ranks.transport(rank), 2));
+    ranks.connect();
     const std::vector<double> x = {1.0, 2.0};
     for (const bool failing : {true, false, true}) {
       fails[culprit] = failing;

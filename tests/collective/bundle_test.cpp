@@ -149,6 +149,7 @@ struct BundleJob {
       results.emplace_back();
       for (const Part& part : parts) results.back().emplace_back(part.result_bytes);
     }
+    ranks.connect();
     for (std::size_t i = 0; i < plans.size(); ++i) {
       std::vector<Data> data;
       for (std::size_t k = 0; k < parts.size(); ++k) data.push_back(parts[k].data(i, results[i][k]));

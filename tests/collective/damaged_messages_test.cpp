@@ -79,8 +79,10 @@ class DamagingTransport final : public Transport {
   DamagingTransport(std::shared_ptr<Transport> inner, Fault& fault) : inner_(std::move(inner)), fault_(fault) {}
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
-  std::unique_ptr<Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
-    return std::make_unique<DamagingEndpoint>(inner_->bind(tag, capacities, tickets), fault_, tickets);
+  void connect(bool is_prepared) override { inner_->connect(is_prepared); }
+  transport::Connection connected() override { return inner_->connected(); }
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
+    return std::make_unique<DamagingEndpoint>(inner_->prepare(tag, capacities, tickets), fault_, tickets);
   }
   Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
 
@@ -109,9 +111,12 @@ Ended run(const Agreement& agreed, const std::vector<Call>& calls, const std::ve
     std::shared_ptr<Transport> transport = ranks.transport(rank);
     if (rank == victim) transport = std::make_shared<DamagingTransport>(std::move(transport), fault);
     plans.push_back(std::make_unique<Plan>(agreed, std::span(&calls[i], 1), std::move(transport), 2u));
+  }
+  ranks.connect();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
     const agreement::Data data{.first = reinterpret_cast<const std::byte*>(rows.data() + begin * columns),
                                .result = reinterpret_cast<std::byte*>(ended.results[i].data())};
-    plans.back()->start(std::span(&data, 1), true);
+    plans[i]->start(std::span(&data, 1), true);
     begin += calls[i].rows;
   }
   bool all_done = false;

@@ -256,8 +256,10 @@ TEST(DifferentPlans, AreAMismatchOnEveryRank) {
           const auto i = static_cast<std::size_t>(rank);
           plans.push_back(std::make_unique<Plan>(rank == culprit ? other : setting.agreement,
                                                  std::span(&setting.calls[i], 1), ranks.transport(rank), 2));
-          plans.back()->start({.first = memory[i].data(), .result = reinterpret_cast<std::byte*>(&results[i])});
         }
+        ranks.connect();
+        for (std::size_t i = 0; i < plans.size(); ++i)
+          plans[i]->start({.first = memory[i].data(), .result = reinterpret_cast<std::byte*>(&results[i])});
         bool done = false;
         for (int sweep = 0; sweep < 5000 && !done; ++sweep) {
           done = true;

@@ -405,6 +405,35 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
   EXPECT_NE(texts[0].find("schedule 'native' cannot serve method 'tree'"), std::string::npos) << texts[0];
 }
 
+/// Whichever of a plan's endpoints it is: that of the first sweep too.
+TEST_P(Groups, SayOnEveryRankThatOneCouldNotPrepareItsPlan) {
+  const Rank p = GetParam();
+  on_threads(p, 12, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const Call call{.method = Method::binned,
+                    .layout = LayoutKind::row_per_rank,
+                    .rows = 1,
+                    .sweep = arithmetic::Sweep::double_sweep};
+    for (const std::uint32_t after : {0u, 1u, 2u}) {
+      std::string text;
+      if (group.rank() == p - 1) static_cast<ThreadTransport&>(*transport).refuse(after);
+      for (int plans = 0; plans < 2; ++plans) {
+        try {
+          group.bind(std::span(&call, 1));
+        } catch (const Failure& failure) {
+          EXPECT_EQ(failure.status(), Status::internal);
+          text = failure.what();
+        }
+      }
+      EXPECT_EQ(text, "rank " + std::to_string(p - 1) + ": no memory for messages (the test refuses it), let it be");
+    }
+    const double x = 1;
+    double sum = 0;
+    group.reduce(call, {.first = reinterpret_cast<const std::byte*>(&x), .result = reinterpret_cast<std::byte*>(&sum)});
+    EXPECT_EQ(sum, p) << "the group can be used all the same";
+  });
+}
+
 TEST_P(Groups, RefuseBundlesWithACallOfNoColumns) {
   on_threads(GetParam(), 10, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport);

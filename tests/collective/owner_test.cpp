@@ -174,6 +174,7 @@ TEST(Owner, ServesBundlesOfOneLayout) {
     memory.push_back(memory_of(narrow, 1, deal[rank]));
     memory.push_back(memory_of(wide, 2, deal[rank]));
   }
+  ranks.connect();
   for (std::size_t rank = 0; rank < 4; ++rank) {
     const agreement::Data data[] = {{.first = memory[2 * rank].data(), .result = rank == 0 ? one.data() : nullptr},
                                     {.first = memory[2 * rank + 1].data(), .result = rank == 0 ? two.data() : nullptr}};

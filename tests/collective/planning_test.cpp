@@ -33,8 +33,10 @@ class Unconnected final : public transport::Transport {
   Rank rank_count() const noexcept override { return rank_count_; }
   Gathered gather_all(std::span<const std::byte>) override { return {}; }
 
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t, std::span<const Bytes> capacities,
-                                            transport::Ticket) override {
+  void connect(bool) override {}
+  transport::Connection connected() override { return transport::Connection::connected; }
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t, std::span<const Bytes> capacities,
+                                               transport::Ticket) override {
     auto end = std::make_unique<End>();
     for (const Bytes capacity : capacities) end->slots.emplace_back(capacity);
     return end;

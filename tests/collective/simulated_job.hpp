@@ -96,6 +96,8 @@ class SimulatedRanks {
   }
 
   std::shared_ptr<transport::Transport> transport(Rank rank) { return {network_, &network_->rank(rank)}; }
+  /// Connects what all ranks have prepared.
+  void connect() { network_->connect(); }
   transport::Traffic traffic() const { return network_->traffic(); }
   /// Ranks 0, 1, ... in a new order.
   const std::vector<Rank>& shuffled() {
@@ -119,6 +121,7 @@ class SimulatedJob {
       plans_.push_back(std::make_unique<Plan>(agreement, std::span(&calls[static_cast<std::size_t>(rank)], 1),
                                               ranks.transport(rank), tag, segments));
     }
+    ranks.connect();
   }
 
   Plan& plan(Rank rank) { return *plans_[static_cast<std::size_t>(rank)]; }

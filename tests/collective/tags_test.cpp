@@ -22,10 +22,12 @@ class Recorder final : public transport::Transport {
   explicit Recorder(std::shared_ptr<transport::Transport> inner) : inner_(std::move(inner)) {}
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const Bytes> capacities,
-                                            transport::Ticket tickets) override {
+  void connect(bool is_prepared) override { inner_->connect(is_prepared); }
+  transport::Connection connected() override { return inner_->connected(); }
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
+                                               transport::Ticket tickets) override {
     tags.insert(tag);
-    return inner_->bind(tag, capacities, tickets);
+    return inner_->prepare(tag, capacities, tickets);
   }
   Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
 

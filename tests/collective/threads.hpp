@@ -103,10 +103,26 @@ class ThreadTransport final : public transport::Transport {
 
   order::Rank rank() const noexcept override { return rank_; }
   order::Rank rank_count() const noexcept override { return meeting_->network.rank(rank_).rank_count(); }
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const order::Bytes> capacities,
-                                            transport::Ticket tickets) override {
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
+                                               transport::Ticket tickets) override {
     const std::lock_guard lock(meeting_->mutex);
-    return std::make_unique<LockedEndpoint>(meeting_, meeting_->network.rank(rank_).bind(tag, capacities, tickets));
+    return std::make_unique<LockedEndpoint>(meeting_, meeting_->network.rank(rank_).prepare(tag, capacities, tickets));
+  }
+  void connect(bool is_prepared) override {
+    const std::lock_guard lock(meeting_->mutex);
+    meeting_->network.rank(rank_).connect(is_prepared);
+  }
+  transport::Connection connected() override {
+    std::unique_lock lock(meeting_->mutex);
+    const transport::Connection state = meeting_->network.rank(rank_).connected();
+    lock.unlock();
+    if (state == transport::Connection::pending) std::this_thread::yield();
+    return state;
+  }
+  /// The next but `after` of this rank's endpoints cannot be prepared.
+  void refuse(std::uint32_t after) {
+    const std::lock_guard lock(meeting_->mutex);
+    meeting_->network.refuse(rank_, after);
   }
   Gathered gather_all(std::span<const std::byte> bytes) override { return meeting_->gather(rank_, bytes); }
 

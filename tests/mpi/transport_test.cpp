@@ -67,7 +67,7 @@ class MpiTransportTest : public testing::Test {
   Rank right = (rank + 1) % rank_count;
 
   std::unique_ptr<Tested> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
-    return std::make_unique<Tested>(world.bind(tag, capacities, tickets), tickets);
+    return std::make_unique<Tested>(world.prepare(tag, capacities, tickets), tickets);
   }
 };
 
@@ -259,6 +259,15 @@ TEST_F(MpiTransportTest, RefusesToGatherMoreThanAnIntCanCount) {
   EXPECT_EQ(error_of([&] { world.gather_all({memory.get(), size}); }).find(expected), 0u);
 }
 
+TEST_F(MpiTransportTest, ConnectsWhatAllRanksHavePreparedOrNothing) {
+  for (Rank unprepared = 0; unprepared <= rank_count; ++unprepared) {
+    world.connect(rank != unprepared);
+    Connection state = Connection::pending;
+    while (state == Connection::pending) state = world.connected();
+    EXPECT_EQ(state, unprepared == rank_count ? Connection::connected : Connection::failed);
+  }
+}
+
 TEST_F(MpiTransportTest, TagsEndWhereTheLibrarySays) {
   const auto beyond = std::numeric_limits<std::uint32_t>::max();
   EXPECT_NE(error_of([&] { bind({}, 1, beyond); }).find("(the MPI library's tags end at "), std::string::npos);
@@ -317,7 +326,7 @@ class Kept : public Attached {
  public:
   explicit Kept(std::unique_ptr<Transport> given) : transport(std::move(given)) {
     made += 1;
-    endpoint = transport->bind(0, std::vector<Bytes>{8}, 1);
+    endpoint = transport->prepare(0, std::vector<Bytes>{8}, 1);
     endpoint->release(0, transport->rank(), 0);  // stays pending: its end must withdraw it
   }
   ~Kept() override {

@@ -63,9 +63,18 @@ class FiberTransport final : public transport::Transport {
 
   order::Rank rank() const noexcept override { return rank_; }
   order::Rank rank_count() const noexcept override { return static_cast<order::Rank>(meeting_->brought.size()); }
-  std::unique_ptr<transport::Endpoint> bind(std::uint32_t tag, std::span<const order::Bytes> capacities,
-                                            transport::Ticket tickets) override {
-    return std::make_unique<FiberEndpoint>(meeting_, meeting_->network.rank(rank_).bind(tag, capacities, tickets));
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
+                                               transport::Ticket tickets) override {
+    return std::make_unique<FiberEndpoint>(meeting_, meeting_->network.rank(rank_).prepare(tag, capacities, tickets));
+  }
+  void connect(bool is_prepared) override { meeting_->network.rank(rank_).connect(is_prepared); }
+  transport::Connection connected() override {
+    const transport::Connection state = meeting_->network.rank(rank_).connected();
+    if (state == transport::Connection::pending)
+      meeting_->fibers->wait();
+    else
+      meeting_->fibers->progress();
+    return state;
   }
   Gathered gather_all(std::span<const std::byte> bytes) override {
     Meeting& all = *meeting_;

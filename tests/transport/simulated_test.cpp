@@ -25,12 +25,13 @@ using Endpoints = std::vector<std::unique_ptr<Tested>>;
 
 constexpr SimulatedOptions prompt = {.delivery = Delivery::prompt};
 
-Endpoints bind_all(SimulatedNetwork& network, Rank rank_count, std::vector<Bytes> capacities, Ticket tickets,
-                   std::uint32_t tag = 0) {
+Endpoints connect_all(SimulatedNetwork& network, Rank rank_count, std::vector<Bytes> capacities, Ticket tickets,
+                      std::uint32_t tag = 0) {
   Endpoints endpoints;
   for (Rank rank = 0; rank < rank_count; ++rank) {
-    endpoints.push_back(std::make_unique<Tested>(network.rank(rank).bind(tag, capacities, tickets), tickets));
+    endpoints.push_back(std::make_unique<Tested>(network.rank(rank).prepare(tag, capacities, tickets), tickets));
   }
+  network.connect();
   return endpoints;
 }
 
@@ -70,7 +71,7 @@ TEST(Simulated, RingOfAnySize) {
       for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE(testing::Message() << "p " << p << " seed " << seed << " sends " << static_cast<int>(sends));
         SimulatedNetwork network(p, {.seed = seed, .sends = sends});
-        const Endpoints ends = bind_all(network, p, {8}, 2);
+        const Endpoints ends = connect_all(network, p, {8}, 2);
         std::vector<std::uint64_t> words(static_cast<std::size_t>(p));
         std::iota(words.begin(), words.end(), 100);
         for (std::size_t i = 0; i < words.size(); ++i) {
@@ -90,7 +91,7 @@ TEST(Simulated, RingOfAnySize) {
 
 TEST(Simulated, MessagesInTwoPartsLandInTwoPlaces) {
   SimulatedNetwork network(2, {.seed = 3});
-  const Endpoints ends = bind_all(network, 2, {16}, 2);
+  const Endpoints ends = connect_all(network, 2, {16}, 2);
   const std::uint64_t first = 41;
   const std::uint64_t second = 42;
   std::uint64_t elsewhere = 0;
@@ -117,7 +118,7 @@ TEST(Simulated, MessagesInTwoPartsLandInTwoPlaces) {
 TEST(Simulated, LandingSlotsAreAlignedAndSized) {
   SimulatedNetwork network(1);
   const std::array<Bytes, 5> capacities = {1, 0, 64, 65, 8};
-  const auto end = network.rank(0).bind(0, capacities, 0);
+  const auto end = network.rank(0).prepare(0, capacities, 0);
   for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
     const std::span<std::byte> memory = end->landing(slot);
     EXPECT_EQ(memory.size(), capacities[slot]);
@@ -132,7 +133,7 @@ TEST(Simulated, MemoryThatCannotBeHadIsAnError) {
 #endif
   SimulatedNetwork network(1);
   const std::array<Bytes, 2> capacities = {Bytes{1} << 62, Bytes{1} << 62};
-  EXPECT_THROW(network.rank(0).bind(0, capacities, 0), std::runtime_error);
+  EXPECT_THROW(network.rank(0).prepare(0, capacities, 0), std::runtime_error);
 }
 
 TEST(Simulated, MessagesOfAPairMatchInTheOrderPut) {
@@ -140,7 +141,7 @@ TEST(Simulated, MessagesOfAPairMatchInTheOrderPut) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     SimulatedNetwork network(2, {.seed = seed});
-    const Endpoints ends = bind_all(network, 2, std::vector<Bytes>(count, 8), count);
+    const Endpoints ends = connect_all(network, 2, std::vector<Bytes>(count, 8), count);
     std::array<std::uint64_t, count> words;
     std::iota(words.begin(), words.end(), 7);
     Ticket put = 0;
@@ -159,7 +160,7 @@ TEST(Simulated, MessagesOfAPairMatchInTheOrderPut) {
 /// Which of two senders' messages rank 0 sees first, testing both in turn.
 Rank first_seen(SimulatedOptions options) {
   SimulatedNetwork network(3, options);
-  const Endpoints ends = bind_all(network, 3, {8, 8}, 2);
+  const Endpoints ends = connect_all(network, 3, {8, 8}, 2);
   const std::uint64_t word = 1;
   for (const Rank source : {1, 2}) {
     const auto slot = static_cast<SlotNumber>(source - 1);
@@ -186,8 +187,8 @@ TEST(Simulated, ShufflesMessagesOfDifferentPairs) {
 
 TEST(Simulated, TagsKeepEndpointsApart) {
   SimulatedNetwork network(2, prompt);
-  const Endpoints one = bind_all(network, 2, {8}, 1, 1);
-  const Endpoints two = bind_all(network, 2, {8}, 1, 2);
+  const Endpoints one = connect_all(network, 2, {8}, 1, 1);
+  const Endpoints two = connect_all(network, 2, {8}, 1, 2);
   const std::uint64_t first = 11;
   const std::uint64_t second = 22;
   one[0]->put(0, 1, 0, bytes_of(first));
@@ -200,11 +201,59 @@ TEST(Simulated, TagsKeepEndpointsApart) {
   EXPECT_EQ(word_in(*two[1], 0), second);
 }
 
+TEST(Simulated, ConnectsWhenAllRanksHavePrepared) {
+  constexpr Rank p = 3;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimulatedNetwork network(p, {.seed = seed});
+    for (const bool all_prepared : {true, false, true}) {
+      std::vector<Connection> ends(p, Connection::pending);
+      for (Rank rank = 0; rank < p; ++rank) {
+        if (rank > 0) {
+          for (int i = 0; i < SimulatedNetwork::max_polls; ++i)
+            EXPECT_EQ(network.rank(0).connected(), Connection::pending) << "rank " << rank << " is not here";
+        }
+        network.rank(rank).connect(all_prepared || rank != 1);
+      }
+      for (int i = 0; i < SimulatedNetwork::max_polls; ++i)
+        for (Rank rank = 0; rank < p; ++rank) {
+          Connection& end = ends[static_cast<std::size_t>(rank)];
+          if (end == Connection::pending) end = network.rank(rank).connected();
+        }
+      EXPECT_EQ(ends, std::vector(p, all_prepared ? Connection::connected : Connection::failed)) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Simulated, WhatIsStartedBeforeItsEndpointIsConnectedFails) {
+  SimulatedNetwork network(1);
+  Tested end(network.rank(0).prepare(0, std::array<Bytes, 1>{8}, 3), 3);
+  const std::uint64_t word = 1;
+  std::array<std::int64_t, 1> sum = {1};
+  end.put(0, 0, 0, bytes_of(word));
+  end.release(1, 0, 0);
+  end.add_words(2, sum);
+  for (Ticket ticket = 0; ticket < 3; ++ticket) EXPECT_EQ(test_fully(end, ticket), Progress::failed);
+  network.connect();
+  end.release(1, 0, 0);
+  end.put(0, 0, 0, bytes_of(word));
+  for (Ticket ticket = 0; ticket < 2; ++ticket) EXPECT_EQ(test_fully(end, ticket), Progress::complete);
+}
+
+TEST(Simulated, RefusesToPrepareOnOneRank) {
+  SimulatedNetwork network(2);
+  network.refuse(1, 1);
+  for (const Rank rank : {0, 1}) EXPECT_NO_THROW(network.rank(rank).prepare(0, {}, 1));
+  EXPECT_NO_THROW(network.rank(0).prepare(1, {}, 1));
+  EXPECT_THROW(network.rank(1).prepare(1, {}, 1), std::runtime_error);
+  EXPECT_NO_THROW(network.rank(1).prepare(2, {}, 1));
+}
+
 TEST(Simulated, TellsEveryTicketOnceAndNoMoreThanThereIsRoomFor) {
   constexpr Ticket count = 5;
   SimulatedNetwork network(2, prompt);
-  const auto one = network.rank(0).bind(0, {}, count);
-  const auto other = network.rank(1).bind(0, std::vector<Bytes>(count, 8), count);
+  const auto one = network.rank(0).prepare(0, {}, count);
+  const auto other = network.rank(1).prepare(0, std::vector<Bytes>(count, 8), count);
+  network.connect();
   const std::uint64_t word = 3;
   for (Ticket ticket = 0; ticket < count; ++ticket) {
     other->release(ticket, 0, ticket);
@@ -226,7 +275,7 @@ TEST(Simulated, TellsEveryTicketOnceAndNoMoreThanThereIsRoomFor) {
 TEST(Simulated, SynchronousSendsWaitForTheirReceiver) {
   for (const Sends sends : {Sends::buffered, Sends::synchronous}) {
     SimulatedNetwork network(2, {.sends = sends});
-    const Endpoints ends = bind_all(network, 2, {8}, 1);
+    const Endpoints ends = connect_all(network, 2, {8}, 1);
     const std::uint64_t word = 5;
     ends[0]->put(0, 1, 0, bytes_of(word));
     const bool waits = sends == Sends::synchronous;
@@ -240,7 +289,7 @@ TEST(Simulated, SynchronousSendsWaitForTheirReceiver) {
 
 TEST(Simulated, ReadsBytesAsLateAsItMay) {
   SimulatedNetwork network(2, prompt);
-  const Endpoints ends = bind_all(network, 2, {8}, 1);
+  const Endpoints ends = connect_all(network, 2, {8}, 1);
   std::uint64_t word = 1;
   ends[0]->put(0, 1, 0, bytes_of(word));
   word = 2;  // breaks the contract, and shows
@@ -253,14 +302,14 @@ TEST(Simulated, ReadsBytesAsLateAsItMay) {
 
 TEST(Simulated, SpoilsReleasedSlots) {
   SimulatedNetwork network(1);
-  const Endpoints ends = bind_all(network, 1, {8}, 1);
+  const Endpoints ends = connect_all(network, 1, {8}, 1);
   ends[0]->release(0, 0, 0);
   EXPECT_EQ(word_in(*ends[0], 0), 0xA5A5A5A5A5A5A5A5u);
 }
 
 TEST(Simulated, AMessageThatDoesNotFitFailsAtItsReceiverOnly) {
   SimulatedNetwork network(2);
-  const Endpoints ends = bind_all(network, 2, {4, 8}, 2);
+  const Endpoints ends = connect_all(network, 2, {4, 8}, 2);
   const std::uint64_t word = 9;
   Bytes arrived = 1;
   for (SlotNumber slot = 0; slot < 2; ++slot) {
@@ -279,7 +328,7 @@ TEST(Simulated, AMessageThatDoesNotFitFailsAtItsReceiverOnly) {
 
 TEST(Simulated, AMessageMayBeShorterThanItsSlotOrEmpty) {
   SimulatedNetwork network(2);
-  const Endpoints ends = bind_all(network, 2, {16, 0}, 2);
+  const Endpoints ends = connect_all(network, 2, {16, 0}, 2);
   const std::uint64_t word = 9;
   Bytes arrived = 99;
   ends[1]->release(0, 0, 0);
@@ -296,7 +345,7 @@ TEST(Simulated, AMessageMayBeShorterThanItsSlotOrEmpty) {
 
 TEST(Simulated, AMessageToAnotherSlotThanTheReleasedOneFails) {
   SimulatedNetwork network(2);
-  const Endpoints ends = bind_all(network, 2, {8, 8}, 1);
+  const Endpoints ends = connect_all(network, 2, {8, 8}, 1);
   const std::uint64_t word = 9;
   ends[0]->put(0, 1, 1, bytes_of(word));
   ends[1]->release(0, 0, 0);
@@ -305,9 +354,10 @@ TEST(Simulated, AMessageToAnotherSlotThanTheReleasedOneFails) {
 
 TEST(Simulated, AnEndpointThatGoesTakesItsReleasesAlongAndLeavesItsMessages) {
   SimulatedNetwork network(2);
-  Endpoints ends = bind_all(network, 2, {8}, 1);
+  Endpoints ends = connect_all(network, 2, {8}, 1);
   ends[1]->release(0, 0, 0);
-  ends[1] = std::make_unique<Tested>(network.rank(1).bind(0, std::array<Bytes, 1>{8}, 1), 1);
+  ends[1] = std::make_unique<Tested>(network.rank(1).prepare(0, std::array<Bytes, 1>{8}, 1), 1);
+  network.connect();
   {
     const std::uint64_t word = 6;
     ends[0]->put(0, 1, 0, bytes_of(word));
@@ -322,7 +372,7 @@ TEST(Simulated, AddsWordsOfAllRanksAndWrapsAround) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   for (Rank p = 1; p <= 5; ++p) {
     SimulatedNetwork network(p);
-    const Endpoints ends = bind_all(network, p, {}, 2);
+    const Endpoints ends = connect_all(network, p, {}, 2);
     std::vector<std::array<std::int64_t, 2>> words(ends.size(), {1, largest});
     std::vector<std::array<std::int64_t, 1>> later(ends.size(), {10});
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -344,7 +394,7 @@ TEST(Simulated, AddsWordsOfAllRanksAndWrapsAround) {
 
 TEST(Simulated, SumsOfDifferentWidthsFailEverywhere) {
   SimulatedNetwork network(3);
-  const Endpoints ends = bind_all(network, 3, {}, 1);
+  const Endpoints ends = connect_all(network, 3, {}, 1);
   std::vector<std::int64_t> words(4, 1);
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i]->add_words(0, std::span(words).first(1 + i));
   for (const auto& end : ends) EXPECT_EQ(test_fully(*end, 0), Progress::failed);
@@ -352,7 +402,7 @@ TEST(Simulated, SumsOfDifferentWidthsFailEverywhere) {
 
 TEST(Simulated, CountsMessagesAndBytes) {
   SimulatedNetwork network(3, prompt);
-  const Endpoints ends = bind_all(network, 3, {8}, 1);
+  const Endpoints ends = connect_all(network, 3, {8}, 1);
   const std::uint64_t word = 1;
   for (int i = 0; i < 4; ++i) {
     ends[0]->put(0, 1, 0, bytes_of(word));
@@ -375,7 +425,7 @@ TEST(Simulated, CannotGather) {
 TEST(Simulated, PassesATokenAroundManyRanks) {
   constexpr Rank p = 1 << 17;
   SimulatedNetwork network(p, {.sends = Sends::synchronous});
-  const Endpoints ends = bind_all(network, p, {8}, 2);
+  const Endpoints ends = connect_all(network, p, {8}, 2);
   for (Rank rank = 0; rank < p; ++rank) ends[static_cast<std::size_t>(rank)]->release(1, (rank + p - 1) % p, 0);
   std::uint64_t token = 1;
   for (Rank rank = 0; rank < p; ++rank) {
@@ -391,8 +441,9 @@ TEST(Simulated, PassesATokenAroundManyRanks) {
 TEST(Simulated, GathersFromManyRanksAtOne) {
   constexpr Rank p = 1 << 17;
   SimulatedNetwork network(p);
-  const Endpoints ends = bind_all(network, p, {8}, 1);
-  const auto root = std::make_unique<Tested>(network.rank(0).bind(0, std::vector<Bytes>(p, 8), p), p);
+  const Endpoints ends = connect_all(network, p, {8}, 1);
+  const auto root = std::make_unique<Tested>(network.rank(0).prepare(0, std::vector<Bytes>(p, 8), p), p);
+  network.connect();
   std::vector<std::uint64_t> words(p);
   std::iota(words.begin(), words.end(), 0);
   for (Rank rank = p; rank-- > 1;) {

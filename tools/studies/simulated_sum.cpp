@@ -67,6 +67,7 @@ SimulatedJob::SimulatedJob(const order::TwoShares& shares, const SimulatedSum& a
     const Call& call = ranks_->calls[static_cast<std::size_t>(rank)];
     ranks_->plans.push_back(std::make_unique<execution::Plan>(ranks_->agreement, std::span(&call, 1), own, /*tag=*/2));
   }
+  ranks_->network->connect();
 }
 SimulatedJob::SimulatedJob(SimulatedJob&&) noexcept = default;
 SimulatedJob::~SimulatedJob() = default;
