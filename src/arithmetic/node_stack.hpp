@@ -1,5 +1,6 @@
 // Maximal full dyadic nodes under construction, from left to right: siblings that meet become the node above them.
-// Rank order: left op right, always. Cost: one operation per pair of siblings, no memory of its own.
+// Rank order: left op right, always. Cost: one operation per pair of siblings, one copy of what finds no sibling; no
+// memory of its own.
 // Source: [S0] chapter 2; the binary counter of pairwise summation.
 #pragma once
 
@@ -19,26 +20,32 @@ class NodeStack {
   /// Appends a node that starts at or after the end of the last one; `value` must stay until the next push or `settle`.
   /// False when the operator failed. The storage must have room for one node more.
   bool push(order::Node node, const std::byte* value) {
-    if (node.start != open_.end) {
-      settle();
-      open_ = {node.start, node.start};
+    if (node.start != open_.end) open_ = {node.start, node.start};
+    return combine_last(siblings_of(node), node, value);
+  }
+
+  /// Appends all nodes of an interval that starts at or after the end of the last one; their values must stay as those
+  /// of `push`. Once one of them has found no sibling, the others find none: they are copied. Returns where the values
+  /// end; null when the operator failed.
+  const std::byte* append(order::Interval interval, const std::byte* values) {
+    bool finds_siblings = interval.begin == open_.end && !open_.empty();
+    while (finds_siblings && !interval.empty()) {
+      const order::Node node = order::first_node(interval);
+      const order::Count siblings = siblings_of(node);
+      if (!combine_last(siblings, node, values)) return nullptr;
+      finds_siblings = siblings > 0;
+      values += stride_;
+      interval.begin = node.end();
     }
-    while (!open_.empty()) {
-      const order::Node last = order::last_node(open_);
-      if (!order::are_siblings(last, node)) break;
-      std::byte* const result = at(count_ - 1);
-      if (combine(*op_, top(), value, result, columns_) != 0) return false;
-      outside_ = nullptr;
-      --count_;
-      open_.end = last.start;
-      node = order::above(last);
-      value = result;
-    }
+    if (interval.empty()) return values;
     settle();
-    ++count_;
-    outside_ = value == at(count_ - 1) ? nullptr : value;
-    open_.end = node.end();
-    return true;
+    if (interval.begin != open_.end) open_.begin = interval.begin;
+    open_.end = interval.end;
+    const order::Count but_one = order::node_count(interval) - 1;
+    copy_values(*op_, values, at(count_), but_one * columns_);
+    count_ += but_one + 1;
+    outside_ = values + but_one * stride_;
+    return outside_ + stride_;
   }
 
   /// Takes in an interval that touches no node so far, whose nodes, so many, stand in the storage after the last one.
@@ -59,10 +66,35 @@ class NodeStack {
   void moved_to(std::byte* storage) { storage_ = storage; }
 
   order::Count count() const { return count_; }
-  order::Interval open() const { return open_; }  // the interval that the last push extended
 
  private:
   std::byte* at(order::Count position) const { return storage_ + position * stride_; }
+  order::Count siblings_of(order::Node node) const {
+    return static_cast<order::Count>(order::sibling_count(open_, node.level));
+  }
+  /// Combines so many of the last nodes with the one that follows them, and appends what they become.
+  bool combine_last(order::Count siblings, order::Node node, const std::byte* value) {
+    if (siblings > 1 && columns_ == 1 && op_->fold_right != nullptr) {
+      settle();
+      if (value != at(count_)) std::memcpy(at(count_), value, stride_);
+      count_ -= siblings;
+      value = at(count_);
+      op_->fold_right(value, siblings + 1, at(count_));
+    } else {
+      for (order::Count i = 0; i < siblings; ++i) {
+        std::byte* const result = at(count_ - 1);
+        if (combine(*op_, top(), value, result, columns_) != 0) return false;
+        outside_ = nullptr;
+        --count_;
+        value = result;
+      }
+      settle();
+    }
+    if (value != at(count_)) outside_ = value;
+    ++count_;
+    open_.end = node.end();
+    return true;
+  }
   const std::byte* top() const { return outside_ != nullptr ? outside_ : at(count_ - 1); }
 
   const Operator* op_;
@@ -70,7 +102,7 @@ class NodeStack {
   order::Bytes stride_;
   std::byte* storage_;
   order::Count count_;
-  order::Interval open_;
+  order::Interval open_;                // the last interval without a gap
   const std::byte* outside_ = nullptr;  // where the last value stands while it is not in the storage
 };
 

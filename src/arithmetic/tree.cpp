@@ -27,9 +27,10 @@ using tree_record::Record;
 using tree_record::record_bytes;
 using tree_record::write_head;
 
-/// Calls `visit(interval, values)` for the intervals of two records in ascending order.
+/// Calls `visit(interval, values)` for the intervals of two records in ascending order; it returns where those values
+/// end, unless it does not care for values.
 template <class Visit>
-void visit_both(const Record& left, const Record& right, Bytes stride, Visit visit) {
+void visit_both(const Record& left, const Record& right, Visit visit) {
   auto a = left.intervals.begin();
   auto b = right.intervals.begin();
   const std::byte* a_values = left.values;
@@ -38,8 +39,7 @@ void visit_both(const Record& left, const Record& right, Bytes stride, Visit vis
     const bool from_left = b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
     auto& interval = from_left ? a : b;
     const std::byte*& values = from_left ? a_values : b_values;
-    visit(*interval, values);
-    values += order::node_count(*interval) * stride;
+    values = visit(*interval, values);
     ++interval;
   }
 }
@@ -47,8 +47,8 @@ void visit_both(const Record& left, const Record& right, Bytes stride, Visit vis
 /// The size of a union of intervals, found before any value is touched.
 struct Survey {
   Count interval_count = 0;
-  Count node_count = 0;
-  Count stack_nodes = 0;  // most that stand on the stack at a time
+  Count closed_nodes = 0;  // of all intervals but the last
+  Count stack_nodes = 0;   // most that stand on the stack at a time
   bool overlap = false;
   Interval open;
 
@@ -58,14 +58,12 @@ struct Survey {
       open.end = interval.end;
     } else {
       close();
+      closed_nodes += order::node_count(open);
       open = interval;
       ++interval_count;
     }
   }
-  void close() {
-    stack_nodes = std::max(stack_nodes, node_count + order::most_nodes(open));
-    node_count += order::node_count(open);
-  }
+  void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
 };
 
 /// Room for `bytes` of values that belong to a head of so many intervals; null where there is none.
@@ -84,12 +82,15 @@ Partial written(const Room& out, Count interval_count, const std::byte* values, 
 }
 
 /// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
-/// `sources` is called three times: to survey, to combine, to list the intervals.
+/// `sources` is called twice: to survey, and to combine the nodes and list the intervals.
 template <class Sources>
 Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out) {
   const Bytes stride = op.element_bytes * columns;
   Survey survey;
-  sources([&](Interval interval, const std::byte*) { survey.take(interval); });
+  sources([&](Interval interval, const std::byte* nodes) {
+    survey.take(interval);
+    return nodes;
+  });
   survey.close();
   if (survey.overlap) return failed(out, header, Status::overlap);
   std::byte* const values = room_for_values(out, survey.interval_count, survey.stack_nodes * stride);
@@ -97,30 +98,25 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
 
   NodeStack stack(op, columns, values);
   bool ok = true;
-  sources([&](Interval rest, const std::byte* value) {
-    while (ok && !rest.empty()) {
-      const Node node = order::first_node(rest);
-      ok = stack.push(node, value);
-      value += stride;
-      rest.begin = node.end();
-    }
-  });
-  if (!ok) return failed(out, header, Status::operator_failed);
-  stack.settle();
-
   auto* const table = reinterpret_cast<Interval*>(out.head.data() + sizeof(Prefix));
   Interval* last = table - 1;
-  sources([&](Interval interval, const std::byte*) {
+  sources([&](Interval interval, const std::byte* nodes) {
+    if (ok) nodes = stack.append(interval, nodes);
+    ok = ok && nodes != nullptr;
     if (last >= table && last->end == interval.begin)
       last->end = interval.end;
     else
       *++last = interval;
+    return nodes;
   });
+  if (!ok) return failed(out, header, Status::operator_failed);
+  stack.settle();
+
   const Prefix prefix{.header = header,
                       .interval_count = static_cast<std::uint32_t>(survey.interval_count),
-                      .node_count = survey.node_count};
+                      .node_count = stack.count()};
   std::memcpy(out.head.data(), &prefix, sizeof prefix);
-  return written(out, survey.interval_count, values, survey.node_count * stride);
+  return written(out, survey.interval_count, values, stack.count() * stride);
 }
 
 /// Combines, and makes NaNs canonical piece by piece, while the values are in the cache.
@@ -157,6 +153,27 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   if (wrong != 0) return failed(out, header, Status::operator_failed);
   write_head(out.head, header, std::span(&both, 1), 1);
   return written(out, 1, values, stride);
+}
+
+/// Merges two records of one interval each that touch, which is what data in rank order has. Nothing if they are
+/// something else or there is no room.
+std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
+                                      const Record& b, const Room& out) {
+  if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;
+  const bool is_ascending = a.intervals.front().begin < b.intervals.front().begin;
+  const Record& lower = is_ascending ? a : b;
+  const Record& upper = is_ascending ? b : a;
+  const Interval both{lower.intervals.front().begin, upper.intervals.front().end};
+  const Bytes stride = op.element_bytes * columns;
+  std::byte* const values = room_for_values(out, 1, order::most_nodes(both) * stride);
+  if (lower.intervals.front().end != upper.intervals.front().begin || values == nullptr) return std::nullopt;
+  NodeStack stack(op, columns, values);
+  for (const Record* record : {&lower, &upper})
+    if (stack.append(record->intervals.front(), record->values) == nullptr)
+      return failed(out, header, Status::operator_failed);
+  stack.settle();
+  write_head(out.head, header, std::span(&both, 1), stack.count());
+  return written(out, 1, values, stack.count() * stride);
 }
 
 /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)), as results have it. A result may alias left
@@ -209,10 +226,13 @@ class TreeBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    if (lone_.row != nullptr && head_of(1) + stride_ <= out.size()) return write_lone(out);
+    if (lone_.row != nullptr && head_of(1) + stride_ <= out.size())
+      return write_interval({lone_.index, lone_.index + 1}, lone_.row, 1, out);
     push_lone();
     if (status_ != Status::ok) return write_failure(out, {}, status_);
     stack_.settle();
+    if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
+      return write_interval(runs_.front().rows, storage_.data(), stack_.count(), out);
     const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
     if (!std::is_sorted(runs_.begin(), runs_.end(), ascending)) std::sort(runs_.begin(), runs_.end(), ascending);
     const auto sources = [this](auto visit) {
@@ -254,11 +274,10 @@ class TreeBuilder final : public Builder {
     push_run(lone.index, {.first = lone.row, .second = nullptr, .rows = 1, .row_stride = stride_});
   }
 
-  Bytes write_lone(std::span<std::byte> out) const {
-    const Interval row{lone_.index, lone_.index + 1};
-    const Bytes head = write_head(out, {}, std::span(&row, 1), 1);
-    copy_values(op_, lone_.row, out.data() + head, columns_);
-    return head + stride_;
+  Bytes write_interval(Interval rows, const std::byte* values, Count nodes, std::span<std::byte> out) const {
+    const Bytes head = write_head(out, {}, std::span(&rows, 1), nodes);
+    copy_values(op_, values, out.data() + head, nodes * columns_);
+    return head + nodes * stride_;
   }
 
   void push_run(Index begin, const Block& block) {
@@ -306,14 +325,9 @@ class TreeBuilder final : public Builder {
     }
     std::array<std::byte, 128 * 16> values;  // of built-in operators' elements: as many nodes as an interval may have
     op_.fold(elements, rows.begin, rows.size(), values.data());
-    const std::byte* value = values.data();
-    for (; !rows.empty(); value += stride_) {
-      const Node node = order::first_node(rows);
-      if (!stack_.push(node, value)) return false;
-      stack_.settle();
-      rows.begin = node.end();
-    }
-    return true;
+    const bool ok = stack_.append(rows, values.data()) != nullptr;
+    stack_.settle();
+    return ok;
   }
 
   bool push_batches(Interval rows, const std::byte* element) {
@@ -386,7 +400,8 @@ class TreeKind final : public PartialKind, private ValuesApart {
     const auto a = parse(left, stride_);
     const auto b = parse(right, stride_);
     if (!a || !b) return failed(out, header, Status::transport_failed);
-    const auto sources = [&](auto visit) { visit_both(*a, *b, stride_, visit); };
+    if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out)) return *merged;
+    const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
     return assemble(op_, columns_, header, sources, out);
   }
 

@@ -39,12 +39,4 @@ struct Node {
   friend constexpr bool operator==(const Node&, const Node&) = default;
 };
 
-/// Whether `left` and `right` are the two children of one node.
-constexpr bool are_siblings(Node left, Node right) noexcept {
-  return left.level == right.level && left.end() == right.start && max_level(left.start) > left.level;
-}
-
-/// The parent of two siblings, given the left one: [S0] chapter 2, (x, y + 1).
-constexpr Node above(Node left) noexcept { return {left.start, left.level + 1}; }
-
 }  // namespace steadfold::order

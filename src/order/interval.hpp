@@ -27,12 +27,17 @@ constexpr Node first_node(Interval interval) noexcept {
   return {interval.begin, aligned < fits ? aligned : fits};
 }
 
-/// The rightmost maximal full dyadic node of a non-empty interval.
-constexpr Node last_node(Interval interval) noexcept {
-  const int fits = floor_log2(interval.size());
-  const int aligned = max_level(interval.end);
-  const int level = aligned < fits ? aligned : fits;
-  return {interval.end - (Count{1} << level), level};
+/// How many bits are set in two numbers together. Not std::popcount: that is a call unless the compiler may count on
+/// the instruction.
+constexpr Count bits_set(std::uint64_t x, std::uint64_t y) noexcept {
+  constexpr std::uint64_t of_2 = 0x5555555555555555;
+  constexpr std::uint64_t of_4 = 0x3333333333333333;
+  constexpr std::uint64_t of_8 = 0x0F0F0F0F0F0F0F0F;
+  x -= x >> 1 & of_2;
+  y -= y >> 1 & of_2;
+  std::uint64_t sums = (x & of_4) + (x >> 2 & of_4) + (y & of_4) + (y >> 2 & of_4);
+  sums = (sums & of_8) + (sums >> 4 & of_8);
+  return sums * 0x0101010101010101 >> 56;
 }
 
 /// How many maximal full dyadic nodes an interval has; at most 2 floor(log2 size) + 1. The multiple of the highest
@@ -42,7 +47,15 @@ constexpr Count node_count(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const int top = floor_log2(interval.begin ^ interval.end);
   const Index pivot = (interval.end >> top) << top;
-  return static_cast<Count>(std::popcount(pivot - interval.begin) + std::popcount(interval.end - pivot));
+  return bits_set(pivot - interval.begin, interval.end - pivot);
+}
+
+/// How many of the last nodes of an interval combine, one after the other from the right, with a node of this level
+/// that begins where the interval ends: they have this level and those above it, as long as the end's bits are set.
+constexpr int sibling_count(Interval interval, int level) noexcept {
+  const int in_line = std::countr_one(interval.end >> level);
+  const int there = floor_log2((interval.size() >> level) + 1);
+  return in_line < there ? in_line : there;
 }
 
 /// The most nodes that any interval of this size, or any beginning of one, can have: the room a builder's stack needs.

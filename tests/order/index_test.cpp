@@ -92,24 +92,5 @@ TEST(Index, LogarithmsByMultiplication) {
   }
 }
 
-/// Siblings are what [S0] eq. 2.3 combines: (x, y-1) and (x + 2^(y-1), y-1) of a node (x, y), x a multiple of 2^y.
-TEST(Index, SiblingsAreTheChildrenOfOneNode) {
-  for (int a = 0; a <= 5; ++a) {
-    for (Index x = 0; x < 64; x += power(a)) {
-      for (int b = 0; b <= 5; ++b) {
-        for (Index z = 0; z < 64; z += power(b)) {
-          const bool children = a == b && z == x + power(a) && x % power(a + 1) == 0;
-          EXPECT_EQ(are_siblings({x, a}, {z, b}), children) << x << ":" << a << " " << z << ":" << b;
-          if (children) {
-            EXPECT_EQ(above({x, a}), (Node{x, a + 1}));
-          }
-        }
-      }
-    }
-  }
-  EXPECT_TRUE(are_siblings({0, 62}, {power(62), 62}));
-  EXPECT_EQ(above({0, 62}).end(), power(63));
-}
-
 }  // namespace
 }  // namespace steadfold::order
