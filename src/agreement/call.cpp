@@ -185,7 +185,7 @@ void validate_share(const Call& call, Rank rank_count) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (static_cast<std::uint32_t>(call.operation) > static_cast<std::uint32_t>(Operation::masked_sum))
+  if (call.operation > Operation::masked_sum)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)

@@ -32,7 +32,7 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   if (context.collective == schedule::Collective::reduce_scatter) {
     if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
     // Whole vectors, then blocks of one along a binomial tree.
-    return {.partials = rounds - order::ceil_log2(static_cast<order::Count>(context.rank_count)), .values = 1};
+    return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
   }
   double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;
   if (!row.uneven)

@@ -90,7 +90,7 @@ struct Row {
   /// Steps can be made, and the formulas hold, for one segment and for multiples of this number.
   Count unit_of(Context context) const {
     if (unit != nullptr) return unit(context);
-    return segments == Segments::one_per_rank ? static_cast<Count>(context.rank_count) : 1;
+    return segments == Segments::one_per_rank ? context.ranks() : 1;
   }
   /// The most segments up to `most` for which they can.
   std::uint32_t segments_up_to(std::uint32_t most, Context context) const {
