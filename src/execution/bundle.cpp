@@ -19,6 +19,16 @@ std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) no
   return size;
 }
 
+/// Zeros from `size` on to the next boundary; perhaps a few more, which the next member overwrites. One store as a
+/// rule.
+void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
+  constexpr Bytes boundary = on_boundary(1);
+  if (out.size() - size >= boundary)
+    std::memset(out.data() + size, 0, boundary);
+  else
+    std::memset(out.data() + size, 0, std::min(on_boundary(size), out.size()) - size);
+}
+
 /// The members of a well-formed partial, one after the other.
 class Members {
  public:
@@ -39,40 +49,42 @@ class Members {
 }  // namespace
 
 Bundle::Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest)
-    : members_(members), digest_(digest), value_at_{sizeof(Header)} {
-  for (const auto& each : members)
-    value_at_.push_back(value_at_.back() + on_boundary(each->value_capacity(only_segment)));
+    : members_(members),
+      digest_(digest),
+      prefix_(on_boundary(sizeof(Header) + members.size() * sizeof(std::uint64_t))),
+      value_bytes_(sizeof(Header)) {
+  for (const auto& each : members) {
+    values_.push_back({.at = value_bytes_, .bytes = each->value_capacity(only_segment)});
+    value_bytes_ += on_boundary(values_.back().bytes);
+  }
 }
 
-Bytes Bundle::prefix() const noexcept { return on_boundary(sizeof(Header) + members_.size() * sizeof(std::uint64_t)); }
-
 Bytes Bundle::partial_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
-  Bytes bytes = prefix();
+  Bytes bytes = prefix_;
   for (const auto& each : members_) bytes += on_boundary(each->partial_capacity(covers, only_segment));
   return bytes;
 }
 
 Bytes Bundle::working_capacity(const Covers& covers, std::uint32_t /*segment*/) const {
-  Bytes bytes = prefix();
+  Bytes bytes = prefix_;
   for (const auto& each : members_) bytes += on_boundary(each->working_capacity(covers, only_segment));
   return bytes;
 }
 
-Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_at_.back(); }
+Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_bytes_; }
 
 /// `write_member(i, room)` returns the size of member i's partial.
 template <class WriteMember>
 Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& write_member) const {
-  Bytes at = prefix();
+  Bytes at = prefix_;
   if (out.size() >= at) std::memset(out.data() + sizeof header, 0, at - sizeof header);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (out.size() < at + sizeof(Header)) return arithmetic::write_failure(out, header, Status::transport_failed);
     const std::uint64_t size = write_member(i, out.subspan(at));
     std::memcpy(out.data() + sizeof header + i * sizeof size, &size, sizeof size);
-    header.status = worse(header.status, arithmetic::header_of(out.subspan(at, size)).status);
-    const Bytes next = std::min(at + on_boundary(size), out.size());
-    std::memset(out.data() + at + size, 0, next - at - size);
-    at = next;
+    header.status = worse(header.status, arithmetic::status_of(out.subspan(at, size)));
+    clear_to_boundary(out.subspan(at), size);
+    at = std::min(at + on_boundary(size), out.size());
   }
   arithmetic::set_header(out, header);
   return at;
@@ -80,8 +92,8 @@ Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& 
 
 /// Whether all members lie within the bytes; a header alone is no bundle.
 bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
-  if (partial.size() < prefix()) return false;
-  Bytes left = partial.size() - prefix();
+  if (partial.size() < prefix_) return false;
+  Bytes left = partial.size() - prefix_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const std::uint64_t size = size_at(partial, i);
     if (size > left) return false;
@@ -100,8 +112,8 @@ Partial Bundle::merge(std::uint32_t /*segment*/, const Partial& left, const Part
   const Header header = arithmetic::merge_headers(left.head, right.head).header;
   if (!well_formed(left.head) || !well_formed(right.head) || header.status == Status::mismatch)
     return arithmetic::failed(out, header, worse(header.status, Status::transport_failed));
-  Members lefts(left.head, prefix());
-  Members rights(right.head, prefix());
+  Members lefts(left.head, prefix_);
+  Members rights(right.head, prefix_);
   return out.head.first(write(header, out.head, [&](std::size_t i, std::span<std::byte> room) {
     return members_[i]->merge(only_segment, lefts.next(), rights.next(), {room}).head.size();
   }));
@@ -111,20 +123,23 @@ Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Pa
   const std::span<std::byte> out = room.head;
   Header header = arithmetic::header_of(partial.head);
   if (!well_formed(partial.head)) return arithmetic::failed(room, header, Status::transport_failed);
-  Members partials(partial.head, prefix());
+  Members partials(partial.head, prefix_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto place = out.subspan(value_at_[i], value_at_[i + 1] - value_at_[i]);
+    const auto place = out.subspan(values_[i].at, on_boundary(values_[i].bytes));
     const Bytes size = members_[i]->finish(only_segment, covers, partials.next(), {place}).head.size();
-    std::memset(place.data() + size, 0, place.size() - size);
-    header.status = worse(header.status, arithmetic::header_of(place).status);
+    if (size == values_[i].bytes)
+      clear_to_boundary(out.subspan(values_[i].at), size);
+    else
+      std::memset(place.data() + size, 0, place.size() - size);
+    header.status = worse(header.status, arithmetic::status_of(place));
   }
   arithmetic::set_header(out, header);
-  return out.first(value_at_.back());
+  return out.first(value_bytes_);
 }
 
 std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const std::byte> value) const noexcept {
-  if (value.size() != value_at_.back()) return value.first(std::min(value.size(), sizeof(Header)));
-  return value.subspan(value_at_[member], members_[member]->value_capacity(only_segment));
+  if (value.size() != value_bytes_) return value.first(std::min(value.size(), sizeof(Header)));
+  return value.subspan(values_[member].at, values_[member].bytes);
 }
 
 WordPayload* Bundle::words() noexcept {
@@ -139,7 +154,7 @@ std::size_t Bundle::word_count(std::uint32_t segment) const {
 
 void Bundle::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
   const bool is_readable = well_formed(partial);
-  Members partials(partial, prefix());
+  Members partials(partial, prefix_);
   std::size_t at = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     WordPayload& member = *members_[i]->words();

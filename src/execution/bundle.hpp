@@ -38,11 +38,15 @@ class Bundle final : public Payload, private WordPayload {
   template <class WriteMember>
   Bytes write(Header header, std::span<std::byte> out, const WriteMember& write_member) const;
   bool well_formed(std::span<const std::byte> partial) const noexcept;
-  Bytes prefix() const noexcept;
-
   std::span<const std::unique_ptr<Rows>> members_;
   std::uint64_t digest_;
-  std::vector<Bytes> value_at_;  // by member, and the end
+  Bytes prefix_;  // what stands before the first member's partial
+  struct Place {
+    Bytes at;
+    Bytes bytes;
+  };
+  std::vector<Place> values_;  // by member
+  Bytes value_bytes_;          // all of it
 };
 
 }  // namespace steadfold::execution

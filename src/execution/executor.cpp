@@ -110,11 +110,16 @@ void Executor::resolve_steps() {
     resolved_.push_back({.target = at(places.target),
                          .left = at(places.left),
                          .right = at(places.right),
+                         .number = schedule::landing_number(step.target, program_->segments()),
                          .is_apart = is_apart(step.target)});
   }
   for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
     const auto message = program_->message(ticket);
     const Step& last = message.back();
+    Resolved& at_last = resolved_[program_->index_of(last)];
+    at_last.is_alone = message.size() == 1;
+    if (last.kind == StepKind::send) at_last.ending = Ending::nothing;
+    if (last.kind == StepKind::receive && at_last.is_alone && !at_last.is_apart) at_last.ending = Ending::lands_whole;
     if (last.kind == StepKind::add_words) words_[ticket].resize(payload_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
@@ -159,13 +164,18 @@ void Executor::find_ways_to_result() {
     if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
     if (to_result || gives_result) lifts_first[step.target.segment] = !is_lifted[step.target.segment];
   }
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    resolved_[i].to_result = resolved_[i].to_result && lifts_first[steps[i].target.segment];
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::uint32_t segment = steps[i].target.segment;
+    const auto offset = apart_->result_offset(segment);
+    resolved_[i].to_result = resolved_[i].to_result && lifts_first[segment] && offset;
+    resolved_[i].result_offset = offset.value_or(0);
+  }
 }
 
 void Executor::begin() noexcept {
   status_ = Status::ok;
   rounds_ = next_receive_ = 0;
+  result_ = apart_ == nullptr ? nullptr : apart_->result();
   if (!tracing_) return;
   std::ranges::fill(send_ports_, 0);
   std::ranges::fill(receive_ports_, 0);
@@ -192,25 +202,25 @@ void Executor::compute(const Step& step) {
 /// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at
 /// `data`.
 Room Executor::room_for(const Step& step, const Resolved& at, std::byte* data) const {
-  std::byte* const due = step.kind == StepKind::merge ? nullptr : way_to_result(step, at);
+  std::byte* const due = step.kind == StepKind::merge ? nullptr : way_to_result(at);
   const Bytes capacity = at.target->capacity;
   if (at.is_apart) return {{data, head_room_}, {due != nullptr ? due : data + head_room_, capacity - head_room_}};
   if (due == nullptr) return {{data, capacity}};
   return {{data, sizeof(Header)}, {due, capacity - sizeof(Header)}};
 }
 
-bool Executor::merge_to_result(const Step& step, const Resolved& at) {
-  if (way_to_result(step, at) == nullptr) return false;
+bool Executor::merge_to_result(const Step& step, const Resolved& at, std::byte* values) {
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const auto merged =
-      apart_->merge_to_result(step.target.segment, held(*at.left), held(*at.right), {to.data, to.capacity});
+      apart_->merge_to_result(step.target.segment, held(*at.left), held(*at.right), {to.data, to.capacity}, values);
   if (merged) written(to, *merged, ready);
   return merged.has_value();
 }
 
 void Executor::compute_merge(const Step& step, const Resolved& at) {
-  if (merge_to_result(step, at)) return;
+  std::byte* const due = way_to_result(at);
+  if (due != nullptr && merge_to_result(step, at, due)) return;
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const bool in_place = at.target == at.left || at.target == at.right;
@@ -232,12 +242,10 @@ void Executor::compute_copy(const Step& step, const Resolved& at) {
   written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
 
-/// The bytes of a message: of one slot as they are; a copy if there are several slots, or if the message is stamped
-/// with its logical time.
+/// A copy of a message's bytes: there are several slots, or the message is stamped with its logical time.
 std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
   const Place& first = *resolved(message.front()).left;
-  if (message.size() == 1 && !tracing_) return {first.data, first.size};
   std::vector<std::byte>& copy = staged_[ticket];
   std::uint32_t ready = 0;
   if (message.size() == 1) {
@@ -274,32 +282,33 @@ Partial Executor::taken_apart(Slot slot, std::span<const std::byte> whole, const
 }
 
 /// Where the values of a message of one slot land.
-std::span<std::byte> Executor::second_room(const Step& receive) {
-  const auto memory =
-      endpoint_->landing(schedule::landing_number(receive.target, program_->segments())).subspan(head_room_);
+std::span<std::byte> Executor::second_room(const Step& receive, const Resolved& at) {
+  const auto memory = endpoint_->landing(at.number).subspan(head_room_);
   const Bytes value = payload_->value_capacity(receive.target.segment) - sizeof(Header);
-  std::byte* const place = way_to_result(receive, resolved(receive));
+  std::byte* const place = way_to_result(at);
   return place == nullptr ? memory : std::span(place, value);
 }
 
 void Executor::start(const Step& step, std::uint32_t ticket) {
-  const std::uint32_t number = schedule::landing_number(step.target, program_->segments());
-  const bool has_two_parts = resolved(step).is_apart && program_->message(ticket).size() == 1;
+  const Resolved& at = resolved(step);
+  const bool has_two_parts = at.is_apart && at.is_alone;
   switch (step.kind) {
-    case StepKind::send:
+    case StepKind::send: {
+      const auto bytes = at.is_alone && !tracing_ ? held(*at.left).head : message_bytes(ticket);
       if (has_two_parts)
-        endpoint_->put(ticket, step.peer, number, message_bytes(ticket), values_of(step));
+        endpoint_->put(ticket, step.peer, at.number, bytes, values_of(step));
       else
-        endpoint_->put(ticket, step.peer, number, message_bytes(ticket));
+        endpoint_->put(ticket, step.peer, at.number, bytes);
       break;
+    }
     case StepKind::receive:
       if (has_two_parts)
-        endpoint_->release(ticket, step.peer, number, transport::SecondRoom{head_room_, second_room(step)});
+        endpoint_->release(ticket, step.peer, at.number, transport::SecondRoom{head_room_, second_room(step, at)});
       else
-        endpoint_->release(ticket, step.peer, number);
+        endpoint_->release(ticket, step.peer, at.number);
       break;
     case StepKind::add_words: {
-      const Place& from = *resolved(step).left;
+      const Place& from = *at.left;
       payload_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
@@ -313,10 +322,14 @@ void Executor::poll(schedule::Tickets& tickets) {
   for (const transport::Completion& done : std::span(completions_).first(count)) {
     if (tracing_) {
       take_traced(done, tickets);
-    } else {
-      take(done);
-      tickets.complete(done.ticket);
+      continue;
     }
+    const Resolved& at = resolved_[program_->index_of_communication(done.ticket)];
+    if (done.failed || at.ending == Ending::other)
+      take(done);
+    else if (at.ending == Ending::lands_whole)
+      land_whole(*at.target, done);
+    tickets.complete(done.ticket);
   }
 }
 
@@ -335,13 +348,12 @@ void Executor::take(const transport::Completion& done) {
 
 /// Finds a message's slots where it landed.
 void Executor::land(const transport::Completion& done) noexcept {
-  const auto message = program_->message(done.ticket);
-  if (message.size() == 1) {
-    const Resolved& at = resolved(message.front());
-    if (at.is_apart) return land_apart(message.front(), done);
-    if (!done.failed) at.target->data = done.data;
-    return written(*at.target, done.failed ? 0 : done.size, 0);
+  const Resolved& last = resolved_[program_->index_of_communication(done.ticket)];
+  if (last.is_alone) {
+    if (last.is_apart) return land_apart(program_->communication(done.ticket), last, done);
+    return done.failed ? written(*last.target, Bytes{0}, 0) : land_whole(*last.target, done);
   }
+  const auto message = program_->message(done.ticket);
   Unpacker unpacker(done.failed ? std::span<std::byte>() : std::span(done.data, done.size), message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
@@ -356,11 +368,11 @@ void Executor::land(const transport::Completion& done) noexcept {
 }
 
 /// The head says how many values there are; a message of another size counts as lost.
-void Executor::land_apart(const Step& step, const transport::Completion& done) noexcept {
-  Place& to = *resolved(step).target;
+void Executor::land_apart(const Step& step, const Resolved& at, const transport::Completion& done) noexcept {
+  Place& to = *at.target;
   if (done.failed) return written(to, Partial{}, 0);
   to.data = done.data;
-  const std::span<std::byte> room = second_room(step);
+  const std::span<std::byte> room = second_room(step, at);
   const Partial landed = taken_apart(step.target, {to.data, std::min(done.size, head_room_)}, room.data());
   const Bytes values = values_bytes(step.target, landed);
   const bool is_sound = landed.head.size() + values == done.size && values <= room.size();

@@ -31,11 +31,13 @@ class ApartPayload {
   /// Bytes of the head that opens a slot's bytes, at most all of them; and of the values that belong to a head.
   virtual Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const = 0;
   virtual Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const = 0;
-  /// Where the segment's values, however narrow, may be written as soon as they are known; null: nowhere yet. `finish`
-  /// writes them there if its room says so. So does this merge, which may decline: see arithmetic::ValuesApart.
-  virtual std::byte* result(std::uint32_t segment) const = 0;
+  /// Where values, however narrow, may be written in this run as soon as they are known; null: nowhere yet. A segment's
+  /// stand there from its offset on; nothing: this rank does not get them. `finish` writes them there if its room says
+  /// so. So does this merge, which may decline: see arithmetic::ValuesApart.
+  virtual std::byte* result() const = 0;
+  virtual std::optional<Bytes> result_offset(std::uint32_t segment) const = 0;
   virtual std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
-                                                 std::span<std::byte> head) = 0;
+                                                 std::span<std::byte> head, std::byte* values) = 0;
 
  protected:
   ~ApartPayload() = default;
@@ -111,13 +113,20 @@ class Executor final : public schedule::Machine {
     const std::byte* values = nullptr;  // where they stand apart
   };
 
-  /// The places that a step names on this rank, looked up once.
+  /// What the end of a communication asks for, if it did not fail.
+  enum class Ending : std::uint8_t { nothing, lands_whole, other };
+
+  /// The places that a step names on this rank, looked up once, and what else is the same in every run.
   struct Resolved {
     Place* target = nullptr;
     Place* left = nullptr;
     Place* right = nullptr;
-    bool is_apart = false;   // the values of the target stand apart
-    bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
+    Ending ending = Ending::other;
+    Bytes result_offset = 0;           // of the target's values in the result
+    transport::SlotNumber number = 0;  // of the target, a landing slot
+    bool is_apart = false;             // the values of the target stand apart
+    bool is_alone = false;             // a message of one slot
+    bool to_result = false;            // the step writes the result's values and no more, in a run in which that may be
   };
 
   Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
@@ -133,18 +142,22 @@ class Executor final : public schedule::Machine {
   static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
   Room room_for(const schedule::Step& step, const Resolved& at, std::byte* data) const;
   /// Where the step writes the result's values; null if it writes something else too, or may not do so yet.
-  std::byte* way_to_result(const schedule::Step& step, const Resolved& at) const {
-    return at.to_result ? apart_->result(step.target.segment) : nullptr;
+  std::byte* way_to_result(const Resolved& at) const {
+    return at.to_result && result_ != nullptr ? result_ + at.result_offset : nullptr;
   }
-  bool merge_to_result(const schedule::Step& step, const Resolved& at);
-  std::span<std::byte> second_room(const schedule::Step& receive);
-  void land_apart(const schedule::Step& step, const transport::Completion& done) noexcept;
+  bool merge_to_result(const schedule::Step& step, const Resolved& at, std::byte* values);
+  std::span<std::byte> second_room(const schedule::Step& receive, const Resolved& at);
+  void land_apart(const schedule::Step& step, const Resolved& at, const transport::Completion& done) noexcept;
   const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
   void take(const transport::Completion& done);
   void land(const transport::Completion& done) noexcept;
   void take_traced(const transport::Completion& done, schedule::Tickets& tickets);
   void serve(const transport::Completion& arrived);
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
+  void land_whole(Place& place, const transport::Completion& done) noexcept {
+    place.data = done.data;
+    written(place, done.size, 0);
+  }
   /// `size` bytes of the place, values behind the head.
   void written(Place& place, Bytes size, std::uint32_t ready) noexcept {
     written(place, Partial{{place.data, size}, nullptr}, ready);
@@ -159,7 +172,8 @@ class Executor final : public schedule::Machine {
 
   const schedule::Program* program_;
   Payload* payload_;
-  ApartPayload* apart_;  // the payload's, if it has one
+  ApartPayload* apart_;          // the payload's, if it has one
+  std::byte* result_ = nullptr;  // where it may be written in this run
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value

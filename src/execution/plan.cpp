@@ -97,6 +97,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
             payload(), *transport_, tag),
       is_empty_(agreed_.members.front().description.columns == 0),
       gets_result_(agreed_.members.front().gets_result(transport_->rank())),
+      due_(segmentation_.segments_of(transport_->rank())),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, transport_->rank_count(), segmentation_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
@@ -228,9 +229,8 @@ Failure Plan::failure() const {
 }
 
 void Plan::deliver() {
-  const order::Interval due = segmentation_.segments_of(transport_->rank());
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (auto s = static_cast<std::uint32_t>(due.begin); s < due.end; ++s) {
+    for (auto s = static_cast<std::uint32_t>(due_.begin); s < due_.end; ++s) {
       const Partial value = main_.executor().value(s);
       const Status status = members_[i]->deliver(s, bundle_ ? bundle_->value_of(i, value.head) : value);
       statuses_[i] = worse(statuses_[i], status);

@@ -110,8 +110,9 @@ class Plan {
   std::optional<Stage> closing_;  // where an operator may fail after the last message
   bool in_closing_ = false;
   bool running_ = false;
-  bool is_empty_;     // no columns: nothing is sent
-  bool gets_result_;  // this rank
+  bool is_empty_;        // no columns: nothing is sent
+  bool gets_result_;     // this rank
+  order::Interval due_;  // its segments
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
   std::size_t given_ = 0;         // entries of data in the last start

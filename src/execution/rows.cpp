@@ -31,15 +31,13 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
       team_(&team) {
   const Description& d = agreed.description;
   row_bytes_ = d.columns * d.element_bytes;
-  Bytes result_byte = 0;
   due_ = segmentation.segments_of(rank);
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
     const order::Interval columns = segmentation.columns(s);
     Segment segment{.first_byte = columns.begin * d.element_bytes,
                     .kind = make_kind(d, operator_, columns.size()),
-                    .first_result_byte = result_byte};
+                    .first_result_byte = result_bytes_};
     segment.spare.resize(segment.value_bytes);
-    result_byte += segment.value_bytes;
     if (gets(s)) result_bytes_ += segment.value_bytes;
     segments_.push_back(std::move(segment));
   }
@@ -113,11 +111,12 @@ void Rows::expect(std::span<const std::byte> surveyed) {
 Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
   if (status != Status::ok) return status;
-  const Bytes bytes = segments_[segment].value_bytes;
+  const Segment& own = segments_[segment];
+  const Bytes bytes = own.value_bytes;
   const bool is_apart = value.values != nullptr;
   if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;  // came in part
   const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
-  std::byte* const place = place_of_result(segment);
+  std::byte* const place = data_.result + own.first_result_byte;
   if (values != place) std::memcpy(place, values, bytes);
   return status;
 }
@@ -209,14 +208,15 @@ Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head,
   return arithmetic::status_of(head) == Status::ok ? s.value_bytes : 0;
 }
 
-std::byte* Rows::result(std::uint32_t segment) const {
-  return takes_results_ && data_.result != nullptr && gets(segment) ? place_of_result(segment) : nullptr;
+std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const {
+  if (!gets_result_ || !gets(segment)) return std::nullopt;
+  return segments_[segment].first_result_byte;
 }
 
 std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
-                                             std::span<std::byte> head) {
+                                             std::span<std::byte> head, std::byte* values) {
   // An operator that may fail writes no result before its run is done: there is nothing to note.
-  return segments_[segment].values_apart->merge_to_result(left, right, head, place_of_result(segment));
+  return segments_[segment].values_apart->merge_to_result(left, right, head, values);
 }
 
 std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }

@@ -73,9 +73,10 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const override;
   Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
-  std::byte* result(std::uint32_t segment) const override;
+  std::byte* result() const override { return takes_results_ ? data_.result : nullptr; }
+  std::optional<Bytes> result_offset(std::uint32_t segment) const override;
   std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
-                                         std::span<std::byte> head) override;
+                                         std::span<std::byte> head, std::byte* values) override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
@@ -89,9 +90,6 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   void note(Status after, Status before) noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
   bool gets(std::uint32_t segment) const { return segment >= due_.begin && segment < due_.end; }
-  std::byte* place_of_result(std::uint32_t segment) const {
-    return data_.result + (segments_[segment].first_result_byte - segments_[due_.begin].first_result_byte);
-  }
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it

@@ -13,7 +13,8 @@ namespace steadfold::schedule {
 /// Which of a run's communications are complete.
 class Tickets {
  public:
-  explicit Tickets(std::uint32_t count) : completed_in_(count, 0) {}
+  /// Numbers below `count`; that number itself is never complete.
+  explicit Tickets(std::uint32_t count) : completed_in_(std::size_t{count} + 1, 0) {}
 
   void reset() noexcept {
     ++run_;
@@ -55,12 +56,13 @@ class Machine {
 /// The state of one run of a program. The program must outlive it. One thread at a time.
 class Interpreter {
  public:
-  explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) {}
+  explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { find_stop(); }
 
   /// Goes back to the first step. Only before a run or after one has ended.
   void reset() noexcept {
     tickets_.reset();
     next_step_ = next_wait_ = 0;
+    find_stop();
   }
 
   /// Does what can be done now. True when every step is done and every communication complete; further calls then do
@@ -72,13 +74,19 @@ class Interpreter {
   std::uint32_t next_step() const noexcept { return next_step_; }
 
  private:
-  std::uint32_t next_stop() noexcept;
-  void carry_out(Machine& machine, std::uint32_t stop);
+  void carry_out(Machine& machine);
+  /// The first step that has to wait, or the end.
+  void find_stop() noexcept {
+    const Program::Wait* wait = program_->waits().data() + next_wait_;
+    for (; tickets_.is_complete(wait->ticket); ++wait) ++next_wait_;
+    stop_ = wait->step;
+  }
 
   const Program* program_;
   Tickets tickets_;
   std::uint32_t next_step_ = 0;
   std::uint32_t next_wait_ = 0;  // in Program::waits()
+  std::uint32_t stop_ = 0;       // that wait's step
 };
 
 }  // namespace steadfold::schedule

@@ -102,6 +102,7 @@ class Program::Compiler {
 Program::Program(Steps steps, std::uint32_t segments) : segments_(segments) {
   Compiler compiler(*this);
   while (const Step* step = steps.next()) compiler.add(*step);
+  waits_.push_back({.step = static_cast<std::uint32_t>(steps_.size()), .ticket = ticket_count()});
 }
 
 }  // namespace steadfold::schedule

@@ -60,7 +60,8 @@ class Program {
   /// Messages sent or received and add_words have tickets 0, 1, ... in the order of the steps; a message's last step
   /// stands for it.
   std::uint32_t ticket_count() const noexcept { return static_cast<std::uint32_t>(communications_.size()); }
-  const Step& communication(std::uint32_t ticket) const noexcept { return steps_[communications_[ticket].last]; }
+  const Step& communication(std::uint32_t ticket) const noexcept { return steps_[index_of_communication(ticket)]; }
+  std::uint32_t index_of_communication(std::uint32_t ticket) const noexcept { return communications_[ticket].last; }
   /// All steps of a message.
   std::span<const Step> message(std::uint32_t ticket) const noexcept {
     const Communication& own = communications_[ticket];
@@ -69,7 +70,7 @@ class Program {
 
   /// Which tickets must be complete before which steps start, in the order of the steps; those that an earlier step has
   /// waited for are left out. Reading a slot waits for what writes it; writing one waits for what writes it and for the
-  /// sends that read it.
+  /// sends that read it. The last wait is for nobody: its step is the end, its ticket the number of tickets.
   struct Wait {
     std::uint32_t step;
     std::uint32_t ticket;
