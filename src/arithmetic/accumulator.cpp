@@ -81,33 +81,6 @@ void close(Window& window, std::int64_t carry) noexcept {
   if (window.zero()) window.lowest = 0;
 }
 
-/// A magnitude's first 128 bits, the highest of them set, whether anything follows, and the exponent of the highest.
-struct Leading {
-  Uint128 bits;
-  bool sticky;
-  int exponent;
-};
-
-/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
-/// so ends the borrow.
-Leading leading(const Window& window, int lowest_exponent) noexcept {
-  const int top = std::max(window.count, 1) - 1;
-  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
-  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
-  for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
-  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
-  const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
-  bits <<= spare;
-  bool sticky = top > 4;  // the first digit is not 0
-  if (top >= 4) {
-    const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
-    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
-    bits |= fifth >> 32;
-    sticky |= static_cast<std::uint32_t>(fifth) != 0;
-  }
-  return {bits, sticky, lowest_exponent + 32 * (window.lowest + top) + 31 - spare};
-}
-
 /// Rounds +-(bits + sticky) 2^(exponent - 63), the highest of the 64 bits set.
 template <class Result>
 Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) noexcept {
@@ -150,7 +123,7 @@ std::uint64_t integer_root(Uint128 n) noexcept {
 
 /// What flags and count alone decide; whether they do.
 template <class Result>
-bool special(Flags flags, Count rows, const Window& window, Result& result) noexcept {
+bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexcept {
   using F = Format<Result>;
   const bool plus = (flags & has_plus_infinity) != 0;
   const bool minus = (flags & has_minus_infinity) != 0;
@@ -159,7 +132,7 @@ bool special(Flags flags, Count rows, const Window& window, Result& result) noex
     bits = F::quiet_nan;
   } else if (plus || minus) {
     bits = F::infinity | (minus ? F::sign_bit : 0);
-  } else if (window.zero()) {
+  } else if (sum.bits == 0) {
     bits = rows > 0 && (flags & not_minus_zero) == 0 ? F::sign_bit : 0;
   } else {
     return false;
@@ -199,53 +172,71 @@ void add_windows(const Window& a, const Window& b, Window& sum) noexcept {
   close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
 }
 
-template <class Result>
-Result rounded(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept {
-  Result result;
-  if (special(flags, rows, window, result)) return result;
-  const Leading first = leading(window, lowest_exponent);
-  const bool sticky = first.sticky || static_cast<std::uint64_t>(first.bits) != 0;
-  return round_once<Result>(window.negative, static_cast<std::uint64_t>(first.bits >> 64), sticky, first.exponent);
+/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
+/// so ends the borrow.
+Leading leading(const Window& window, int lowest_exponent) noexcept {
+  if (window.zero()) return {};
+  const int top = std::max(window.count, 1) - 1;
+  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
+  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
+  for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
+  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
+  const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
+  bits <<= spare;
+  bool sticky = top > 4;  // the first digit is not 0
+  if (top >= 4) {
+    const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
+    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
+    bits |= fifth >> 32;
+    sticky |= static_cast<std::uint32_t>(fifth) != 0;
+  }
+  return {.negative = window.negative,
+          .sticky = sticky,
+          .exponent = lowest_exponent + 32 * (window.lowest + top) + 31 - spare,
+          .bits = bits};
 }
 
 template <class Result>
-Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept {
+Result rounded(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
-  if (special(flags, rows, window, result)) return result;
-  Leading first = leading(window, lowest_exponent);
+  if (special(flags, rows, sum, result)) return result;
+  const bool sticky = sum.sticky || static_cast<std::uint64_t>(sum.bits) != 0;
+  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(sum.bits >> 64), sticky, sum.exponent);
+}
+
+template <class Result>
+Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept {
+  Result result;
+  if (special(flags, rows, sum, result)) return result;
   // bits 2^(exponent - 127), with exponent - 127 made even: the root of the integer part has 64 bits, and a square
   // between it and the next integer's leaves a rest.
-  if ((first.exponent & 1) == 0) {
-    first.sticky |= (first.bits & 1) != 0;
-    first.bits >>= 1;
-    ++first.exponent;
-  }
-  const std::uint64_t root = integer_root(first.bits);
-  const bool sticky = first.sticky || Uint128{root} * root != first.bits;
-  return round_once<Result>(false, root, sticky, 63 + (first.exponent - 127) / 2);
+  Uint128 bits = sum.bits;
+  const bool is_odd = (sum.exponent & 1) == 0;
+  if (is_odd) bits >>= 1;
+  const int exponent = sum.exponent + (is_odd ? 1 : 0);
+  const std::uint64_t root = integer_root(bits);
+  const bool sticky = sum.sticky || (is_odd && (sum.bits & 1) != 0) || Uint128{root} * root != bits;
+  return round_once<Result>(false, root, sticky, 63 + (exponent - 127) / 2);
 }
 
 template <class Result>
-Result rounded_mean(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept {
+Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
-  if (special(flags, rows, window, result)) return result;
-  const Leading first = leading(window, lowest_exponent);
+  if (special(flags, rows, sum, result)) return result;
   // 2^127 / 2^64 at least: the quotient of the integer part has 64 bits, and what follows it stays below one.
-  const Uint128 quotient = first.bits / rows;
-  const auto high = static_cast<std::uint64_t>(quotient >> 64);
-  const auto low = static_cast<std::uint64_t>(quotient);
-  const int spare = high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low);
+  const Uint128 quotient = sum.bits / rows;
+  const int spare = zeros_before(quotient);
   const Uint128 bits = quotient << spare;
-  const bool sticky = first.sticky || quotient * rows != first.bits || static_cast<std::uint64_t>(bits) != 0;
-  return round_once<Result>(window.negative, static_cast<std::uint64_t>(bits >> 64), sticky, first.exponent - spare);
+  const bool sticky = sum.sticky || quotient * rows != sum.bits || static_cast<std::uint64_t>(bits) != 0;
+  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(bits >> 64), sticky, sum.exponent - spare);
 }
 
-template float rounded(Flags, Count, const Window&, int) noexcept;
-template double rounded(Flags, Count, const Window&, int) noexcept;
-template float rounded_root(Flags, Count, const Window&, int) noexcept;
-template double rounded_root(Flags, Count, const Window&, int) noexcept;
-template float rounded_mean(Flags, Count, const Window&, int) noexcept;
-template double rounded_mean(Flags, Count, const Window&, int) noexcept;
+template float rounded(Flags, Count, const Leading&) noexcept;
+template double rounded(Flags, Count, const Leading&) noexcept;
+template float rounded_root(Flags, Count, const Leading&) noexcept;
+template double rounded_root(Flags, Count, const Leading&) noexcept;
+template float rounded_mean(Flags, Count, const Leading&) noexcept;
+template double rounded_mean(Flags, Count, const Leading&) noexcept;
 
 template <class Element, int factors>
 void Accumulator<Element, factors>::clear() noexcept {

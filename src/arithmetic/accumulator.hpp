@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -80,18 +81,36 @@ void make_window(std::span<const std::int64_t> words, int lowest, Window& window
 /// sum = a + b; both canonical and within `widest_digit_count` digits. The sum may end one digit higher.
 void add_windows(const Window& a, const Window& b, Window& sum) noexcept;
 
-/// The sum that flags, row count and window stand for (its digits counted from 2^lowest_exponent), rounded once to the
-/// nearest, ties to even. NaN is the canonical quiet NaN; no rows give +0.0, none but -0.0 give -0.0.
-template <class Result>
-Result rounded(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+/// How many bits stand before the first that is set.
+constexpr int zeros_before(Uint128 bits) noexcept {
+  const auto high = static_cast<std::uint64_t>(bits >> 64);
+  return high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(bits));
+}
 
-/// Its square root, rounded once; the sum is not negative (a sum of squares). lowest_exponent is even or odd.
+/// A number as its sign, the first 128 bits of its magnitude, the highest of them set, whether a bit follows that is
+/// set, and the exponent of the highest. No bits: zero.
+struct Leading {
+  bool negative = false;
+  bool sticky = false;
+  int exponent = 0;
+  Uint128 bits = 0;
+};
+
+/// The window's integer in units of 2^lowest_exponent.
+Leading leading(const Window& window, int lowest_exponent) noexcept;
+
+/// The sum that flags, row count and number stand for, rounded once to the nearest, ties to even. NaN is the canonical
+/// quiet NaN; no rows give +0.0, none but -0.0 give -0.0.
 template <class Result>
-Result rounded_root(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+Result rounded(Flags flags, Count rows, const Leading& sum) noexcept;
+
+/// Its square root, rounded once; the sum is not negative (a sum of squares).
+template <class Result>
+Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept;
 
 /// Its quotient by `rows` (at least 1, all of them terms of the sum), rounded once.
 template <class Result>
-Result rounded_mean(Flags flags, Count rows, const Window& window, int lowest_exponent) noexcept;
+Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept;
 
 /// What becomes of a term's sign.
 enum class Signs : bool { kept, dropped };
@@ -127,23 +146,23 @@ class Accumulator {
     make_window(std::span(words_).subspan(low_, high_ - low_ + 1), static_cast<int>(low_), window);
   }
 
-  template <class Result>
-  Result rounded() const noexcept {
+  Leading leading() const noexcept {
     Window digits;
     window(digits);
-    return arithmetic::rounded<Result>(flags(), rows_, digits, lowest_exponent);
+    return arithmetic::leading(digits, lowest_exponent);
+  }
+
+  template <class Result>
+  Result rounded() const noexcept {
+    return arithmetic::rounded<Result>(flags(), rows_, leading());
   }
   template <class Result>
   Result rounded_root() const noexcept {
-    Window digits;
-    window(digits);
-    return arithmetic::rounded_root<Result>(flags(), rows_, digits, lowest_exponent);
+    return arithmetic::rounded_root<Result>(flags(), rows_, leading());
   }
   template <class Result>
   Result rounded_mean() const noexcept {
-    Window digits;
-    window(digits);
-    return arithmetic::rounded_mean<Result>(flags(), rows_, digits, lowest_exponent);
+    return arithmetic::rounded_mean<Result>(flags(), rows_, leading());
   }
 
  private:

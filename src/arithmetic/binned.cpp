@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "arithmetic/bins.hpp"
+#include "arithmetic/few_rows.hpp"
 #include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
+
+using kernels::Shares;
+using kernels::TermForm;
 
 // The record: Header, number of rows, then for every column its Descriptor and bins, the top one first.
 struct Descriptor {
@@ -28,6 +32,12 @@ constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity 
 struct Column {
   Bins bins;
   std::uint8_t flags = no_flags;
+
+  void clear(int top) noexcept {
+    bins.top = top;
+    bins.sums.fill(0);
+    flags = no_flags;
+  }
 };
 
 /// The parameters that kind and builder have in common.
@@ -58,10 +68,8 @@ void write_value(const Shape& shape, const Column& column, Count rows, std::byte
   const auto round = shape.operation == Operation::norm2  ? &rounded_root<Result>
                      : shape.operation == Operation::mean ? &rounded_mean<Result>
                                                           : &rounded<Result>;
-  Window window;
-  column.bins.window(shape.bin_count, window);
   const int lowest = shape.grid.quantum(column.bins.top - shape.bin_count + 1);
-  const Result result = round(static_cast<Flags>(column.flags), rows, window, lowest);
+  const Result result = round(static_cast<Flags>(column.flags), rows, column.bins.leading(shape.bin_count, lowest));
   std::memcpy(value, &result, sizeof result);
 }
 
@@ -99,9 +107,6 @@ void put(const Shape& shape, const Column& column, Count number, std::span<std::
   std::memcpy(at, &descriptor, sizeof descriptor);
   std::memcpy(at + sizeof descriptor, column.bins.sums.data(), shape.bin_bytes());
 }
-
-using kernels::Shares;
-using kernels::TermForm;
 
 template <class Element>
 double load(const std::byte* at) noexcept {
@@ -164,20 +169,6 @@ bool all_minus_zero(std::span<const double> values) noexcept {
   return std::ranges::all_of(values, [](double value) { return value == 0 && std::signbit(value); });
 }
 
-/// The window of a column's bins as kernels take it.
-struct Extractors {
-  int top = -1;  // whose extractors these are
-  double scale = 1;
-  std::array<double, most_bins> each{};
-
-  void follow(const Shape& shape, int new_top) noexcept {
-    if (new_top == top) return;
-    top = new_top;
-    scale = shape.grid.scale(top);
-    shape.grid.extractors(top, std::span(each).first(static_cast<std::size_t>(shape.bin_count)));
-  }
-};
-
 /// Products of floats are exact in double; those of doubles are rounded once.
 template <class Element>
 class BinnedBuilder final : public Builder, private Surveyor {
@@ -191,13 +182,16 @@ class BinnedBuilder final : public Builder, private Surveyor {
         surveyed_(shape.columns, shape.lowest_top()),
         shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
         largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
-        copy_(shape) {
+        copy_(shape),
+        few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
+                                                                     : nullptr) {
     clear();
   }
 
   void clear() override {
-    for (Count i = 0; i < columns_.size(); ++i) columns_[i] = {.bins = {.top = expected_[i]}};
+    for (Count i = 0; i < columns_.size(); ++i) columns_[i].clear(expected_[i]);
     is_untouched_ = columns_.size() == 1 && expected_[0] == shape_.lowest_top();
+    few_.clear();
     rows_ = 0;
     status_ = Status::ok;
   }
@@ -207,11 +201,15 @@ class BinnedBuilder final : public Builder, private Surveyor {
       status_ = Status::invalid_argument;
       return;
     }
+    push_few();
+    const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
     rows_ += block.rows;
-    for_each_tile(block, [this](Count column, const Tile& tile) { add(tile, columns_[column]); });
+    if (waits) return few_.keep(block);
+    add(block);
   }
 
   Bytes write(std::span<std::byte> out) override {
+    push_few();
     if (out.size() < sizeof(Header)) return 0;
     if (status_ != Status::ok) return write_failure(out, Header{}, status_);
     if (out.size() < shape_.record_bytes()) return write_failure(out, Header{}, Status::transport_failed);
@@ -225,6 +223,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
     const Status status = status_ != Status::ok ? status_ : check_rows(shape_, rows_, element_count);
     if (status != Status::ok) return status;
+    if (!few_.empty() && finish_few(values)) return Status::ok;
+    push_few();
     for (const Column& column : columns_) {
       write_value(shape_, column, rows_, values);
       values += size_of(shape_.result);
@@ -248,6 +248,21 @@ class BinnedBuilder final : public Builder, private Surveyor {
     std::ranges::transform(surveyed, expected_.begin(), [this](std::byte top) {
       return std::clamp(std::to_integer<int>(top), shape_.lowest_top(), shape_.grid.highest_top());
     });
+  }
+
+  void push_few() {
+    if (!few_.empty()) add(few_.take());
+  }
+  /// If no term is rounded, the sum is that of the terms as they are: the last bit of a normal one is 52 binades below
+  /// its first.
+  bool finish_few(std::byte* value) const noexcept {
+    kernels::PairSum found;
+    if (!few_.sum(found)) return false;
+    const int top = std::max(shape_.grid.top_of(std::bit_cast<std::uint64_t>(found.largest)), shape_.lowest_top());
+    const int lowest = top - shape_.bin_count + 1;
+    const auto biased_exponent = static_cast<int>(std::bit_cast<std::uint64_t>(found.least) >> 52);
+    const bool is_rounded = lowest > 0 && biased_exponent <= bin_width * lowest;
+    return !is_rounded && FewRows::write(found, shape_.result == Type::f32, value);
   }
 
   bool is_dot() const noexcept { return shape_.operation == Operation::dot; }
@@ -320,6 +335,10 @@ class BinnedBuilder final : public Builder, private Surveyor {
       without_specials(tile, flags, [&](const Tile& copy) { look_at(copy, top, flags); });
   }
 
+  void add(const Block& block) {
+    for_each_tile(block, [this](Count column, const Tile& tile) { add(tile, columns_[column]); });
+  }
+
   /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
   /// the window of the last round's first tile, if two rounds in a row had the same, and is added once more if that is
   /// not its own window.
@@ -331,7 +350,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     else if (column.bins.top == shape_.lowest_top())
       raise_for_few(tile, column);
     for (;;) {
-      window_.follow(shape_, column.bins.top);
+      window_.follow(shape_.grid, column.bins.top, shape_.bin_count);
       std::array<std::int64_t, most_bins> sums{};
       const std::uint64_t largest =
           tile.shares(tile.first, tile.second, tile.count, window_.scale, window_.each.data(), sums.data());
@@ -386,6 +405,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Shares shares_;
   Shares largest_;
   Copy copy_;
+  FewRows few_;
   Extractors window_;
   bool is_untouched_ = false;  // the only column, which begins with no window
   bool is_steady_ = false;     // the last rounds had the same

@@ -55,23 +55,38 @@ void Bins::raise(int new_top, int bin_count) noexcept {
 }
 
 void Bins::add(const Bins& other, int bin_count) noexcept {
-  Bins raised = other;
-  raised.raise(top, bin_count);
   raise(other.top, bin_count);
-  for (std::size_t bin = 0; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += raised.sums[bin];
+  const auto by = static_cast<std::size_t>(top - other.top);  // bins that the other set lacks above
+  for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
 }
 
-void Bins::window(int bin_count, Window& window) const noexcept {
-  constexpr int pieces = 4;  // of 32 bits, of a sum that is moved by less than 32
-  std::array<std::int64_t, (most_bins - 1) * bin_width / 32 + pieces> words{};
-  for (int bin = 0; bin < bin_count; ++bin) {
-    const int place = (bin_count - 1 - bin) * bin_width;
-    Int128 rest = sums[static_cast<std::size_t>(bin)] * (Int128{1} << (place % 32));
-    std::int64_t* word = &words[static_cast<std::size_t>(place / 32)];
-    for (int piece = 0; piece < pieces - 1; ++piece, rest >>= 32) *word++ += static_cast<std::uint32_t>(rest);
-    *word += static_cast<std::int64_t>(rest);
+/// Carries leave 40 bits in every bin but the top one. Those make one number of at most 120 bits, and the top bin's
+/// bits, which are fewer than 128, stand above it.
+Leading Bins::leading(int bin_count, int lowest_exponent) const noexcept {
+  Uint128 low = 0;
+  Int128 carry = 0;
+  int width = 0;  // of `low`
+  for (int bin = bin_count - 1; bin > 0; --bin, width += bin_width, carry >>= bin_width) {
+    carry += sums[static_cast<std::size_t>(bin)];
+    low |= static_cast<Uint128>(carry & ((std::int64_t{1} << bin_width) - 1)) << width;
   }
-  make_window(words, 0, window);
+  auto high = static_cast<Uint128>(sums[0] + carry);
+  const bool negative = static_cast<Int128>(high) < 0;
+  if (negative) {
+    high = low == 0 ? -high : ~high;
+    low = low == 0 ? 0 : (Uint128{1} << width) - low;
+  }
+  if (high == 0 && low == 0) return {};
+  if (high == 0) {
+    const int spare = zeros_before(low);
+    return {.negative = negative, .exponent = lowest_exponent + 127 - spare, .bits = low << spare};
+  }
+  const int spare = zeros_before(high);
+  const int beyond = width - spare;  // bits of `low` that find no room
+  Leading found{.negative = negative, .exponent = lowest_exponent + width + 127 - spare, .bits = high << spare};
+  found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
+  found.sticky = beyond > 0 && low << (128 - beyond) != 0;
+  return found;
 }
 
 }  // namespace steadfold::arithmetic

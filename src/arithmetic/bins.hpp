@@ -56,16 +56,30 @@ class Grid {
   int factors_;
 };
 
+/// What kernels need to know of the window below a top.
+struct Extractors {
+  int top = -1;  // whose extractors these are
+  double scale = 1;
+  std::array<double, most_bins> each{};
+
+  void follow(const Grid& grid, int new_top, int bin_count) noexcept {
+    if (new_top == top) return;
+    top = new_top;
+    scale = grid.scale(top);
+    grid.extractors(top, std::span(each).first(static_cast<std::size_t>(bin_count)));
+  }
+};
+
 /// The state of a set of terms: the sums of the shares in the top bin and in those below it.
 struct Bins {
   int top = 0;
-  std::array<Int128, most_bins> sums{};
+  std::array<Int128, most_bins> sums;  // as many as there are bins; not initialised
 
   /// Moves the window up to `new_top`, if it is above the top; what falls out of `bin_count` bins goes.
   void raise(int new_top, int bin_count) noexcept;
   void add(const Bins& other, int bin_count) noexcept;
-  /// The integer of all bins together, in quanta of the lowest.
-  void window(int bin_count, Window& window) const noexcept;
+  /// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
+  Leading leading(int bin_count, int lowest_exponent) const noexcept;
 };
 
 }  // namespace steadfold::arithmetic

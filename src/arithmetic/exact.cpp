@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arithmetic/accumulator.hpp"
-#include "kernels/pair.hpp"
+#include "arithmetic/few_rows.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -124,31 +124,20 @@ struct Ending {
   }
 
   /// Writes the value of one column.
-  void write(Flags flags, Count rows, const Window& window, int lowest_exponent, std::byte* value) const noexcept {
+  void write(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
     if (result == ExactType::f32)
-      write_as<float>(flags, rows, window, lowest_exponent, value);
+      write_as<float>(flags, rows, sum, value);
     else
-      write_as<double>(flags, rows, window, lowest_exponent, value);
-  }
-
-  /// Writes a sum that kernels/pair found; false where it would be rounded twice.
-  bool write_pair(const std::array<double, 2>& pair, std::byte* value) const noexcept {
-    if (result == ExactType::f64) {
-      std::memcpy(value, &pair[0], sizeof(double));
-      return true;
-    }
-    const auto narrow = static_cast<float>(pair[0]);
-    std::memcpy(value, &narrow, sizeof narrow);
-    return pair[1] == 0;
+      write_as<double>(flags, rows, sum, value);
   }
 
  private:
   template <class Result>
-  void write_as(Flags flags, Count rows, const Window& window, int lowest_exponent, std::byte* value) const noexcept {
+  void write_as(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
     const auto round = operation == ExactOperation::norm2  ? &rounded_root<Result>
                        : operation == ExactOperation::mean ? &rounded_mean<Result>
                                                            : &rounded<Result>;
-    const Result rounded_value = round(flags, rows, window, lowest_exponent);
+    const Result rounded_value = round(flags, rows, sum);
     std::memcpy(value, &rounded_value, sizeof rounded_value);
   }
 };
@@ -161,13 +150,13 @@ class ExactBuilder final : public Builder {
   ExactBuilder(Count columns, const Ending& ending)
       : columns_(columns,
                  Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
-        ending_(ending) {
-    if (operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1)
-      sum_as_pair_ = kernels::sum_as_pair<Element>(kernels::chosen());
-  }
+        ending_(ending),
+        few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
+                 ? kernels::sum_as_pair<Element>(kernels::chosen())
+                 : nullptr) {}
 
   void clear() override {
-    few_ = {};
+    few_.clear();
     for (Column& column : columns_) column.clear();
     rows_ = 0;
     status_ = Status::ok;
@@ -180,12 +169,10 @@ class ExactBuilder final : public Builder {
       return;
     }
     push_few();
-    const bool may_wait = rows_ == 0 && sum_as_pair_ != nullptr && block.row_stride == sizeof(Element);
+    const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
     rows_ += block.rows;
-    if (may_wait && block.rows <= kernels::most_in_pair)
-      few_ = block;
-    else
-      add(block, second);
+    if (waits) return few_.keep(block);
+    add(block, second);
   }
 
   Bytes write(std::span<std::byte> out) override {
@@ -204,27 +191,24 @@ class ExactBuilder final : public Builder {
   Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
     const Status status = status_ != Status::ok ? status_ : ending_.check(rows_, element_count);
     if (status != Status::ok) return status;
-    if (few_.rows > 0 && finish_few(values)) return Status::ok;
+    if (!few_.empty() && finish_few(values)) return Status::ok;
     push_few();
-    Window window;
     for (const Column& column : columns_) {
-      column.window(window);
-      ending_.write(column.flags(), rows_, window, Column::lowest_exponent, values);
+      ending_.write(column.flags(), rows_, column.leading(), values);
       values += ending_.value_size();
     }
     return Status::ok;
   }
 
  private:
-  /// The first few rows wait where they stand: where no others come, two doubles may hold their sum.
   void push_few() {
-    if (few_.rows == 0) return;
-    const Block few = std::exchange(few_, {});
+    if (few_.empty()) return;
+    const Block few = few_.take();
     add(few, few.first);
   }
   bool finish_few(std::byte* value) const noexcept {
-    std::array<double, 2> pair;
-    return sum_as_pair_(few_.first, few_.rows, pair.data()) && ending_.write_pair(pair, value);
+    kernels::PairSum found;
+    return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
   }
 
   void add(const Block& block, const std::byte* second) {
@@ -242,8 +226,7 @@ class ExactBuilder final : public Builder {
 
   std::vector<Column> columns_;
   Ending ending_;
-  kernels::SumAsPair sum_as_pair_ = nullptr;  // null: not for this kind or target
-  Block few_;
+  FewRows few_;
   Count rows_ = 0;
   Status status_ = Status::ok;
 };
@@ -412,7 +395,7 @@ Status ExactKind::finish(const Partial& whole, Count element_count, std::byte* v
   Window window;
   for (Count column = 0; column < columns_; ++column, values += ending_.value_size()) {
     if (!reader.next(flags, window)) return Status::transport_failed;
-    ending_.write(flags, reader.rows(), window, lowest_exponent_, values);
+    ending_.write(flags, reader.rows(), leading(window, lowest_exponent_), values);
   }
   return reader.at_end() ? Status::ok : Status::transport_failed;
 }

@@ -1,6 +1,10 @@
-// Kernels of pair.hpp. A lane adds up its terms in `high`, what that loses in `low`; were anything lost there, `lost`
-// would not be 0. Then lanes that are ever nearer to each other exchange their sums, until all hold the same.
+// Kernels of pair.hpp. A lane adds up its terms in `high`, and what that loses in `low`. Then lanes exchange their
+// sums, half a vector apart, a quarter, ..., until all hold the same.
 #include "kernels/pair.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "kernels/highway.hpp"
 
@@ -13,6 +17,22 @@
 #include "kernels/load_first.hpp"
 #endif
 
+#ifndef STEADFOLD_KERNELS_PAIR_SCALAR
+#define STEADFOLD_KERNELS_PAIR_SCALAR
+namespace steadfold::kernels {
+namespace {
+
+/// Infinities and NaNs among the terms are found in the sum.
+[[maybe_unused]] bool holds_sum(const PairSum& found) noexcept {
+  const auto biased = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52); };
+  const double sum = found.high + found.low;
+  return sum - sum == 0 && sum != 0 && biased(found.largest) - std::max(biased(found.least), 1) <= widest_in_pair;
+}
+
+}  // namespace
+}  // namespace steadfold::kernels
+#endif
+
 #if STEADFOLD_HIGHWAY && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
@@ -21,7 +41,7 @@ namespace {
 #if HWY_HAVE_SCALABLE  // vectors without a size are no members
 
 template <class T>
-bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, double* /*result*/) noexcept {
+bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, PairSum& /*found*/) noexcept {
   return false;
 }
 
@@ -30,7 +50,6 @@ bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, double* /*res
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
-using DI = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 
 constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -42,7 +61,7 @@ HWY_INLINE V load_few(const float* x, order::Count count) {
   return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
 }
 
-/// Adds x to `sum`; returns what that loses, exactly, or a NaN where it is infinite.
+/// Adds x to `sum`; returns what that loses, exactly, or a NaN if it is infinite.
 HWY_INLINE V add(V& sum, V x) {
   const V before = sum;
   sum = hn::Add(before, x);
@@ -50,13 +69,24 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-struct Pair {
+struct Sums {
   V high;
   V low;
-  V lost;
+  V largest;
+  V least;
 
-  HWY_INLINE void take(V x) { take_low(add(high, x)); }
-  HWY_INLINE void take_low(V x) { lost = hn::Or(lost, add(low, x)); }
+  HWY_INLINE explicit Sums(V x)
+      : high(x), low(hn::Zero(D())), largest(hn::Abs(x)), least(magnitude_or(hn::Inf(D()), x)) {}
+  HWY_INLINE void take(V x) {
+    low = hn::Add(low, add(high, x));
+    largest = hn::Max(largest, hn::Abs(x));
+    least = hn::Min(least, magnitude_or(least, x));
+  }
+
+ private:
+  HWY_INLINE static V magnitude_or(V if_zero, V x) {
+    return hn::IfThenElse(hn::Eq(x, hn::Zero(D())), if_zero, hn::Abs(x));
+  }
 };
 
 /// Lanes so far apart change places.
@@ -71,34 +101,30 @@ HWY_INLINE V exchanged(V v) {
 }
 
 template <std::size_t distance>
-HWY_INLINE void unite(Pair& pair) {
+HWY_INLINE void unite(Sums& sums) {
   if constexpr (distance > 0) {
-    const V low = exchanged<distance>(pair.low);
-    pair.take(exchanged<distance>(pair.high));
-    pair.take_low(low);
-    unite<distance / 2>(pair);
+    const V low = hn::Add(sums.low, exchanged<distance>(sums.low));
+    sums.low = hn::Add(low, add(sums.high, exchanged<distance>(sums.high)));
+    sums.largest = hn::Max(sums.largest, exchanged<distance>(sums.largest));
+    sums.least = hn::Min(sums.least, exchanged<distance>(sums.least));
+    unite<distance / 2>(sums);
   }
 }
 
 template <class T>
-bool sum_as_pair(const void* elements, order::Count count, double* result) noexcept {
-  const D d;
-  const DI di;
+bool sum_as_pair(const void* elements, order::Count count, PairSum& found) noexcept {
   const T* x = static_cast<const T*>(elements);
-  Pair pair{hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-  if (count >= lanes) {
-    pair.high = load(x);
-    for (x += lanes, count -= lanes; count >= lanes; x += lanes, count -= lanes) pair.take(load(x));
-    if (count > 0) pair.take(load_few(x, count));
-  } else {
-    pair.high = load_few(x, count);
+  Sums sums(count < lanes ? load_few(x, count) : load(x));
+  if (count > lanes) {
+    for (x += lanes, count -= lanes; count >= lanes; x += lanes, count -= lanes) sums.take(load(x));
+    if (count > 0) sums.take(load_few(x, count));
   }
-  unite<lanes / 2>(pair);
-  pair.low = add(pair.high, pair.low);
-  result[0] = hn::GetLane(pair.high);
-  result[1] = hn::GetLane(pair.low);
-  const auto lost = hn::BitCast(di, pair.lost);
-  return hn::AllTrue(di, hn::Eq(hn::Add(lost, lost), hn::Zero(di))) && result[0] != 0;  // less the sign of zeros
+  unite<lanes / 2>(sums);
+  found = {.high = hn::GetLane(sums.high),
+           .low = hn::GetLane(sums.low),
+           .largest = hn::GetLane(sums.largest),
+           .least = hn::GetLane(sums.least)};
+  return holds_sum(found);
 }
 
 #endif

@@ -221,7 +221,7 @@ TEST(Accumulator, RoundsTheRootBesideTies) {
     Window window;
     make_window(words, 0, window);
     // The square stands at 2^(320 + shift): an even exponent gives the root at 2^0.
-    const double result = rounded_root<double>(no_flags, 1, window, -320 - static_cast<int>(shift));
+    const double result = rounded_root<double>(no_flags, 1, leading(window, -320 - static_cast<int>(shift)));
     const std::uint64_t even = (root & 2) == 0 ? root - 1 : root + 1;
     const std::uint64_t expected = (root & 1) == 0 ? root : change == 0 ? even : change > 0 ? root + 1 : root - 1;
     ASSERT_TRUE(same_bits(result, static_cast<double>(expected))) << "seed 6, case " << i;
@@ -291,7 +291,8 @@ TEST(Accumulator, DividesByAnyNumberOfRows) {
   make_window(one, 0, window);  // the sum 1
   for (const Count rows : {Count{1}, Count{3}, (Count{1} << 32) + 1, (Count{1} << 53) + 1, ~Count{0} >> 1, ~Count{0}}) {
     const long double quotient = 1.0L / static_cast<long double>(rows);  // 64 bits, so that no tie is hidden
-    EXPECT_TRUE(same_bits(rounded_mean<double>(no_flags, rows, window, 0), static_cast<double>(quotient))) << rows;
+    EXPECT_TRUE(same_bits(rounded_mean<double>(no_flags, rows, leading(window, 0)), static_cast<double>(quotient)))
+        << rows;
   }
 }
 

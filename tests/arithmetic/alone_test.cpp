@@ -139,6 +139,25 @@ TEST(Alone, RoundsOfOtherMagnitudesAreIndependent) {
   }
 }
 
+/// A few rows within ever more binades, wherever bins and formats begin and end: two doubles hold their sum or do not,
+/// terms are rounded to the lowest bin or are not.
+TEST(Alone, FewRowsWithinSomeBinades) {
+  std::mt19937_64 random(44);
+  for (const Kind& kind : kinds_of<double>(1)) {
+    const std::unique_ptr<Builder> builder = kind.kind->builder();
+    for (int round = 0; round < 600; ++round) {
+      const int lowest = static_cast<int>(random() % 2040) - 1070;
+      const std::uint64_t binades = 1 + random() % 100;
+      std::vector<double> x(1 + random() % 70);
+      for (double& each : x)
+        each =
+            std::ldexp(static_cast<double>(random() | 1) - 0x1p63, lowest + static_cast<int>(random() % binades) - 63);
+      expect_same(kind, *builder, table_of(x), random);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 /// Converted elements come in several blocks.
 TEST(Alone, ValuesOfConvertedElements) {
   std::mt19937_64 random(43);

@@ -138,9 +138,9 @@ class Fences : public EveryTarget {
     if (sum == nullptr) return;
     for_each_length({}, [&](Count count, Side side) {
       const T* const x = ones<T>(first_, count, side);
-      auto* const pair = result_.array<double>(2, side);
+      auto* const found = result_.array<kernels::PairSum>(1, side);
       if (count == 0) return;
-      EXPECT_TRUE(stays_inside([&] { sum(x, count, pair); })) << count << where(side);
+      EXPECT_TRUE(stays_inside([&] { sum(x, count, *found); })) << count << where(side);
     });
   }
 
