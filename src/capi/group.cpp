@@ -47,8 +47,8 @@ std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<F
   return all;
 }
 
-sf_group* make_group(std::unique_ptr<steadfold::transport::Transport> transport) {
-  return new sf_group{.group = steadfold::session::Group(std::move(transport))};
+sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport, sf_group** group) noexcept {
+  return guarded([&] { *group = new sf_group{.group = steadfold::session::Group(std::move(transport))}; });
 }
 
 void free_group(sf_group* group) noexcept { delete group; }

@@ -10,8 +10,8 @@
 namespace steadfold::capi {
 
 struct LayerTable {
-  /// Collective. Throws std::exception.
-  sf_group* (*make_group)(std::unique_ptr<transport::Transport> transport);
+  /// Collective. The error text says what went wrong, as for functions of the C interface.
+  sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, sf_group** group) noexcept;
   /// Local. Plans may outlive their group.
   void (*free_group)(sf_group* group) noexcept;
 };

@@ -20,10 +20,17 @@ const LayerTable& table() {
   return *static_cast<const LayerTable*>(found);
 }
 
+/// What is thrown where no group was made: libsteadfold has set the error text.
+struct NoGroup {
+  sf_status status;
+};
+
 class AttachedGroup final : public transport::Attached {
  public:
-  explicit AttachedGroup(std::unique_ptr<transport::Transport> transport)
-      : group_(table().make_group(std::move(transport))) {}
+  explicit AttachedGroup(std::unique_ptr<transport::Transport> transport) {
+    const sf_status status = table().make_group(std::move(transport), &group_);
+    if (status != SF_OK) throw NoGroup{status};
+  }
   ~AttachedGroup() override { table().free_group(group_); }
   AttachedGroup(const AttachedGroup&) = delete;
   AttachedGroup& operator=(const AttachedGroup&) = delete;
@@ -31,7 +38,7 @@ class AttachedGroup final : public transport::Attached {
   sf_group* group() const noexcept { return group_; }
 
  private:
-  sf_group* group_;
+  sf_group* group_ = nullptr;
 };
 
 std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Transport> transport) {
@@ -62,6 +69,8 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
     if (group == nullptr) throw std::runtime_error("the group has nowhere to go (its address is null), give one");
     *group = static_cast<const capi::AttachedGroup&>(attached).group();
     return SF_OK;
+  } catch (const capi::NoGroup& refused) {
+    return refused.status;
   } catch (const std::runtime_error& unusable) {
     sf_set_error_text(unusable.what());
     return SF_INVALID_ARGUMENT;

@@ -51,14 +51,18 @@ order::Coverage coverage_of(const Call& call) {
 }  // namespace
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
-    : transport_(std::move(transport)),
-      rows_(rows),
-      forced_schedule_(forced_on_rank_0(*transport_)),
-      handshake_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), handshake_, *transport_,
-                       transport_->new_tags(1)),
-      status_stage_(*schedule::find("recursive_doubling"), context_of(*transport_), status_exchange_, *transport_,
-                    transport_->new_tags(1)) {
-  connect("");
+    : transport_(std::move(transport)), rows_(rows), forced_schedule_(forced_on_rank_0(*transport_)) {
+  const schedule::Row& row = *schedule::find("recursive_doubling");
+  const schedule::Context context = context_of(*transport_);
+  const std::uint32_t tag = transport_->new_tags(2);
+  std::string wrong;
+  try {
+    handshake_stage_.emplace(row, context, handshake_, *transport_, tag);
+    status_stage_.emplace(row, context, status_exchange_, *transport_, tag + 1);
+  } catch (const std::exception& error) {
+    wrong = agreement::text_of(error);
+  }
+  connect(wrong);
 }
 
 /// The call with everything spelt out: MPI's shape, one interval if no index matters, equal blocks if none are given.
@@ -177,8 +181,8 @@ Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
 std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
                                        Bytes partial_bytes) {
   handshake_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
-  handshake_stage_.run();
-  return handshake_stage_.executor().value(0).head;
+  handshake_stage_->run();
+  return handshake_stage_->executor().value(0).head;
 }
 
 /// Finishes the handshake's partial on every rank, so that all ranks come to the same status.
@@ -191,8 +195,8 @@ Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::b
 /// The worst status of all ranks.
 Status Group::agreed_status(Status mine) {
   status_exchange_.take({.status = mine});
-  status_stage_.run();
-  return status_stage_.executor().status();
+  status_stage_->run();
+  return status_stage_->executor().status();
 }
 
 void Group::reduce(const Call& given, const Data& data, std::optional<Failure> failure) {
@@ -223,7 +227,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   if (header.status != Status::ok) ways = no_way;
 
   const auto outcome = open(header, ways, call, shape, partial_bytes);
-  Status status = worse(handshake_stage_.executor().status(), arithmetic::header_of(outcome).status);
+  Status status = worse(handshake_stage_->executor().status(), arithmetic::header_of(outcome).status);
   ways = Handshake::ways_of(outcome);
   const bool is_here = status == Status::ok && (ways & in_the_handshake) != 0;
   if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;

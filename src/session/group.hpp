@@ -99,9 +99,9 @@ class Group {
   schedule::Rows rows_;
   std::string forced_schedule_;
   Handshake handshake_;
-  Stage handshake_stage_;
+  std::optional<Stage> handshake_stage_;
   StatusExchange status_exchange_;
-  Stage status_stage_;
+  std::optional<Stage> status_stage_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
   std::vector<Count> equal_blocks_;  // the last that were asked for

@@ -66,8 +66,7 @@ class MpiEndpoint final : public Endpoint {
     traffic_.bytes += bytes.size();
     operations_[ticket] = {};
     MPI_Request request = MPI_REQUEST_NULL;
-    started(ticket, Kind::send, request, send(request, target, bytes));
-    if (!second) return;
+    if (!started(ticket, Kind::send, request, send(request, target, bytes)) || !second) return;
     traffic_.bytes += second->size();
     started(ticket, Kind::send, request, send(request, target, *second));
   }
@@ -76,8 +75,8 @@ class MpiEndpoint final : public Endpoint {
     const std::span<std::byte> room = second ? slots_[slot].first(second->head) : slots_.with_margin(slot);
     operations_[ticket] = {.has_two_parts = second.has_value(), .slot = slot};
     MPI_Request request = MPI_REQUEST_NULL;
-    started(ticket, Kind::receive, request, receive(request, source, room, slot));
-    if (second) started(ticket, Kind::receive, request, receive(request, source, second->room, slot));
+    if (started(ticket, Kind::receive, request, receive(request, source, room, slot)) && second)
+      started(ticket, Kind::receive, request, receive(request, source, second->room, slot));
   }
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
@@ -105,9 +104,8 @@ class MpiEndpoint final : public Endpoint {
 
  private:
   static constexpr std::size_t batch = 16;  // bounds what a poll costs: some 30 ns for each with MPICH
-  static constexpr Ticket nobody = ~Ticket{0};
   enum class Kind : std::uint8_t { send, receive, sum };
-  /// What a request is part of; of `nobody` where its ticket has failed before it ended.
+  /// What a request is part of.
   struct Open {
     Ticket ticket;
     Kind kind;
@@ -124,23 +122,18 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type;
   };
 
-  void started(Ticket ticket, Kind kind, MPI_Request request, int error) noexcept {
+  /// Whether it did start.
+  bool started(Ticket ticket, Kind kind, MPI_Request request, int error) noexcept {
     Operation& operation = operations_[ticket];
     if (error == MPI_SUCCESS) {
       operation.open += 1;
       requests_.push_back(request);
-      open_.push_back({operation.failed ? nobody : ticket, kind});
-    } else if (!operation.failed) {
-      failed_.push_back(ticket);
-      fail(ticket);
+      open_.push_back({ticket, kind});
+      return true;
     }
-  }
-
-  /// The ticket's end; what it still has under way is nobody's.
-  void fail(Ticket ticket) noexcept {
-    operations_[ticket].failed = true;
-    for (Open& open : open_)
-      if (open.ticket == ticket) open.ticket = nobody;
+    operation.failed = true;
+    if (operation.open == 0) failed_.push_back(ticket);
+    return false;
   }
 
   std::size_t take_failed(std::span<Completion> completions) noexcept {
@@ -181,7 +174,7 @@ class MpiEndpoint final : public Endpoint {
     std::size_t count = 0;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const Open open = open_[next_ + static_cast<std::size_t>(indices[i])];
-      if (open.ticket != nobody && has_ended(open, statuses_[i])) {
+      if (has_ended(open, statuses_[i])) {
         const Operation& operation = operations_[open.ticket];
         completions[count++] = {.ticket = open.ticket,
                                 .failed = operation.failed,
@@ -200,13 +193,14 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Whether the ticket of a request that is done has come to its end.
+  /// Whether the ticket of a request that is done has come to its end: all its parts have, even if one failed, since
+  /// the others may still write into the caller's memory.
   bool has_ended(const Open& open, const MPI_Status& status) noexcept {
     Operation& operation = operations_[open.ticket];
     operation.open -= 1;
     if (status.MPI_ERROR != MPI_SUCCESS || (open.kind == Kind::receive && !has_landed(operation, status)))
-      fail(open.ticket);
-    return operation.failed || operation.open == 0;
+      operation.failed = true;
+    return operation.open == 0;
   }
 
   /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If

@@ -27,8 +27,10 @@ const capi::LayerTable& table() {
 /// A group for as long as a test's rank needs it.
 class OwnGroup {
  public:
-  explicit OwnGroup(std::unique_ptr<transport::Transport> transport)
-      : handle_(table().make_group(std::move(transport))) {}
+  explicit OwnGroup(std::unique_ptr<transport::Transport> transport) {
+    const sf_status status = table().make_group(std::move(transport), &handle_);
+    if (status != SF_OK) throw Error(status, sf_error_text());
+  }
   ~OwnGroup() { table().free_group(handle_); }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;
@@ -37,7 +39,7 @@ class OwnGroup {
   sf_group* handle() const noexcept { return handle_; }
 
  private:
-  sf_group* handle_;
+  sf_group* handle_ = nullptr;
 };
 
 template <class Body>
@@ -209,6 +211,19 @@ TEST(GroupOfThreads, MisuseIsAnswered) {
     EXPECT_NE(std::string(sf_error_text()).find("the plan has nowhere to go"), std::string::npos) << sf_error_text();
     EXPECT_EQ(plan, nullptr);
   });
+}
+
+/// Memory for one of the group's own two endpoints runs out on one rank, and all learn of it.
+TEST(GroupOfThreads, IsMadeOnAllRanksOrOnNone) {
+  for (const std::uint32_t endpoint : {0u, 1u}) {
+    on_threads(4, 10, [&](std::unique_ptr<transport::Transport> transport) {
+      if (transport->rank() == 2) dynamic_cast<ThreadTransport&>(*transport).refuse(endpoint);
+      sf_group* group = nullptr;
+      EXPECT_EQ(table().make_group(std::move(transport), &group), SF_INTERNAL);
+      EXPECT_EQ(std::string(sf_error_text()).substr(0, 8), "rank 2: ") << sf_error_text();
+      EXPECT_EQ(group, nullptr);
+    });
+  }
 }
 
 /// C++ objects pass between the libraries, so those of another release must not meet.
