@@ -41,7 +41,7 @@ inline Factor<Element> load(const std::byte* from, typename Format<Element>::Bit
   return {bits, mantissa, static_cast<unsigned>(biased - normal), biased != F::exponent_mask};
 }
 
-/// Adds mantissa 2^bit, or subtracts it where `negative` is -1 and not 0.
+/// Adds mantissa 2^bit, or subtracts it: `negative` is 0 or -1.
 template <class Mantissa>
 inline void update(std::int64_t* words, Mantissa mantissa, unsigned bit, std::int64_t negative) noexcept {
   const auto add = [negative](std::int64_t& word, std::uint64_t by) {
@@ -121,7 +121,7 @@ std::uint64_t integer_root(Uint128 n) noexcept {
   return Uint128{root} * root > n ? root - 1 : root;
 }
 
-/// What flags and count alone decide; whether they do.
+/// Writes the result if flags and row count decide it, and says whether they do.
 template <class Result>
 bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexcept {
   using F = Format<Result>;
@@ -346,7 +346,7 @@ void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent)
   if (++pending_ == terms_between_carries) carry();
 }
 
-/// Whether any of these terms, all of them finite, is not -0.0: the first one, mostly.
+/// Notes whether any of these finite terms is not -0.0. Mostly the first one tells.
 template <class Element, int factors>
 void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows) noexcept {
   for (Bytes at = 0; other_ == 0 && at < rows * sizeof(Element); at += sizeof(Element)) {
@@ -361,7 +361,7 @@ void Accumulator<Element, factors>::note_signs(const std::byte* first, const std
   }
 }
 
-/// The hot loop: integers only, one branch, which special values take. Zeros and subnormals are no special values.
+/// The hot loop: integers only, with one branch, which only infinities and NaNs take.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_some(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
@@ -419,7 +419,7 @@ void Accumulator<Element, factors>::add_special(Bits x, Bits y) noexcept {
   }
 }
 
-/// Leaves every word but the highest in 0..2^32 - 1, and that one a signed digit.
+/// Carries from word to word: all but the highest become 0..2^32 - 1, the highest a signed digit.
 template <class Element, int factors>
 void Accumulator<Element, factors>::carry() noexcept {
   pending_ = 0;

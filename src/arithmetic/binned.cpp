@@ -57,7 +57,7 @@ struct Shape {
   int lowest_top() const noexcept { return bin_count - 1; }
 };
 
-/// Whether `rows` of `element_count` rows are all, and enough.
+/// Whether these are all rows, and enough of them for the operation.
 Status check_rows(const Shape& shape, Count rows, Count element_count) noexcept {
   const Status whole = check_row_count(rows, element_count);
   return whole == Status::ok && shape.operation == Operation::mean && rows == 0 ? Status::empty : whole;
@@ -86,7 +86,7 @@ Count rows_of(std::span<const std::byte> record) noexcept {
   return rows;
 }
 
-/// Reads a column of a record; false where it is not what `put` writes.
+/// Reads a column of a record. False if its bytes are not what `put` writes.
 bool take(const Shape& shape, std::span<const std::byte> record, Count number, Column& column) noexcept {
   const std::byte* at = record.data() + fixed_bytes + number * shape.column_bytes();
   Descriptor descriptor;
@@ -115,7 +115,7 @@ double load(const std::byte* at) noexcept {
   return static_cast<double>(x);
 }
 
-/// Some rows of one column: where they are, and what takes them. They are taken again where one is too large.
+/// Some rows of one column, the kernel that adds them, and the one that only finds the largest.
 struct Tile {
   const void* first = nullptr;
   const void* second = nullptr;
@@ -124,7 +124,7 @@ struct Tile {
   Shares largest = nullptr;
 };
 
-/// Copies of elements that are not contiguous, or have infinities and NaNs among them: as terms or as factors.
+/// Copies elements that are not contiguous, or have infinities and NaNs among them; products become their terms.
 class Copy {
  public:
   static constexpr Count capacity = 512;

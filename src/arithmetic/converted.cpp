@@ -30,7 +30,7 @@ float widened<float>(Bfloat16 x) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-/// The fields of a half, read as those of a float, stand for a number 2^112 times smaller, subnormals too.
+/// A half's fields, moved to where a float has them, are a number 2^112 times smaller, subnormals included.
 template <>
 float widened<float>(Float16 x) noexcept {
   const std::uint32_t fields = (x.bits & 0x7FFFu) << 13;

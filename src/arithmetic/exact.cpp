@@ -42,7 +42,7 @@ class Reader {
   Count rows() const noexcept { return rows_; }
   bool at_end() const noexcept { return left_ == 0; }
 
-  /// The next column; false where there is none or it is not what a Writer writes.
+  /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
   bool next(Flags& flags, Window& window) noexcept {
     Descriptor descriptor;
     if (left_ < sizeof descriptor) return false;
@@ -110,14 +110,14 @@ class Writer {
   bool fits_;
 };
 
-/// How the results are made of the sums.
+/// How sums become results.
 struct Ending {
   ExactOperation operation;
   ExactType result;
 
   Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
 
-  /// Whether `rows` of `element_count` rows are all, and enough.
+  /// Whether these are all rows, and enough of them for the operation.
   Status check(Count rows, Count element_count) const noexcept {
     const Status whole = check_row_count(rows, element_count);
     return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;

@@ -32,7 +32,7 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
   return 0;
 }
 
-/// Where no order can change a bit, that of the kernels is the fastest.
+/// Whether the order of combining changes no bit. Then the kernels' order is taken, the fastest.
 template <class Op, class T>
 constexpr bool is_order_free = std::is_integral_v<T> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
 

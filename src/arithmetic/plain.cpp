@@ -13,7 +13,7 @@ struct Prefix {
 };
 static_assert(sizeof(Prefix) == 32);
 
-/// Makes the result's values of those that `rows` rows came to.
+/// Turns the values of all `rows` rows, combined, into those of the result.
 Status finish_plain(const Operator& op, Count columns, Count rows, const std::byte* folded, Count element_count,
                     std::byte* values) {
   const Status whole = check_row_count(rows, element_count);

@@ -19,12 +19,12 @@ using order::Node;
 using tree_record::are_siblings;
 using tree_record::digest_of;
 using tree_record::head_of;
-using tree_record::lone_node;
-using tree_record::LoneNode;
 using tree_record::parse;
 using tree_record::Prefix;
 using tree_record::Record;
 using tree_record::record_bytes;
+using tree_record::single_node;
+using tree_record::SingleNode;
 using tree_record::write_head;
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order; it returns where those values
@@ -66,7 +66,7 @@ struct Survey {
   void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
 };
 
-/// Room for `bytes` of values that belong to a head of so many intervals; null where there is none.
+/// Where `bytes` of values go whose head has so many intervals; null if there is no room.
 std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   const Bytes head = head_of(interval_count);
   if (head > out.head.size()) return nullptr;
@@ -74,7 +74,7 @@ std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   return bytes > values.size() ? nullptr : values.data();
 }
 
-/// The record that was written to `out`, its values to `values`.
+/// The record that was written: its head to `out`, its values to `values`.
 Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
   const Bytes head = head_of(interval_count);
   if (out.values.empty()) return out.head.first(head + value_bytes);
@@ -138,12 +138,12 @@ int combine_to_result(const Operator& op, const std::byte* left, const std::byte
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
                                       const Room& out, bool is_result) {
   const Bytes stride = op.element_bytes * columns;
-  const LoneNode a = lone_node(left, stride);
-  const LoneNode b = lone_node(right, stride);
+  const SingleNode a = single_node(left, stride);
+  const SingleNode b = single_node(right, stride);
   if (a.value == nullptr || b.value == nullptr || digest_of(a) != digest_of(b)) return std::nullopt;
   const bool is_ascending = a.interval.begin < b.interval.begin;
-  const LoneNode& lower = is_ascending ? a : b;
-  const LoneNode& upper = is_ascending ? b : a;
+  const SingleNode& lower = is_ascending ? a : b;
+  const SingleNode& upper = is_ascending ? b : a;
   std::byte* const values = room_for_values(out, 1, stride);
   if (!are_siblings(lower.interval, upper.interval) || values == nullptr) return std::nullopt;
   const Interval both{lower.interval.begin, upper.interval.end};
@@ -209,7 +209,7 @@ class TreeBuilder final : public Builder {
   }
 
   void clear() override {
-    lone_.row = nullptr;
+    first_row_.row = nullptr;
     runs_.clear();
     stack_ = NodeStack(op_, columns_, storage_.data());
     status_ = Status::ok;
@@ -217,18 +217,18 @@ class TreeBuilder final : public Builder {
 
   void push(Index begin, const Block& block) override {
     if (block.rows == 0) return;
-    if (runs_.empty() && lone_.row == nullptr && block.rows == 1) {
-      lone_ = {begin, block.first};
+    if (runs_.empty() && first_row_.row == nullptr && block.rows == 1) {
+      first_row_ = {begin, block.first};
       return;
     }
-    push_lone();
+    push_first_row();
     push_run(begin, block);
   }
 
   Bytes write(std::span<std::byte> out) override {
-    if (lone_.row != nullptr && head_of(1) + stride_ <= out.size())
-      return write_interval({lone_.index, lone_.index + 1}, lone_.row, 1, out);
-    push_lone();
+    if (first_row_.row != nullptr && head_of(1) + stride_ <= out.size())
+      return write_interval({first_row_.index, first_row_.index + 1}, first_row_.row, 1, out);
+    push_first_row();
     if (status_ != Status::ok) return write_failure(out, {}, status_);
     stack_.settle();
     if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
@@ -245,11 +245,11 @@ class TreeBuilder final : public Builder {
   Status finish_alone(Count element_count, std::byte* values, std::byte* spare) override {
     if (status_ != Status::ok) return status_;
     stack_.settle();
-    const Count rows = lone_.row != nullptr ? 1 : runs_.empty() ? 0 : runs_.front().rows.end;
+    const Count rows = first_row_.row != nullptr ? 1 : runs_.empty() ? 0 : runs_.front().rows.end;
     const Status whole = check_row_count(rows, element_count);
     if (whole != Status::ok) return whole;
     if (rows == 0) return value_of_nothing(op_, values, columns_);
-    if (lone_.row != nullptr) return pass_through(op_, columns_, lone_.row, 1, values, spare);
+    if (first_row_.row != nullptr) return pass_through(op_, columns_, first_row_.row, 1, values, spare);
     return pass_through(op_, columns_, storage_.data(), stack_.count(), values, spare);
   }
 
@@ -258,7 +258,7 @@ class TreeBuilder final : public Builder {
     Interval rows;
     Count first_node;  // where its nodes begin in the storage
   };
-  struct Lone {
+  struct FirstRow {
     Index index = 0;
     const std::byte* row = nullptr;  // null: there is none
   };
@@ -267,11 +267,11 @@ class TreeBuilder final : public Builder {
   /// A user operator is called for the nodes of a level together: this many levels of 64 elements.
   static constexpr int batch_level = 6;
 
-  /// The first row waits where it stands: where no other comes, it is the record.
-  void push_lone() {
-    if (lone_.row == nullptr) return;
-    const Lone lone = std::exchange(lone_, {});
-    push_run(lone.index, {.first = lone.row, .second = nullptr, .rows = 1, .row_stride = stride_});
+  /// The first row waits in the caller's memory: if no other comes, it is the record.
+  void push_first_row() {
+    if (first_row_.row == nullptr) return;
+    const FirstRow first = std::exchange(first_row_, {});
+    push_run(first.index, {.first = first.row, .second = nullptr, .rows = 1, .row_stride = stride_});
   }
 
   Bytes write_interval(Interval rows, const std::byte* values, Count nodes, std::span<std::byte> out) const {
@@ -315,7 +315,7 @@ class TreeBuilder final : public Builder {
     return true;
   }
 
-  /// Contiguous elements: whole nodes at a time.
+  /// Pushes contiguous elements, which a kernel folds into whole nodes.
   bool push_column(Interval rows, const std::byte* elements) {
     if (op_.fold == nullptr) return push_batches(rows, elements);
     make_room(order::most_nodes(rows));
@@ -369,7 +369,7 @@ class TreeBuilder final : public Builder {
   std::vector<std::byte> storage_;
   std::vector<std::byte> scratch_;
   std::vector<Run> runs_;
-  Lone lone_;  // instead of runs
+  FirstRow first_row_;  // instead of runs
   Status status_ = Status::ok;
 };
 

@@ -55,7 +55,7 @@ inline bool is_sound(const Record& record) {
   return nodes == record.node_count;
 }
 
-/// Nothing when the bytes are no record: they came from elsewhere and are not to be trusted.
+/// `nullopt` if the bytes are not a valid record: they may come from another rank.
 inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   const std::span<const std::byte> bytes = partial.head;
   Prefix prefix;
@@ -81,15 +81,15 @@ inline Bytes write_head(std::span<std::byte> out, const Header& header, std::spa
   return head_of(intervals.size());
 }
 
-/// A record of one interval that says it has one node. Whether the interval is a node is for the caller to see.
-struct LoneNode {
+/// A record that says it has one interval and one node. The caller has to see whether the interval is a node.
+struct SingleNode {
   const std::byte* head = nullptr;
   Interval interval;
   const std::byte* value = nullptr;  // null: the record is something else
 };
 
 /// Fields are read one by one: they were written one by one a moment ago, and a wider load would wait for all of them.
-inline LoneNode lone_node(const Partial& partial, Bytes stride) {
+inline SingleNode single_node(const Partial& partial, Bytes stride) {
   const bool is_whole = partial.values == nullptr;
   if (partial.head.size() != head_of(1) + (is_whole ? stride : 0)) return {};
   const std::byte* const head = partial.head.data();
@@ -107,7 +107,7 @@ inline LoneNode lone_node(const Partial& partial, Bytes stride) {
   return {head, interval, is_whole ? head + head_of(1) : partial.values};
 }
 
-inline std::uint64_t digest_of(const LoneNode& node) {
+inline std::uint64_t digest_of(const SingleNode& node) {
   std::uint64_t digest = 0;
   std::memcpy(&digest, node.head + offsetof(Header, digest), sizeof digest);
   return digest;

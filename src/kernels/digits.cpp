@@ -1,4 +1,4 @@
-// Kernels of digits.hpp.
+// Kernels of digits.hpp: shifts and masks by vectors, no branch on the exponents.
 #include "kernels/digits.hpp"
 
 #include <cstring>

@@ -38,7 +38,7 @@ HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
 
-#if HWY_HAVE_SCALABLE  // vectors without a size are no members
+#if HWY_HAVE_SCALABLE  // vectors without a size cannot be members of a class
 
 template <class T>
 bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, PairSum& /*found*/) noexcept {

@@ -1,4 +1,4 @@
-// Kernels of select.hpp.
+// Kernels of select.hpp: a vector's selected elements are moved to its front by one instruction.
 #include "kernels/select.hpp"
 
 #include <cstring>
@@ -19,8 +19,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Without an instruction for it, Highway 1.0.3 compresses by tables that compilers copy to the stack each time: ten
-// times slower than copying one by one.
+// Other targets have no such instruction. Highway 1.0.3 then uses tables, which compilers copy to the stack each time:
+// ten times slower than copying one by one.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SVE
 constexpr bool can_compress = true;
 #else

@@ -89,7 +89,7 @@ HWY_INLINE V load_few(D d, const float* x, Count count) {
   return hn::PromoteTo(d, load_first(hn::Rebind<float, D>(), x, count));
 }
 
-/// The elements, or their products; of the last few, zeros behind have no shares.
+/// Loads the elements, or their products. The last few are followed by zeros, which have no shares.
 template <TermForm form, class T>
 HWY_INLINE V factors(const T* x, const T* y, Count count) {
   const D d;
@@ -111,7 +111,7 @@ HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
 }
 
 /// Lines are asked for this many bytes ahead, since one core's loads alone do not keep memory busy; never beyond the
-/// elements, where looking up a page costs more than is won. fold.cpp says why to the second-level cache.
+/// elements, where looking up a page costs more than is won. They go to the second-level cache; fold.cpp says why.
 constexpr Count ahead = 8192;
 
 template <class T>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Count most_blocks = 64;  // one lane adds less than 2^52 units per block: 2^58, and 2^61 in 8 lanes
 
-/// Volatile, so that compilers do not know the result of a product by it.
+/// 1, but compilers do not know it: they would turn a multiply-add by it into an addition.
 [[maybe_unused]] const volatile double opaque_one = 1.0;
 
 }  // namespace
@@ -85,7 +85,7 @@ struct Source {
   }
 };
 
-/// A few elements, followed by zeros, which change no sum.
+/// Copies a few elements and follows them by zeros, which change no sum.
 template <Terms terms>
 class Padded {
   using Element = typename Source<terms>::Element;
