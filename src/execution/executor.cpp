@@ -184,19 +184,25 @@ void Executor::begin() noexcept {
 
 void Executor::compute(const Step& step) {
   const Resolved& at = resolved(step);
-  Place& to = *at.target;
-  const std::uint32_t segment = step.target.segment;
   switch (step.kind) {
-    case StepKind::lift: return written(to, payload_->lift(segment, step.covers, {to.data, to.capacity}), 0);
+    case StepKind::lift: return compute_lift(step, at);
     case StepKind::merge: return compute_merge(step, at);
     case StepKind::copy: return compute_copy(step, at);
-    case StepKind::finish: {
-      const Place& from = *at.left;
-      const Partial value = payload_->finish(segment, step.covers, held(from), room_for(step, at, to.data));
-      return written(to, value, from.ready);
-    }
+    case StepKind::finish: return compute_finish(step, at);
     default: break;
   }
+}
+
+void Executor::compute_lift(const Step& step, const Resolved& at) {
+  Place& to = *at.target;
+  written(to, payload_->lift(step.target.segment, step.covers, {to.data, to.capacity}), 0);
+}
+
+void Executor::compute_finish(const Step& step, const Resolved& at) {
+  Place& to = *at.target;
+  const Place& from = *at.left;
+  const Room out = room_for(step, at, to.data);
+  written(to, payload_->finish(step.target.segment, step.covers, held(from), out), from.ready);
 }
 
 /// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at

@@ -121,18 +121,20 @@ class Executor final : public schedule::Machine {
     Place* target = nullptr;
     Place* left = nullptr;
     Place* right = nullptr;
-    Ending ending = Ending::other;
     Bytes result_offset = 0;           // of the target's values in the result
     transport::SlotNumber number = 0;  // of the target, a landing slot
-    bool is_apart = false;             // the values of the target stand apart
-    bool is_alone = false;             // a message of one slot
-    bool to_result = false;            // the step writes the result's values and no more, in a run in which that may be
+    Ending ending = Ending::other;
+    bool is_apart = false;   // the values of the target stand apart
+    bool is_alone = false;   // a message of one slot
+    bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
   };
 
   Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
   void make_slots();
   void resolve_steps();
   void find_ways_to_result();
+  void compute_lift(const schedule::Step& step, const Resolved& at);
+  void compute_finish(const schedule::Step& step, const Resolved& at);
   void compute_merge(const schedule::Step& step, const Resolved& at);
   void compute_copy(const schedule::Step& step, const Resolved& at);
   bool is_apart(schedule::Slot slot) const { return apart_ != nullptr && apart_->is_apart(slot.segment); }

@@ -5,27 +5,24 @@
 namespace steadfold::schedule {
 
 bool Interpreter::advance(Machine& machine) {
+  const Step* const steps = program_->steps().data();
   while (true) {
-    while (stop_ > next_step_) carry_out(machine);
+    for (; stop_ > next_step_; find_stop()) {
+      const Step* const end = steps + stop_;
+      for (const Step* step = steps + next_step_; step != end; ++step) {
+        if (!communicates(step->kind))
+          machine.compute(*step);
+        else if (!step->more)
+          machine.start(*step, tickets_.start());
+      }
+      next_step_ = stop_;
+    }
     const bool has_ended = next_step_ == program_->steps().size();
     if (!tickets_.all_complete()) machine.poll(tickets_);
     if (has_ended) return tickets_.all_complete();
     find_stop();
     if (stop_ == next_step_) return false;
   }
-}
-
-/// The steps up to the next that has to wait.
-void Interpreter::carry_out(Machine& machine) {
-  const Step* step = program_->steps().data() + next_step_;
-  for (const Step* const end = program_->steps().data() + stop_; step != end; ++step) {
-    if (!communicates(step->kind))
-      machine.compute(*step);
-    else if (!step->more)
-      machine.start(*step, tickets_.start());
-  }
-  next_step_ = stop_;
-  find_stop();
 }
 
 }  // namespace steadfold::schedule

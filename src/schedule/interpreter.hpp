@@ -74,7 +74,6 @@ class Interpreter {
   std::uint32_t next_step() const noexcept { return next_step_; }
 
  private:
-  void carry_out(Machine& machine);
   /// The first step that has to wait, or the end.
   void find_stop() noexcept {
     const Program::Wait* wait = program_->waits().data() + next_wait_;
