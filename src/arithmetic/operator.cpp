@@ -49,7 +49,7 @@ void fold_left(const void* elements, std::size_t count, void* result) {
   *static_cast<T*>(result) = folded;
 }
 
-template <class Op, class T>
+template <class Op, class T, bool is_result>
 void fold_right(const void* elements, std::size_t count, void* result) {
   const auto at = [&](std::size_t i) {  // the caller's elements need not be aligned
     T element;
@@ -58,7 +58,7 @@ void fold_right(const void* elements, std::size_t count, void* result) {
   };
   T folded = at(--count);
   while (count > 0) folded = Op::of(at(--count), folded);
-  if (folded != folded) folded = std::numeric_limits<T>::quiet_NaN();
+  if (is_result && folded != folded) folded = std::numeric_limits<T>::quiet_NaN();
   std::memcpy(result, &folded, sizeof folded);
 }
 
@@ -83,7 +83,8 @@ Operator make() {
               .fold = kernels::fold<Op, T>(kernels::chosen()),
               .fold_rows = kernels::fold_rows<Op, T>(kernels::chosen()),
               .fold_left = fold_left<Op, T>,
-              .fold_right = fold_right<Op, T>};
+              .fold_right = fold_right<Op, T, false>,
+              .fold_to_result = fold_right<Op, T, true>};
   if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
   if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;
   return op;

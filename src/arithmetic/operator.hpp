@@ -117,9 +117,11 @@ struct Operator {
   kernels::FoldRows fold_rows = nullptr;
   /// Folds count >= 1 contiguous elements left to right. Null for user operators.
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)), a NaN made canonical: what a tree's
-  /// nodes come to. `result` may be one of them. Null for user operators.
+  /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)): what a tree's nodes come to. `result`
+  /// may be one of them. Null for user operators.
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
+  /// The same, a NaN made canonical.
+  void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;
   /// Clears the bytes of values that hold no bits of them, as `apply` does for its results: equal values are equal

@@ -180,8 +180,8 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
 /// but not right, so the running value changes places with each step and ends in `values`.
 Status pass_through(const Operator& op, Count columns, const std::byte* nodes, Count count, std::byte* values,
                     std::byte* spare) {
-  if (columns == 1 && op.fold_right != nullptr) {
-    op.fold_right(nodes, count, values);
+  if (columns == 1 && op.fold_to_result != nullptr) {
+    op.fold_to_result(nodes, count, values);
     return Status::ok;
   }
   const Bytes stride = op.element_bytes * columns;
