@@ -47,7 +47,7 @@ std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<F
   return all;
 }
 
-sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport, sf_group** group) noexcept {
+sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport, sf_group** group) {
   return guarded([&] { *group = new sf_group{.group = steadfold::session::Group(std::move(transport))}; });
 }
 

@@ -10,8 +10,8 @@
 namespace steadfold::capi {
 
 struct LayerTable {
-  /// Collective. The error text says what went wrong, as for functions of the C interface.
-  sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, sf_group** group) noexcept;
+  /// Collective. The error text says what went wrong, as for functions of the C interface: no exception leaves.
+  sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, sf_group** group);
   /// Local. Plans may outlive their group.
   void (*free_group)(sf_group* group) noexcept;
 };
