@@ -24,6 +24,7 @@ extern const Row transpose_row;
 extern const Row ring_row;
 extern const Row halving_doubling_row;
 extern const Row circulant_row;
+extern const Row bruck_row;
 extern const Row two_level_row;
 
 }  // namespace steadfold::schedule::algorithm

@@ -431,7 +431,7 @@ class Proof : private Machine {
       fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
                      std::to_string(own.rows.first) + " round, not in rank order");
     }
-    if (context_.collective != Collective::allreduce || row_.same_on_all_ranks == SameOnAllRanks::no) return;
+    if (context_.collective != Collective::allreduce || !same_on_all_ranks(row_, context_.spec)) return;
     if (rank == 0) trees_[segment] = own.tree;
     if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
   }

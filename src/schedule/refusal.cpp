@@ -39,6 +39,14 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   return std::nullopt;
 }
 
+bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept {
+  if (row.same_on_all_ranks == SameOnAllRanks::no) return false;
+  const Spec::Parameter* outer = spec == nullptr ? nullptr : spec->parameter("outer");
+  if (outer == nullptr) return true;
+  const Spec& between = outer->nested.front();
+  return same_on_all_ranks(*between.row, &between);
+}
+
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind) {
   if (auto reason = refusal(*spec.row, collective, root, merging, kind)) return reason;

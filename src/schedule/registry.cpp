@@ -27,6 +27,7 @@ constexpr std::array all_rows = {
     &algorithm::ring_row,
     &algorithm::halving_doubling_row,
     &algorithm::circulant_row,
+    &algorithm::bruck_row,
     &algorithm::two_level_row,
 };
 

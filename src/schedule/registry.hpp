@@ -186,6 +186,10 @@ constexpr bool serves(const Row& row, const Merging& merging) noexcept {
 /// Why the row cannot serve calls with these layouts in the same messages; `nullopt` if it can.
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);
 
+/// The row's `same_on_all_ranks`, for a schedule with its parameters, if it has some: the schedules that it is made of
+/// decide too.
+bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept;
+
 /// The row's name alone and with each of its examples, as `parse` reads them.
 std::vector<std::string> names_of(const Row& row);
 
