@@ -73,7 +73,7 @@ struct Transfer {
   std::optional<std::span<const std::byte>> second;
   std::vector<std::byte> kept;
   std::vector<std::byte> second_kept;
-  std::span<std::byte> memory;  // where it lands
+  std::span<std::byte> memory;  // where it may land
   std::optional<std::span<std::byte>> second_memory;
 };
 
@@ -150,6 +150,13 @@ struct SimulatedNetwork::State {
     if (found->second.empty()) waiting.erase(found);
   }
 
+  /// Whether a message stands in memory of the transport's own, as in a mailbox, rather than in its landing slot.
+  bool lands_elsewhere() noexcept {
+    if (options.delivery == Delivery::prompt) return false;
+    random = mixed(random);
+    return random % 2 == 0;
+  }
+
   /// How many more polls a ticket stays open although it can complete.
   std::uint8_t hold() noexcept {
     if (options.delivery == Delivery::prompt) return 0;
@@ -178,6 +185,7 @@ class SimulatedEndpoint final : public Endpoint {
         rank_(own.rank()),
         tag_(tag),
         slots_(capacities),
+        leases_(capacities.size()),
         operations_(tickets) {}
 
   ~SimulatedEndpoint() override {
@@ -220,6 +228,7 @@ class SimulatedEndpoint final : public Endpoint {
     transfer.released_slot = slot;
     transfer.memory = second ? slots_[slot].first(second->head) : slots_[slot];
     if (second) transfer.second_memory = second->room;
+    leases_[slot].end();
     if (network_.options.delivery == Delivery::shuffled) {
       std::ranges::fill(transfer.memory, std::byte{0xA5});
       if (second) std::ranges::fill(second->room, std::byte{0xA5});
@@ -276,6 +285,24 @@ class SimulatedEndpoint final : public Endpoint {
     std::shared_ptr<Total> total;        // of an add_words that is open
     std::span<std::int64_t> words;
   };
+  /// Memory of the transport's own in which a message stands until its slot is released again. What reads it later
+  /// finds 0xA5, or is reported by the address sanitizer.
+  class Lease {
+   public:
+    std::span<std::byte> begin(Bytes size) {
+      end();
+      memory_ = LandingSlots(std::span(&size, 1));
+      std::ranges::fill((*memory_)[0], std::byte{0xA5});
+      return (*memory_)[0];
+    }
+    void end() noexcept {
+      if (memory_) std::ranges::fill((*memory_)[0], std::byte{0xA5});
+      memory_.reset();
+    }
+
+   private:
+    std::optional<LandingSlots> memory_;
+  };
   struct Queue {
     Ticket first = none;
     Ticket last = none;
@@ -331,13 +358,14 @@ class SimulatedEndpoint final : public Endpoint {
     return completion;
   }
 
-  static void land(Transfer& transfer, Completion& completion) noexcept {
+  void land(Transfer& transfer, Completion& completion) noexcept {
     transfer.landed = true;
     const bool parts_fit = transfer.second.has_value() == transfer.second_memory.has_value() &&
                            (!transfer.second || transfer.second->size() <= transfer.second_memory->size());
     completion.failed =
         transfer.bytes.size() > transfer.memory.size() || !parts_fit || transfer.put_to != transfer.released_slot;
     if (completion.failed) return;
+    if (network_.lands_elsewhere()) transfer.memory = leases_[transfer.released_slot].begin(transfer.memory.size());
     std::ranges::copy(transfer.bytes, transfer.memory.begin());
     if (transfer.second) std::ranges::copy(*transfer.second, transfer.second_memory->begin());
     completion.size = transfer.bytes.size() + (transfer.second ? transfer.second->size() : 0);
@@ -358,6 +386,7 @@ class SimulatedEndpoint final : public Endpoint {
   std::uint32_t tag_;
   std::uint32_t sums_ = 0;
   LandingSlots slots_;
+  std::vector<Lease> leases_;  // by slot
   std::vector<Operation> operations_;
   std::uint64_t polls_ = 0;
   std::array<Queue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number

@@ -29,8 +29,9 @@ struct SimulatedOptions {
 
 /// The network and every rank's transport, as hostile as the contract allows: a put's bytes are read as late as its
 /// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
-/// for it fails at the receiver, like one that does not fit. What is started before its endpoint is connected fails;
-/// connections take a random number of questions.
+/// for it fails at the receiver, like one that does not fit. Every other shuffled message stands in memory of the
+/// network's own, which is gone when its slot is released again. What is started before its endpoint is connected
+/// fails; connections take a random number of questions.
 class SimulatedNetwork {
  public:
   /// A ticket that can complete does so within this many polls: if no ticket completed while every rank polled this

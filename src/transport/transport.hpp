@@ -32,7 +32,7 @@ struct Completion {
   Ticket ticket = 0;
   bool failed = false;
   Bytes size = 0;             // of a message that landed, both parts together
-  std::byte* data = nullptr;  // where it stands, or its first part; until the slot is released again
+  std::byte* data = nullptr;  // where it stands, or its first part: in its slot, or leased until that is released again
 };
 
 /// Messages started by this rank on one endpoint, and their payload, since it was prepared.
