@@ -115,6 +115,25 @@ TEST(Simulated, MessagesInTwoPartsLandInTwoPlaces) {
   EXPECT_EQ(network.traffic().bytes, 8u * 4 + 8 * 2);
 }
 
+/// As in a mailbox; so whoever reads a landing slot where nobody said that a message stands reads 0xA5.
+TEST(Simulated, SomeMessagesStandElsewhere) {
+  for (const Delivery delivery : {Delivery::prompt, Delivery::shuffled}) {
+    SimulatedNetwork network(2, {.seed = 5, .delivery = delivery});
+    const Endpoints ends = connect_all(network, 2, {8}, 1);
+    int elsewhere = 0;
+    for (std::uint64_t word = 1; word <= 100; ++word) {
+      ends[0]->put(0, 1, 0, bytes_of(word));
+      ends[1]->release(0, 0, 0);
+      EXPECT_EQ(test_fully(*ends[1], 0), Progress::complete);
+      EXPECT_EQ(test_fully(*ends[0], 0), Progress::complete);
+      EXPECT_EQ(word_in(*ends[1], 0), word);
+      elsewhere += ends[1]->stands_elsewhere(0) ? 1 : 0;
+    }
+    EXPECT_EQ(elsewhere > 20 && elsewhere < 80, delivery == Delivery::shuffled) << elsewhere;
+    EXPECT_EQ(elsewhere == 0, delivery == Delivery::prompt) << elsewhere;
+  }
+}
+
 TEST(Simulated, LandingSlotsAreAlignedAndSized) {
   SimulatedNetwork network(1);
   const std::array<Bytes, 5> capacities = {1, 0, 64, 65, 8};
