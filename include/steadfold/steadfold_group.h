@@ -1,8 +1,8 @@
 /* Steadfold over groups of ranks: the C interface that needs no MPI. steadfold_mpi.h makes groups of communicators.
  *
  * All functions with a group or a plan are collective unless they say otherwise: every rank calls them, in the same
- * order. When a call fails on one rank or ranks disagree, every rank returns an error (in a rooted call the root and the
- * rank that caused it; in a scan's plan the ranks above that rank, and itself). */
+ * order. When a call fails on one rank or ranks disagree, every rank returns an error (in a rooted call the root and
+ * the rank that caused it; in a scan's plan the ranks above that rank, and itself). */
 #ifndef STEADFOLD_STEADFOLD_GROUP_H
 #define STEADFOLD_STEADFOLD_GROUP_H
 
@@ -32,10 +32,10 @@ sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine,
 /* A reduction agreed on once and run often, or a bundle: several reductions that share every message. */
 typedef struct sf_plan sf_plan;
 
-/* All ranks agree on layout, schedule and validity of `count` calls. Their intervals and texts are copied; user operator
- * context must live as long as the plan. Free it with sf_plan_free.
- * The calls of a bundle have the same root and schedule; operation, type, method, columns and layout are each call's
- * own. The results are those of the calls by themselves. */
+/* All ranks agree on layout, schedule and validity of `count` calls. Their intervals and texts are copied; user
+ * operator context must live as long as the plan. Free it with sf_plan_free. The calls of a bundle have the same root
+ * and schedule; operation, type, method, columns and layout are each call's own. The results are those of the calls by
+ * themselves. */
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan);
 
 /* Reduces the rows at `first` (and `second`) into `result`. Allocates nothing. One thread at a time. After a failure

@@ -243,7 +243,7 @@ void Executor::compute_copy(const Step& step, const Resolved& at) {
   const Room out = room_for(step, at, to.data);
   const Bytes bytes = values_bytes(step.target, held(from));
   if (from.size > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
-  std::memcpy(out.head.data(), from.data, from.size);
+  if (from.size > 0) std::memcpy(out.head.data(), from.data, from.size);  // a lost message stands nowhere
   if (bytes > 0 && out.values.data() != from.values) std::memcpy(out.values.data(), from.values, bytes);
   written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
