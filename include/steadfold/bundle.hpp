@@ -368,7 +368,7 @@ class Bundle {
   /// of one bundle share the results.
   template <Communicator C>
   BundlePlan bind(const C& comm, const BundleOptions& options = {}) const {
-    return {members_, detail::group_of(comm), options};
+    return {members_, group_of(comm), options};
   }
 
  private:

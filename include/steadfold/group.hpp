@@ -119,11 +119,6 @@ struct Over<Group> : OverGroup {
   static Group group(Group group) noexcept { return group; }
 };
 
-template <Communicator C>
-Group group_of(const C& comm) {
-  return Over<C>::group(comm);
-}
-
 /// A buffer for results in place of elements: any contiguous range of variables.
 template <class Op, class R>
 constexpr bool is_writable() {
@@ -178,31 +173,38 @@ void reduce_blocks(std::span<const T> values, std::span<const std::uint64_t> blo
 
 }  // namespace detail
 
+/// The group of a communicator, which code that knows no MPI can pass on. Collective when a communicator is used for
+/// the first time. Throws Error.
+template <Communicator C>
+Group group_of(const C& comm) {
+  return detail::Over<C>::group(comm);
+}
+
 /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The bits depend on the
 /// number of ranks, but not on algorithm, topology or MPI library. Options: method and schedule. The buffer is any
 /// contiguous range of elements that may be written to.
 template <class R, class Op, Communicator C>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(std::forward<R>(buffer), op, detail::group_of(comm), options);
+  detail::reduce_in_place(std::forward<R>(buffer), op, group_of(comm), options);
 }
 
 /// The same, for `root` only: the buffers of other ranks stay as they are.
 template <class R, class Op, Communicator C>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
-  detail::reduce_in_place(std::forward<R>(buffer), op, detail::group_of(comm), options);
+  detail::reduce_in_place(std::forward<R>(buffer), op, group_of(comm), options);
 }
 
 /// MPI's shape, in place: buffer[i] of ranks 0 to this one, combined by `op` in the binary tree over those ranks.
 template <class R, class Op, Communicator C>
 void scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(std::forward<R>(buffer), op, detail::group_of(comm), options, SF_SCAN);
+  detail::reduce_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_SCAN);
 }
 
 /// The same over the ranks below this one; the buffer of rank 0 stays as it is.
 template <class R, class Op, Communicator C>
 void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(std::forward<R>(buffer), op, detail::group_of(comm), options, SF_EXSCAN);
+  detail::reduce_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_EXSCAN);
 }
 
 /// MPI's shape: combines the vectors of all ranks by `op`; rank r gets blocks[r] elements, after those of the lower
@@ -216,13 +218,13 @@ void reduce_scatter(const R& values, std::span<const std::uint64_t> blocks, S&& 
   static_assert(is_alike, "values and results have elements of one type: convert one of them");
   if constexpr (is_alike)
     detail::reduce_blocks(detail::elements_of<Op>(values), blocks, detail::results_in<Op>(std::forward<S>(result)),
-                          detail::operator_for<R>(op), detail::group_of(comm), options);
+                          detail::operator_for<R>(op), group_of(comm), options);
 }
 
 /// The same in blocks of one size.
 template <class R, class S, class Op, Communicator C>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
-  const Group group = detail::group_of(comm);
+  const Group group = group_of(comm);
   const auto ranks = static_cast<std::size_t>(group.size());
   const std::vector<std::uint64_t> blocks(ranks, detail::elements_of<Op>(values).size() / ranks);
   reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
@@ -426,7 +428,7 @@ class Plan : public detail::SinglePlan {
   /// `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or one of your own.
   template <class Op, Communicator C>
   Plan(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
-    this->template bind<T, Result>(op, detail::group_of(comm),
+    this->template bind<T, Result>(op, group_of(comm),
                                    [&](auto& held) { return detail::call_of(held, rows, options); });
   }
 
@@ -468,7 +470,7 @@ class Plan : public detail::SinglePlan {
   static Vectors of_reduce_scatter(const Op& op, std::span<const std::uint64_t> blocks, const C& comm,
                                    const Options& options = {}) {
     Vectors plan;
-    plan.template bind<T, Result>(op, detail::group_of(comm),
+    plan.template bind<T, Result>(op, group_of(comm),
                                   [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
     return plan;
   }
@@ -478,9 +480,8 @@ class Plan : public detail::SinglePlan {
   static Vectors of_count(sf_collective collective, const Op& op, std::uint64_t count, const C& comm,
                           const Options& options) {
     Vectors plan;
-    plan.template bind<T, Result>(op, detail::group_of(comm), [&](auto& held) {
-      return detail::call_of_vectors(held, count, options, collective);
-    });
+    plan.template bind<T, Result>(
+        op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options, collective); });
     return plan;
   }
 };

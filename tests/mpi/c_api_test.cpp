@@ -263,6 +263,8 @@ TEST_F(CApiTest, GroupsOfCommunicators) {
   ASSERT_EQ(sf_group_of(backwards.comm, &other), SF_OK) << sf_error_text();
   EXPECT_EQ(group, again);
   EXPECT_NE(group, other);
+  EXPECT_EQ(sf::group_of(world.comm).handle(), group);
+  EXPECT_EQ(sf::group_of(sf::group_of(backwards.comm)).rank(), sf_group_rank(other));
   EXPECT_EQ(sf_group_rank(group), world.rank);
   EXPECT_EQ(sf_group_rank(other), world.size - 1 - world.rank);
   EXPECT_EQ(sf_group_size(other), world.size);
