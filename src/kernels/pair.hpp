@@ -18,7 +18,7 @@ inline constexpr order::Count most_in_pair = 64;
 /// all these losses together, 2^(E - 40) at most, are a multiple of 2^(e - 52): 53 bits hold it if E - e <= 41.
 inline constexpr int widest_in_pair = 40;
 
-/// high + low is the sum without error. Of the terms that are not 0 the magnitudes lie between `least` and `largest`.
+/// high + low is the sum without error. The magnitudes of all terms but zeros lie between `least` and `largest`.
 struct PairSum {
   double high;
   double low;

@@ -147,7 +147,7 @@ class SimulatedJob {
 };
 
 /// Tests every plan of every job, rank by rank in random order, until all are done. False when they do not get there.
-/// A message takes at most two times `max_polls` sweeps, and no chain of messages is longer than a few a rank.
+/// A message takes at most two times `max_polls` sweeps, and no chain of messages is longer than a few per rank.
 inline bool finish(SimulatedRanks& ranks, const std::vector<SimulatedJob*>& jobs, std::uint32_t segments = 1) {
   const int bound =
       200 + 16 * transport::SimulatedNetwork::max_polls * (ranks.rank_count() + 2) * static_cast<int>(segments + 1);
