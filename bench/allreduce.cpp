@@ -25,7 +25,7 @@ Operator operator_named(const std::string& name) {
 
 /// Why the schedule cannot serve the method and operator; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& method, const std::string& schedule) {
-  const agreement::MethodRow& row = row_of(static_cast<agreement::Method>(command::method_named(method).id));
+  const agreement::MethodRow& row = command::row_named(method);
   if ((op.user || op.greatest) && row.rounds_once)
     return method + " has no operator " + std::string(op.name) + " (it makes sums), take tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;

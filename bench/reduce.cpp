@@ -48,11 +48,11 @@ void add_plans(Size& size, const ReduceOptions& options) {
   for (const std::string& schedule : options.schedules) {
     for (const std::string& method : options.methods) {
       const auto* const row = schedule::parse(schedule).row;
-      if (schedule::refusal(*row, schedule::Collective::reduce, 0,
-                            row_of(static_cast<agreement::Method>(command::method_named(method).id)).merging,
+      const Method named = command::method_named(method);
+      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::row_named(method).merging,
                             schedule::Operator::commutative))
         continue;
-      const Options of_plan{.method = command::method_named(method),
+      const Options of_plan{.method = named,
                             .layout = Layout::contiguous(size.mine.size(), MPI_COMM_WORLD),
                             .root = 0,
                             .schedule = schedule};

@@ -9,15 +9,6 @@ namespace steadfold::command {
 
 namespace {
 
-/// Throws Failure if there is no method of that name.
-const agreement::MethodRow& row_named(const std::string& name) {
-  if (const auto* const row = agreement::find_method(family_of(name))) return *row;
-  const std::vector<std::string> known = built_methods();
-  std::string names = known.front();
-  for (std::size_t i = 1; i < known.size(); ++i) names += (i + 1 < known.size() ? ", " : " and ") + known[i];
-  throw Failure("unknown method '" + name + "' (known are " + names + "), choose one of these");
-}
-
 /// The value of a `key=value` of `binned`, or a Failure.
 void take_parameter(Method& method, const std::string& name, const std::string& text) {
   if (text == "k=2" || text == "k=3" || text == "k=4")
@@ -37,6 +28,14 @@ std::vector<std::string> built_methods() {
   std::vector<std::string> names;
   for (const agreement::MethodRow& row : agreement::methods()) names.emplace_back(row.merging.method);
   return names;
+}
+
+const agreement::MethodRow& row_named(const std::string& name) {
+  if (const auto* const row = agreement::find_method(family_of(name))) return *row;
+  const std::vector<std::string> known = built_methods();
+  std::string names = known.front();
+  for (std::size_t i = 1; i < known.size(); ++i) names += (i + 1 < known.size() ? ", " : " and ") + known[i];
+  throw Failure("unknown method '" + name + "' (known are " + names + "), choose one of these");
 }
 
 bool promises_the_same_bits(const std::string& method) { return row_named(method).merging.is_associative; }

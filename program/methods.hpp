@@ -6,6 +6,10 @@
 
 #include "steadfold/types.hpp"
 
+namespace steadfold::agreement {
+struct MethodRow;
+}
+
 namespace steadfold::command {
 
 inline constexpr const char* method_help =
@@ -17,8 +21,11 @@ std::vector<std::string> built_methods();
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
 
-/// Whether a method promises the same bits whatever the rank count, distribution and schedule.
-/// Throws Failure for other names.
+/// The library's row for a method, whatever its parameters. Throws Failure for other names.
+const agreement::MethodRow& row_named(const std::string& method);
+
+/// Whether a method promises the same bits whatever the rank count, distribution and schedule. Throws Failure for other
+/// names.
 bool promises_the_same_bits(const std::string& method);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// Calls of C translated into the library's own words; part of both libraries.
+// Calls of C as the library's own type.
 // Cost: some 10 ns. Source: ours.
 #include "capi/boundary.hpp"
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agreement/failure.hpp"
+#include "capi/boundary.hpp"
 #include "session/group.hpp"
 #include "steadfold/steadfold_group.h"
 
@@ -49,9 +50,7 @@ inline void require_place(const void* place, const char* what) {
 }
 
 inline agreement::Data data_of(const void* first, const void* second, void* result) {
-  return {.first = static_cast<const std::byte*>(first),
-          .second = static_cast<const std::byte*>(second),
-          .result = static_cast<std::byte*>(result)};
+  return {.first = bytes(first), .second = bytes(second), .result = bytes(result)};
 }
 
 }  // namespace steadfold::capi

@@ -45,7 +45,7 @@ std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Tr
   return std::make_unique<AttachedGroup>(std::move(transport));
 }
 
-/// Runs `body` on the communicator's group, which is null if there is none: then the error text says why.
+/// Runs `body` on the communicator's group. If there is none, returns the status that says why.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
   sf_group* group = nullptr;
