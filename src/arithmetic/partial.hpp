@@ -131,6 +131,20 @@ class AddedWords {
   ~AddedWords() = default;
 };
 
+/// A merge that a plan prepares: it knows its operands' rows, and so all of their bytes but the values. For one thread
+/// at a time. Partials are in one piece.
+class PreparedMerge {
+ public:
+  virtual ~PreparedMerge() = default;
+  /// Writes what the kind's `merge` writes, bit for bit, and returns its size. 0: an operand is not as expected, or
+  /// there is too little room; the kind's own merge says what is wrong.
+  virtual Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) = 0;
+  /// The same where the merged partial has all rows, and then what the kind's `finish` makes of it: a value, which is a
+  /// header and, behind it or in `out.values`, one row of results. `room` is what `merge` needs. Returns the size of
+  /// `out.head` that was used; 0 as above.
+  virtual Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) = 0;
+};
+
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
 /// made, so that threads may share it. No function here throws after construction.
 class PartialKind {
@@ -157,6 +171,14 @@ class PartialKind {
   /// written. A result that does not fit `out` has status transport_failed. Operands and room are in one piece unless
   /// the kind has `values_apart`.
   virtual Partial merge(const Partial& left, const Partial& right, const Room& out) const = 0;
+
+  /// Prepares merging partials of these rows, with this digest in their headers; the kind must outlive it. Null: there
+  /// is nothing to prepare.
+  virtual std::unique_ptr<PreparedMerge> prepare_merge(const order::IntervalSet& /*left*/,
+                                                       const order::IntervalSet& /*right*/,
+                                                       std::uint64_t /*digest*/) const {
+    return nullptr;
+  }
 
   /// Turns the partial of all `element_count` rows (unknown_count: as many as there are) into the result's values.
   /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning. `values` may be the

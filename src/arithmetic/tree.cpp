@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "arithmetic/node_stack.hpp"
+#include "arithmetic/pass_through.hpp"
+#include "arithmetic/tree_merge.hpp"
 #include "arithmetic/tree_record.hpp"
 
 namespace steadfold::arithmetic {
@@ -119,20 +121,6 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
   return written(out, survey.interval_count, values, stack.count() * stride);
 }
 
-/// Combines, and makes NaNs canonical piece by piece, while the values are in the cache.
-int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
-                      Count columns) {
-  if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
-  constexpr Count piece = 2048;
-  for (Count first = 0; first < columns; first += piece) {
-    const Count count = std::min(piece, columns - first);
-    const Bytes at = first * op.element_bytes;
-    if (combine(op, left + at, right + at, result + at, count) != 0) return 1;
-    op.canonicalise(result + at, count);
-  }
-  return 0;
-}
-
 /// Merges two siblings, which is what partners' records mostly are, by one operation. Nothing if they are something
 /// else or there is no room. `is_result`: the values are those of the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
@@ -174,28 +162,6 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   stack.settle();
   write_head(out.head, header, std::span(&both, 1), stack.count());
   return written(out, 1, values, stack.count() * stride);
-}
-
-/// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)), as results have it. A result may alias left
-/// but not right, so the running value changes places with each step and ends in `values`.
-Status pass_through(const Operator& op, Count columns, const std::byte* nodes, Count count, std::byte* values,
-                    std::byte* spare) {
-  if (columns == 1 && op.fold_to_result != nullptr) {
-    op.fold_to_result(nodes, count, values);
-    return Status::ok;
-  }
-  const Bytes stride = op.element_bytes * columns;
-  if (count == 1) std::memmove(values, nodes, stride);
-  std::byte* target = count % 2 == 0 ? values : spare;
-  std::byte* other = count % 2 == 0 ? spare : values;
-  const std::byte* right = nodes + (count - 1) * stride;
-  for (Count i = count - 1; i-- > 0;) {
-    if (combine(op, nodes + i * stride, right, target, columns) != 0) return Status::operator_failed;
-    right = target;
-    std::swap(target, other);
-  }
-  if (op.canonicalise != nullptr) op.canonicalise(values, columns);
-  return Status::ok;
 }
 
 /// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
@@ -403,6 +369,11 @@ class TreeKind final : public PartialKind, private ValuesApart {
     if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out)) return *merged;
     const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
     return assemble(op_, columns_, header, sources, out);
+  }
+
+  std::unique_ptr<PreparedMerge> prepare_merge(const IntervalSet& left, const IntervalSet& right,
+                                               std::uint64_t digest) const override {
+    return prepare_tree_merge(op_, columns_, digest, left, right);
   }
 
   const ValuesApart* values_apart() const noexcept override { return this; }

@@ -137,6 +137,59 @@ Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Pa
   return out.first(value_bytes_);
 }
 
+/// All members' prepared merges, one after the other.
+class Bundle::Merge final : public arithmetic::PreparedMerge {
+ public:
+  Merge(const Bundle& bundle, std::vector<std::unique_ptr<PreparedMerge>> members)
+      : bundle_(bundle), members_(std::move(members)) {}
+
+  Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) override {
+    const auto [header, ok] = arithmetic::merge_headers(left.head, right.head);
+    if (!ok || !bundle_.well_formed(left.head) || !bundle_.well_formed(right.head)) return 0;
+    Members lefts(left.head, bundle_.prefix_);
+    Members rights(right.head, bundle_.prefix_);
+    bool all_merged = true;
+    const Bytes size = bundle_.write(header, out, [&](std::size_t i, std::span<std::byte> room) {
+      const Bytes merged = members_[i]->merge(lefts.next(), rights.next(), room);
+      all_merged = all_merged && merged > 0;
+      return merged;
+    });
+    return all_merged ? size : 0;
+  }
+
+  Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) override {
+    const auto [header, ok] = arithmetic::merge_headers(left.head, right.head);
+    if (!ok || !bundle_.well_formed(left.head) || !bundle_.well_formed(right.head)) return 0;
+    Members lefts(left.head, bundle_.prefix_);
+    Members rights(right.head, bundle_.prefix_);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const auto place = out.head.subspan(bundle_.values_[i].at);
+      const Bytes size = members_[i]->finish(lefts.next(), rights.next(), room, {place});
+      if (size == 0) return 0;
+      clear_to_boundary(place, size);
+    }
+    arithmetic::set_header(out.head, header);
+    return bundle_.value_bytes_;
+  }
+
+ private:
+  const Bundle& bundle_;
+  std::vector<std::unique_ptr<PreparedMerge>> members_;
+};
+
+Preparation Bundle::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
+                                  const Covers* finish) {
+  std::vector<std::unique_ptr<arithmetic::PreparedMerge>> merges;
+  bool all_finish = true;
+  for (const auto& each : members_) {
+    Preparation made = each->prepare_merge(segment, left, right, finish);
+    if (made.merge == nullptr) return {};
+    merges.push_back(std::move(made.merge));
+    all_finish = all_finish && made.finishes;
+  }
+  return {.merge = std::make_unique<Merge>(*this, std::move(merges)), .finishes = all_finish};
+}
+
 std::span<const std::byte> Bundle::value_of(std::size_t member, std::span<const std::byte> value) const noexcept {
   if (value.size() != value_bytes_) return value.first(std::min(value.size(), sizeof(Header)));
   return value.subspan(values_[member].at, values_[member].bytes);

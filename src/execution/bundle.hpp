@@ -28,10 +28,13 @@ class Bundle final : public Payload, private WordPayload {
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
-  /// Only if all members have them.
+  /// Only if all members do.
+  Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
+                            const Covers* finish) override;
   WordPayload* words() noexcept override;
 
  private:
+  class Merge;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;

@@ -56,6 +56,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
   make_slots();
   resolve_steps();
   if (apart_ != nullptr) find_ways_to_result();
+  prepare_merges();
 }
 
 /// Bytes that a slot takes when it is received.
@@ -172,8 +173,42 @@ void Executor::find_ways_to_result() {
   }
 }
 
+/// The finish of what the merge writes, if that is the next step, waits for nothing, and no other step reads it.
+const Step* Executor::finish_of(const Step& merge) const {
+  const auto steps = program_->steps();
+  const auto waits = program_->waits();
+  const std::uint32_t next = program_->index_of(merge) + 1;
+  const bool is_finished =
+      next < steps.size() && steps[next].kind == StepKind::finish && steps[next].left == merge.target;
+  if (!is_finished || std::ranges::find(waits, next, &schedule::Program::Wait::step) != waits.end()) return nullptr;
+  for (const Step& later : steps.subspan(next + 1)) {
+    if (later.left == merge.target || later.right == merge.target) return nullptr;
+    if (later.target == merge.target && later.kind != StepKind::send) break;
+  }
+  return &steps[next];
+}
+
+/// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of.
+void Executor::prepare_merges() {
+  std::vector<const Covers*> covers(places_.size(), nullptr);  // of what a place holds
+  for (const Step& step : program_->steps()) {
+    const schedule::Program::Places& places = program_->places(step);
+    if (step.kind == StepKind::merge && !is_apart(step.target)) {
+      const Step* const finish = finish_of(step);
+      Preparation made = payload_->prepare_merge(step.target.segment, *covers[places.left], *covers[places.right],
+                                                 finish != nullptr ? &finish->covers : nullptr);
+      Resolved& at = resolved_[program_->index_of(step)];
+      at.merge = made.merge.get();
+      at.finishes = made.finishes;
+      if (made.merge != nullptr) prepared_.push_back(std::move(made.merge));
+    }
+    if (places.target != schedule::Program::no_place) covers[places.target] = &step.covers;
+  }
+}
+
 void Executor::begin() noexcept {
   status_ = Status::ok;
+  finished_ = nullptr;
   rounds_ = next_receive_ = 0;
   result_ = apart_ == nullptr ? nullptr : apart_->result();
   if (!tracing_) return;
@@ -181,6 +216,8 @@ void Executor::begin() noexcept {
   std::ranges::fill(receive_ports_, 0);
   std::ranges::fill(arrivals_, std::nullopt);
 }
+
+bool Executor::advance(schedule::Interpreter& interpreter) { return interpreter.advance(*this); }
 
 void Executor::compute(const Step& step) {
   const Resolved& at = resolved(step);
@@ -199,10 +236,11 @@ void Executor::compute_lift(const Step& step, const Resolved& at) {
 }
 
 void Executor::compute_finish(const Step& step, const Resolved& at) {
+  if (&step == finished_) return;
   Place& to = *at.target;
   const Place& from = *at.left;
   const Room out = room_for(step, at, to.data);
-  written(to, payload_->finish(step.target.segment, step.covers, held(from), out), from.ready);
+  written(to, payload_->finish(step.target.segment, step.covers, from.held, out), from.ready);
 }
 
 /// Where a finish or a copy writes its target, or a merge whose result is no more than a partial. The head begins at
@@ -219,33 +257,58 @@ bool Executor::merge_to_result(const Step& step, const Resolved& at, std::byte* 
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const auto merged =
-      apart_->merge_to_result(step.target.segment, held(*at.left), held(*at.right), {to.data, to.capacity}, values);
+      apart_->merge_to_result(step.target.segment, at.left->held, at.right->held, {to.data, to.capacity}, values);
   if (merged) written(to, *merged, ready);
   return merged.has_value();
 }
 
 void Executor::compute_merge(const Step& step, const Resolved& at) {
+  if (at.merge != nullptr && merge_as_prepared(step, at)) return;
   std::byte* const due = way_to_result(at);
   if (due != nullptr && merge_to_result(step, at, due)) return;
   Place& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
-  const bool in_place = at.target == at.left || at.target == at.right;
-  std::byte*& scratch = scratch_[to.scratch];
-  const Room out = room_for(step, at, in_place ? scratch : to.data);
-  const Partial merged = payload_->merge(step.target.segment, held(*at.left), held(*at.right), out);
-  if (in_place) std::swap(to.data, scratch);
+  std::byte*& room = room_of_merge(at);
+  const Partial merged = payload_->merge(step.target.segment, at.left->held, at.right->held, room_for(step, at, room));
+  std::swap(to.data, room);
   written(to, merged, ready);
+}
+
+bool Executor::merge_as_prepared(const Step& step, const Resolved& at) {
+  if (at.finishes) return merge_and_finish(step, at);
+  Place& to = *at.target;
+  const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
+  std::byte*& room = room_of_merge(at);
+  const Bytes size = at.merge->merge(at.left->held, at.right->held, {room, to.capacity});
+  if (size == 0) return false;
+  std::swap(to.data, room);
+  written(to, size, ready);
+  return true;
+}
+
+bool Executor::merge_and_finish(const Step& step, const Resolved& at) {
+  const Step* const finish = &step + 1;
+  const Resolved& at_finish = resolved(*finish);
+  Place& to = *at_finish.target;
+  const Room out = room_for(*finish, at_finish, to.data);
+  const Bytes size = at.merge->finish(at.left->held, at.right->held, {room_of_merge(at), at.target->capacity}, out);
+  if (size == 0) return false;
+  finished_ = finish;
+  written(to, Partial(out.head.first(size), out.values.data()), std::max(at.left->ready, at.right->ready));
+  return true;
 }
 
 void Executor::compute_copy(const Step& step, const Resolved& at) {
   const Place& from = *at.left;
   Place& to = *at.target;
   const Room out = room_for(step, at, to.data);
-  const Bytes bytes = values_bytes(step.target, held(from));
-  if (from.size > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
-  if (from.size > 0) std::memcpy(out.head.data(), from.data, from.size);  // a lost message stands nowhere
-  if (bytes > 0 && out.values.data() != from.values) std::memcpy(out.values.data(), from.values, bytes);
-  written(to, Partial{out.head.first(from.size), bytes > 0 ? out.values.data() : nullptr}, from.ready);
+  const Bytes bytes = values_bytes(step.target, from.held);
+  const std::span<const std::byte> head = from.held.head;
+  const std::byte* const values = from.held.values;
+  if (head.size() > out.head.size() || bytes > out.values.size()) return written(to, Bytes{0}, from.ready);
+  if (!head.empty()) std::memcpy(out.head.data(), head.data(), head.size());  // a lost message stands nowhere
+  if (bytes > 0 && out.values.data() != values) std::memcpy(out.values.data(), values, bytes);
+  written(to, Partial{out.head.first(head.size()), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
 
 /// A copy of a message's bytes: there are several slots, or the message is stamped with its logical time.
@@ -255,12 +318,12 @@ std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   std::vector<std::byte>& copy = staged_[ticket];
   std::uint32_t ready = 0;
   if (message.size() == 1) {
-    copy.assign(first.data, first.data + first.size);
+    copy.assign(first.held.head.begin(), first.held.head.end());
     ready = first.ready;
   } else {
     Packer packer(copy);
-    for (const Step& step : message) packer.add(held(*resolved(step).left).head, values_of(step));
-    for (const Step& step : message) packer.add_size(resolved(step).left->size + values_of(step).size());
+    for (const Step& step : message) packer.add(resolved(step).left->held.head, values_of(step));
+    for (const Step& step : message) packer.add_size(resolved(step).left->held.head.size() + values_of(step).size());
     for (const Step& step : message) ready = std::max(ready, resolved(step).left->ready);
   }
   if (!tracing_) return copy;
@@ -272,7 +335,7 @@ std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
 
 /// The values of a slot that is sent if they stand apart, else nothing.
 std::span<const std::byte> Executor::values_of(const Step& send) {
-  const Partial from = held(*resolved(send).left);
+  const Partial from = resolved(send).left->held;
   return {from.values, values_bytes(send.left, from)};
 }
 
@@ -300,7 +363,7 @@ void Executor::start(const Step& step, std::uint32_t ticket) {
   const bool has_two_parts = at.is_apart && at.is_alone;
   switch (step.kind) {
     case StepKind::send: {
-      const auto bytes = at.is_alone && !tracing_ ? held(*at.left).head : message_bytes(ticket);
+      const auto bytes = at.is_alone && !tracing_ ? at.left->held.head : message_bytes(ticket);
       if (has_two_parts)
         endpoint_->put(ticket, step.peer, at.number, bytes, values_of(step));
       else
@@ -315,7 +378,7 @@ void Executor::start(const Step& step, std::uint32_t ticket) {
       break;
     case StepKind::add_words: {
       const Place& from = *at.left;
-      payload_->words()->to_words(step.left.segment, {from.data, from.size}, words_[ticket]);
+      payload_->words()->to_words(step.left.segment, from.held.head, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
     }
@@ -405,7 +468,7 @@ void Executor::serve(const transport::Completion& arrived) {
   land(arrived);
   const auto message = program_->message(arrived.ticket);
   const Place& first = *resolved(message.front()).target;
-  const std::uint32_t round = arithmetic::header_of({first.data, first.size}).round;
+  const std::uint32_t round = arithmetic::header_of(first.held.head).round;
   const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
   for (const Step& step : message) resolved(step).target->ready = ready;
   rounds_ = std::max(rounds_, ready);

@@ -54,6 +54,12 @@ class WordPayload {
   ~WordPayload() = default;
 };
 
+/// What a payload offers for one of a program's merges.
+struct Preparation {
+  std::unique_ptr<arithmetic::PreparedMerge> merge = nullptr;  // null: nothing; else it takes precedence
+  bool finishes = false;                                       // it may finish too
+};
+
 /// What an executor's slots hold: partials and values, whose bytes begin with a Header. Segments are ranges of
 /// columns.
 class Payload {
@@ -71,6 +77,13 @@ class Payload {
   /// The value of the rows that `covers` names, or of all ranks' rows where it names none.
   virtual Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) = 0;
 
+  /// Prepares a merge that runs will have, of partials of these rows. `finish` says what the values made of it cover,
+  /// if the next step finishes it and no other reads it.
+  virtual Preparation prepare_merge(std::uint32_t /*segment*/, const Covers& /*left*/, const Covers& /*right*/,
+                                    const Covers* /*finish*/) {
+    return {};
+  }
+
   /// What only some payloads offer; null where this one does not.
   virtual ApartPayload* apart() noexcept { return nullptr; }
   virtual WordPayload* words() noexcept { return nullptr; }
@@ -85,6 +98,8 @@ class Executor final : public schedule::Machine {
 
   /// Before each run.
   void begin() noexcept;
+  /// Goes on with the run; see Interpreter::advance.
+  bool advance(schedule::Interpreter& interpreter);
 
   void compute(const schedule::Step& step) override;
   void start(const schedule::Step& step, std::uint32_t ticket) override;
@@ -93,7 +108,7 @@ class Executor final : public schedule::Machine {
   /// The value of a segment, where the program has one on this rank; else nothing. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept {
     const std::uint32_t place = value_places_[segment];
-    return place == schedule::Program::no_place ? Partial{} : held(places_[place]);
+    return place == schedule::Program::no_place ? Partial{} : places_[place].held;
   }
   /// The worst status that this rank saw in the run.
   Status status() const noexcept { return status_; }
@@ -107,10 +122,9 @@ class Executor final : public schedule::Machine {
   struct Place {
     std::byte* data = nullptr;
     Bytes capacity = 0;
-    Bytes size = 0;                     // of the head, where values stand apart
-    std::uint32_t ready = 0;            // logical time, while tracing
-    std::uint32_t scratch = 0;          // which, of partials
-    const std::byte* values = nullptr;  // where they stand apart
+    Partial held = {};          // begins at `data`
+    std::uint32_t ready = 0;    // logical time, while tracing
+    std::uint32_t scratch = 0;  // which, of partials
   };
 
   /// What the end of a communication asks for, if it did not fail.
@@ -121,18 +135,22 @@ class Executor final : public schedule::Machine {
     Place* target = nullptr;
     Place* left = nullptr;
     Place* right = nullptr;
-    Bytes result_offset = 0;           // of the target's values in the result
+    Bytes result_offset = 0;  // of the target's values in the result
+    arithmetic::PreparedMerge* merge = nullptr;
     transport::SlotNumber number = 0;  // of the target, a landing slot
     Ending ending = Ending::other;
     bool is_apart = false;   // the values of the target stand apart
     bool is_alone = false;   // a message of one slot
     bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
+    bool finishes = false;   // the prepared merge carries out the next step, its finish, too
   };
 
   Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
   void make_slots();
   void resolve_steps();
   void find_ways_to_result();
+  void prepare_merges();
+  const schedule::Step* finish_of(const schedule::Step& merge) const;
   void compute_lift(const schedule::Step& step, const Resolved& at);
   void compute_finish(const schedule::Step& step, const Resolved& at);
   void compute_merge(const schedule::Step& step, const Resolved& at);
@@ -141,13 +159,18 @@ class Executor final : public schedule::Machine {
   Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
   Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
   std::span<const std::byte> values_of(const schedule::Step& send);
-  static Partial held(const Place& place) { return {{place.data, place.size}, place.values}; }
   Room room_for(const schedule::Step& step, const Resolved& at, std::byte* data) const;
   /// Where the step writes the result's values; null if it writes something else too, or may not do so yet.
   std::byte* way_to_result(const Resolved& at) const {
     return at.to_result && result_ != nullptr ? result_ + at.result_offset : nullptr;
   }
   bool merge_to_result(const schedule::Step& step, const Resolved& at, std::byte* values);
+  bool merge_as_prepared(const schedule::Step& step, const Resolved& at);
+  bool merge_and_finish(const schedule::Step& step, const Resolved& at);
+  /// A merge into one of its operands goes to scratch memory.
+  std::byte*& room_of_merge(const Resolved& at) {
+    return at.target == at.left || at.target == at.right ? scratch_[at.target->scratch] : at.target->data;
+  }
   std::span<std::byte> second_room(const schedule::Step& receive, const Resolved& at);
   void land_apart(const schedule::Step& step, const Resolved& at, const transport::Completion& done) noexcept;
   const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
@@ -165,17 +188,18 @@ class Executor final : public schedule::Machine {
     written(place, Partial{{place.data, size}, nullptr}, ready);
   }
   void written(Place& place, const Partial& partial, std::uint32_t ready) noexcept {
-    place.size = partial.head.size();
-    place.values = partial.values;
+    place.held = partial;
     place.ready = ready;
     rounds_ = std::max(rounds_, ready);
-    status_ = worse(status_, arithmetic::status_of({place.data, place.size}));
+    status_ = worse(status_, arithmetic::status_of(partial.head));
   }
 
   const schedule::Program* program_;
   Payload* payload_;
-  ApartPayload* apart_;          // the payload's, if it has one
-  std::byte* result_ = nullptr;  // where it may be written in this run
+  ApartPayload* apart_;                       // the payload's, if it has one
+  std::byte* result_ = nullptr;               // where it may be written in this run
+  const schedule::Step* finished_ = nullptr;  // the step that the merge before it has carried out
+  std::vector<std::unique_ptr<arithmetic::PreparedMerge>> prepared_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value

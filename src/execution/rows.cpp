@@ -13,6 +13,11 @@ namespace {
 /// From this size on, a message in two parts costs less than the copies that it saves.
 constexpr Bytes wide_row = 8192;
 
+/// Up to this size a row's merge costs no more than looking at what is merged.
+constexpr Bytes narrow_row = 512;
+
+bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && rows.intervals().front().begin == 0; }
+
 bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_bytes) {
   const std::less<const std::byte*> before;
   return before(a, b + b_bytes) && before(b, a + a_bytes);
@@ -177,6 +182,17 @@ Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& r
 Count Rows::row_count(const Covers& covers) const noexcept {
   if (covers.ranks.count == 0) return agreed_->element_count;
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
+}
+
+/// Wide rows and ranks with many intervals cost more elsewhere than a preparation saves.
+Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right, const Covers* finish) {
+  const Segment& s = segments_[segment];
+  if (s.value_bytes > narrow_row || agreed_->layout->intervals(rank_).size() > 1) return {};
+  const order::IntervalSet lefts = left.rows(*agreed_->layout);
+  const order::IntervalSet rights = right.rows(*agreed_->layout);
+  const bool has_all_rows = finish != nullptr && lefts.size() + rights.size() == row_count(*finish) &&
+                            (begins_at_zero(lefts) || begins_at_zero(rights));
+  return {.merge = s.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
 }
 
 Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {

@@ -54,6 +54,8 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
+                            const Covers* finish) override;
   ApartPayload* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
   WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
 

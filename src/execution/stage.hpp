@@ -23,7 +23,7 @@ class Stage {
     executor_.begin();
     interpreter_.reset();
   }
-  bool advance() { return interpreter_.advance(executor_); }
+  bool advance() { return executor_.advance(interpreter_); }
   void run() {
     begin();
     while (!advance()) {

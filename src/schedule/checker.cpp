@@ -156,7 +156,7 @@ class Proof : private Machine {
       queue_.pop_front();
       is_queued_[at(rank_)] = 0;
       moved_ = false;
-      done_[at(rank_)] = interpreters[at(rank_)].advance(*this) ? 1 : 0;
+      done_[at(rank_)] = interpreters[at(rank_)].advance<Machine>(*this) ? 1 : 0;
       if (moved_) wake(rank_);
     }
     if (!failure_.empty()) return;

@@ -3,6 +3,7 @@
 // open; allocates at construction only. Source: ours.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -56,36 +57,47 @@ class Machine {
 /// The state of one run of a program. The program must outlive it. One thread at a time.
 class Interpreter {
  public:
-  explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { find_stop(); }
+  explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { reset(); }
 
   /// Goes back to the first step. Only before a run or after one has ended.
   void reset() noexcept {
     tickets_.reset();
-    next_step_ = next_wait_ = 0;
-    find_stop();
+    next_ = program_->steps().data();
+    wait_ = program_->waits().data();
   }
 
   /// Does what can be done now. True when every step is done and every communication complete; further calls then do
   /// nothing. Polls as long as that lets another step start, and at least once where something is open: some transports
-  /// move messages only when asked.
-  bool advance(Machine& machine);
+  /// move messages only when asked. A template, so that a machine which is `final` is asked without virtual calls.
+  template <std::derived_from<Machine> Own>
+  bool advance(Own& machine);
 
   /// The step that waits, or the number of steps when all have started.
-  std::uint32_t next_step() const noexcept { return next_step_; }
+  std::uint32_t next_step() const noexcept { return static_cast<std::uint32_t>(next_ - program_->steps().data()); }
 
  private:
-  /// The first step that has to wait, or the end.
-  void find_stop() noexcept {
-    const Program::Wait* wait = program_->waits().data() + next_wait_;
-    for (; tickets_.is_complete(wait->ticket); ++wait) ++next_wait_;
-    stop_ = wait->step;
-  }
-
   const Program* program_;
   Tickets tickets_;
-  std::uint32_t next_step_ = 0;
-  std::uint32_t next_wait_ = 0;  // in Program::waits()
-  std::uint32_t stop_ = 0;       // that wait's step
+  const Step* next_ = nullptr;
+  const Program::Wait* wait_ = nullptr;  // the first that was not over; the last one never is
 };
+
+template <std::derived_from<Machine> Own>
+bool Interpreter::advance(Own& machine) {
+  const Step* const steps = program_->steps().data();
+  const Step* const end = steps + program_->steps().size();
+  for (bool has_polled = false;; has_polled = true) {
+    while (tickets_.is_complete(wait_->ticket)) ++wait_;
+    const Step* const stop = steps + wait_->step;
+    if (has_polled && next_ == stop) return next_ == end && tickets_.all_complete();
+    for (; next_ != stop; ++next_) {
+      if (!communicates(next_->kind))
+        machine.compute(*next_);
+      else if (!next_->more)
+        machine.start(*next_, tickets_.start());
+    }
+    if (!tickets_.all_complete()) machine.poll(tickets_);
+  }
+}
 
 }  // namespace steadfold::schedule

@@ -1,0 +1,50 @@
+// From the nodes of all rows to the result: the last step of the binary tree.
+// Rank order: left op right. Cost: one operation per node but one. Source: [S0] eq. 2.1-2.3.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "arithmetic/operator.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Combines two rows of `columns` values to a row of results: makes NaNs canonical piece by piece, while the values are
+/// in the cache. Nonzero when the operator failed.
+inline int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
+                             order::Count columns) {
+  if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
+  constexpr order::Count piece = 2048;
+  for (order::Count first = 0; first < columns; first += piece) {
+    const order::Count count = std::min(piece, columns - first);
+    const order::Bytes at = first * op.element_bytes;
+    if (combine(op, left + at, right + at, result + at, count) != 0) return 1;
+    op.canonicalise(result + at, count);
+  }
+  return 0;
+}
+
+/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, as results have it. `spare` has room for a row.
+/// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
+inline Status pass_through(const Operator& op, order::Count columns, const std::byte* nodes, order::Count count,
+                           std::byte* values, std::byte* spare) {
+  if (columns == 1 && op.fold_to_result != nullptr) {
+    op.fold_to_result(nodes, count, values);
+    return Status::ok;
+  }
+  const order::Bytes stride = op.element_bytes * columns;
+  if (count == 1) std::memmove(values, nodes, stride);
+  std::byte* target = count % 2 == 0 ? values : spare;
+  std::byte* other = count % 2 == 0 ? spare : values;
+  const std::byte* right = nodes + (count - 1) * stride;
+  for (order::Count i = count - 1; i-- > 0;) {
+    if (combine(op, nodes + i * stride, right, target, columns) != 0) return Status::operator_failed;
+    right = target;
+    std::swap(target, other);
+  }
+  if (op.canonicalise != nullptr) op.canonicalise(values, columns);
+  return Status::ok;
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,167 @@
+// Merges of tree records that a plan prepares, against those that look at every record anew: equal bytes and values,
+// whatever the operator, the width and the intervals; and no answer for records that are not as expected.
+#include <gtest/gtest.h>
+
+#include "arithmetic/records.hpp"
+#include "arithmetic/tree.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using arithmetic::built_in;
+using arithmetic::make_tree;
+using arithmetic::Operation;
+using arithmetic::Operator;
+using arithmetic::Partial;
+using arithmetic::PreparedMerge;
+using arithmetic::Type;
+
+constexpr std::uint64_t digest = 0x1234'5678'9abc'def0;
+
+Part part_of(const PartialKind& kind, const Table& table, Interval rows) {
+  Part part = built(kind, table, {rows});
+  arithmetic::set_header(part.record, {.digest = digest});
+  return part;
+}
+
+/// Two neighbours, in either order.
+struct Pair {
+  Part left;
+  Part right;
+};
+
+Pair pair_of(const PartialKind& kind, const Table& table, Interval lower, Interval upper, std::mt19937_64& random) {
+  Pair pair{part_of(kind, table, lower), part_of(kind, table, upper)};
+  if (random() % 2 == 0) std::swap(pair.left, pair.right);
+  return pair;
+}
+
+void compare_merges(const PartialKind& kind, PreparedMerge& prepared, const Pair& pair) {
+  const Part expected = merged(kind, pair.left, pair.right);
+  Guarded out(kind.working_capacity(expected.rows));
+  const Record found = out.taken(prepared.merge(pair.left.record, pair.right.record, out.room()));
+  EXPECT_TRUE(same(found, expected.record));
+}
+
+/// In one piece, and to a place of its own.
+void compare_values(const PartialKind& kind, PreparedMerge& prepared, const Pair& pair) {
+  const Part whole = merged(kind, pair.left, pair.right);
+  const Finished expected = finished(kind, whole.record);
+  ASSERT_EQ(expected.status, Status::ok);
+  Guarded room(kind.working_capacity(whole.rows));
+  Guarded value(sizeof(Header) + kind.value_bytes());
+  const Record found = value.taken(prepared.finish(pair.left.record, pair.right.record, room.room(), {value.room()}));
+  ASSERT_EQ(found.size(), sizeof(Header) + kind.value_bytes());
+  EXPECT_EQ(arithmetic::header_of(found).digest, digest);
+  EXPECT_EQ(status_of(found), Status::ok);
+  EXPECT_TRUE(same(std::span(found).subspan(sizeof(Header)), expected.values));
+  Guarded head(sizeof(Header));
+  Guarded values(kind.value_bytes());
+  const arithmetic::Room apart{head.room(), values.room()};
+  EXPECT_EQ(prepared.finish(pair.left.record, pair.right.record, room.room(), apart), sizeof(Header));
+  EXPECT_TRUE(same(values.taken(kind.value_bytes()), expected.values));
+  EXPECT_TRUE(head.intact() && room.intact());
+}
+
+void compare(const Operator& op, std::mt19937_64& random) {
+  const Count columns = random() % 3 == 0 ? 2 + random() % 4 : 1;
+  const auto kind = make_tree(op, columns);
+  const Index begin = random() % 2 == 0 ? 0 : random() % 5000;
+  const Count most = std::array<Count, 3>{2, 40, 3000}[random() % 3];
+  const Interval lower{begin, begin + 1 + random() % most};
+  const Interval upper{lower.end, lower.end + 1 + random() % most};
+  const Table table = random_table(random, begin, upper.end - begin, columns * op.element_bytes);
+  const Pair pair = pair_of(*kind, table, lower, upper, random);
+  const auto prepared = kind->prepare_merge(pair.left.rows, pair.right.rows, digest);
+  ASSERT_NE(prepared, nullptr);
+  SCOPED_TRACE(testing::Message() << "[" << lower.begin << ", " << lower.end << ", " << upper.end << ") x " << columns);
+  compare_merges(*kind, *prepared, pair);
+  if (begin == 0) compare_values(*kind, *prepared, pair);
+}
+
+TEST(PreparedTreeMerge, GivesTheBytesOfAMergeThatLooks) {
+  constexpr Operation operations[] = {Operation::sum, Operation::product, Operation::min, Operation::max};
+  constexpr Type types[] = {Type::f64, Type::f32, Type::i32, Type::u64};
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const Type type = types[random() % std::size(types)];
+    compare(built_in(operations[random() % std::size(operations)], type), random);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// All pairs of neighbours up to 40 rows: every way in which nodes can meet.
+TEST(PreparedTreeMerge, GivesThemForAllSmallPairs) {
+  std::mt19937_64 random(5);
+  const auto kind = make_tree(built_in(Operation::sum, Type::f32), 1);
+  const Table table = random_table(random, 0, 40, sizeof(float));
+  for (Index begin = 0; begin < 38; ++begin) {
+    for (Index middle = begin + 1; middle < 39; ++middle) {
+      for (Index end = middle + 1; end <= 40; ++end) {
+        const Pair pair = pair_of(*kind, table, {begin, middle}, {middle, end}, random);
+        const auto prepared = kind->prepare_merge(pair.left.rows, pair.right.rows, digest);
+        ASSERT_NE(prepared, nullptr);
+        compare_merges(*kind, *prepared, pair);
+        if (begin == 0) compare_values(*kind, *prepared, pair);
+        ASSERT_FALSE(HasFailure()) << begin << ", " << middle << ", " << end;
+      }
+    }
+  }
+}
+
+/// One bit of a head, a few bytes too many or too few, an operand that failed, the other operand: all are left to the
+/// merge that looks.
+TEST(PreparedTreeMerge, LeavesOtherRecordsAlone) {
+  std::mt19937_64 random(7);
+  const auto kind = make_tree(built_in(Operation::sum, Type::f64), 1);
+  const Table table = random_table(random, 0, 12, sizeof(double));
+  const Part left = part_of(*kind, table, {0, 5});
+  const Part right = part_of(*kind, table, {5, 12});
+  const auto prepared = kind->prepare_merge(left.rows, right.rows, digest);
+  ASSERT_NE(prepared, nullptr);
+  Guarded out(1000);
+  Guarded value(sizeof(Header) + sizeof(double));
+  const auto takes = [&](const Record& a, const Record& b) {
+    const bool merges = prepared->merge(a, b, out.room()) > 0;
+    EXPECT_EQ(prepared->finish(a, b, out.room(), {value.room()}) > 0, merges);
+    return merges;
+  };
+  EXPECT_TRUE(takes(left.record, right.record));
+  EXPECT_FALSE(takes(right.record, left.record));
+  EXPECT_FALSE(takes(left.record, left.record));
+  EXPECT_FALSE(takes(left.record, {}));
+  const Bytes head = kind->values_apart()->head_bytes(left.record);
+  for (Bytes bit = 0; bit < 8 * head; ++bit) {
+    Record damaged = left.record;
+    damaged[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    EXPECT_FALSE(takes(damaged, right.record)) << "bit " << bit;
+    EXPECT_FALSE(takes(left.record, damaged)) << "bit " << bit;
+  }
+  for (Bytes size = 0; size < left.record.size() + 20; ++size) {
+    Record cut = left.record;
+    cut.resize(size);
+    EXPECT_EQ(takes(cut, right.record), size == left.record.size()) << size << " bytes";
+  }
+  EXPECT_EQ(prepared->merge(left.record, right.record, out.room().first(head + sizeof(double))), 0u) << "no room";
+}
+
+TEST(PreparedTreeMerge, IsNotOfferedWhereItCannotBe) {
+  Watch watch{.size = 8};
+  const Operator users = mixing(watch);
+  const Operator& sum = built_in(Operation::sum, Type::f64);
+  const IntervalSet first(Interval{0, 3});
+  const IntervalSet second(Interval{3, 5});
+  const IntervalSet apart(Interval{4, 6});
+  IntervalSet two = first;
+  ASSERT_TRUE(two.add({7, 9}));
+  EXPECT_EQ(make_tree(users, 1)->prepare_merge(first, second, digest), nullptr) << "the operator may fail";
+  EXPECT_EQ(make_tree(built_in(Operation::sum, Type::long_double), 1)->prepare_merge(first, second, digest), nullptr);
+  EXPECT_EQ(make_tree(sum, 1)->prepare_merge(first, apart, digest), nullptr) << "a gap";
+  EXPECT_EQ(make_tree(sum, 1)->prepare_merge(first, two, digest), nullptr) << "two intervals";
+  EXPECT_EQ(make_tree(sum, 1)->prepare_merge(first, {}, digest), nullptr) << "no rows";
+  EXPECT_NE(make_tree(sum, 1)->prepare_merge(first, second, digest), nullptr);
+}
+
+}  // namespace
+}  // namespace steadfold::test
