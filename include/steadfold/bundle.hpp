@@ -183,6 +183,14 @@ class BundlePlan : public detail::BoundPlan {
     return is_done;
   }
   void wait() { conclude(sf_plan_wait(get())); }
+  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
+  template <class Count, class Period>
+  bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    sf_status status = SF_OK;
+    const bool is_done = done_within(timeout, status);
+    is_done ? conclude(status) : check(status);
+    return is_done;
+  }
 
  private:
   friend class Bundle;

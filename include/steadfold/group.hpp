@@ -17,6 +17,7 @@
 #if __cplusplus >= 202002L
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -258,6 +259,19 @@ class BoundPlan {
     status = sf_plan_test(plan_.get(), &done);
     return done != 0;
   }
+  /// The same after at most this time.
+  template <class Count, class Period>
+  bool done_within(std::chrono::duration<Count, Period> timeout, sf_status& status) {
+    constexpr std::chrono::duration<double> a_century(3e9);
+    std::uint64_t nanoseconds = 0;
+    if (timeout > a_century)
+      nanoseconds = SF_FOREVER;
+    else if (timeout > timeout.zero())
+      nanoseconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
+    int done = 0;
+    status = sf_plan_wait_for(plan_.get(), nanoseconds, &done);
+    return done != 0;
+  }
   sf_plan* get() const { return plan_.get(); }
   void own(sf_plan* plan) { plan_.reset(plan); }
   void own(std::shared_ptr<OperatorHolder> holder) { holders_.push_back(std::move(holder)); }
@@ -333,6 +347,14 @@ class SinglePlan : public BoundPlan {
     return is_done;
   }
   void wait() { conclude(sf_plan_wait(get())); }
+  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
+  template <class Count, class Period>
+  bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    sf_status status = SF_OK;
+    const bool is_done = done_within(timeout, status);
+    conclude(status);
+    return is_done;
+  }
 
  protected:
   template <class T, class Result, class Op, class MakeCall>
@@ -400,7 +422,7 @@ class VectorPlan : public detail::SinglePlan {
     run(buffer, buffer);
   }
 
-  /// In two phases, with `test` and `wait`; the plan uses the memory until the run has ended.
+  /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended.
   void start(std::span<const T> values, std::span<Result> result) {
     this->template start_on<T, Result>(values, {}, result);
   }
@@ -445,8 +467,8 @@ class Plan : public detail::SinglePlan {
     return result;
   }
 
-  /// In two phases, with `test` and `wait`; the plan uses the memory until the run has ended. `result` has one element;
-  /// on a rank that gets no result it may be empty.
+  /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended. `result` has
+  /// one element; on a rank that gets no result it may be empty.
   void start(std::span<const T> first, std::span<Result> result) { start(first, {}, result); }
   void start(std::span<const T> first, const detail::Beside<T>& second, std::span<Result> result) {
     this->template start_on<T, Result>(first, second, result);

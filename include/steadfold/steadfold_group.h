@@ -46,6 +46,10 @@ sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result);
 sf_status sf_plan_test(sf_plan* plan, int* done);
 sf_status sf_plan_wait(sf_plan* plan);
+/* Waits at most `timeout` nanoseconds and sets *done. 0: looks once, as test; SF_FOREVER: as wait. That the time is
+ * over is no failure: the run goes on, call this or another of them again. */
+#define SF_FOREVER UINT64_MAX
+sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done);
 
 /* Where one call of a bundle has its rows, and where its result goes. */
 typedef struct sf_data {
@@ -54,9 +58,9 @@ typedef struct sf_data {
   void* result;       /* may be NULL on ranks that get none */
 } sf_data;
 
-/* Run and start a bundle; test, wait and free as above. `data` has one entry per call. A null pointer where data are
- * needed, or another `count` than was bound, fails the run on every rank. Calls succeed or fail together, except for
- * SF_EMPTY: then the other calls' results are valid, and sf_bundle_status says which call was empty. */
+/* Run and start a bundle; test, wait, wait_for and free as above. `data` has one entry per call. A null pointer where
+ * data are needed, or another `count` than was bound, fails the run on every rank. Calls succeed or fail together,
+ * except for SF_EMPTY: then the other calls' results are valid, and sf_bundle_status says which call was empty. */
 sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count);
 sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);
 /* How the last run ended for one call of the bundle. On ranks that get no result none is SF_EMPTY. Local. */

@@ -1,5 +1,6 @@
 // The C functions of plans and bundles.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
+#include <chrono>
 #include <cstddef>
 
 #include "capi/boundary.hpp"
@@ -51,6 +52,15 @@ void require_success(const steadfold::execution::Plan& plan) {
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// The last time that the clock has, if that comes first.
+Clock::time_point deadline_after(uint64_t nanoseconds) {
+  const Clock::time_point now = Clock::now();
+  const auto left = static_cast<uint64_t>((Clock::time_point::max() - now).count());
+  return nanoseconds >= left ? Clock::time_point::max() : now + std::chrono::nanoseconds(nanoseconds);
+}
+
 static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, result) == offsetof(Data, result));
 
 /// A bundle's.
@@ -81,6 +91,15 @@ sf_status sf_plan_wait(sf_plan* plan) {
     const PlanInUse bound = ready(plan);
     bound->wait();
     require_success(*bound);
+  });
+}
+
+sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
+  return guarded([&] {
+    require_place(done, "the answer");
+    const PlanInUse bound = ready(plan);
+    *done = bound->wait_until(deadline_after(timeout)) ? 1 : 0;
+    if (*done != 0) require_success(*bound);
   });
 }
 

@@ -198,6 +198,12 @@ void Plan::wait() {
   }
 }
 
+bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
+  while (!test())
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  return true;
+}
+
 /// Members succeed or fail together, except that a member may have nothing to reduce. Only a value tells which member
 /// that is, so on a rank without values none of them is empty.
 void Plan::conclude() {

@@ -2,6 +2,7 @@
 // Rank order and cost: the schedule's; a run allocates nothing. Source: ours; [S4] for start, test and wait.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,6 +49,8 @@ class Plan {
   /// True when the run is done; then `status` says how it ended. Never blocks.
   bool test();
   void wait();
+  /// Waits no longer than that, but tests once in any case; says whether the run is done. If not, it goes on.
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
   Status status() const noexcept { return status_; }
   /// What to say of a run that failed: more on the rank that knows why.
   Failure failure() const;
