@@ -186,7 +186,7 @@ def benchmark(options, ranks):
     with Network(ranks, options.rate) as network:
         one = measured(options, network, counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
         latency = one["t_min"] / math.ceil(math.log2(ranks))
-        print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us a message", file=sys.stderr)
+        print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us per message", file=sys.stderr)
         model = Model(options, ranks, latency)
         for count in options.counts:
             schedules = options.schedules.split(",")

@@ -57,7 +57,7 @@ def spread(heights, gap):
 
 
 def table(kind, kernels):
-    lines = ["{} with {} thread(s): ns an element [interval of the median], ratio to read".format(*kind)]
+    lines = ["{} with {} thread(s): ns per element [interval of the median], ratio to read".format(*kind)]
     limits = {point[0]: point[1] for point in kernels[LIMIT]}
     for kernel, points in kernels.items():
         for size, ns, low, high in points:
@@ -99,7 +99,7 @@ def draw(axes, kind, kernels, environment):
             axes.annotate(name, (size, top), xytext=(-3, -4), textcoords="offset points", ha="right", va="top",
                           color="#666666", fontsize=9)  # fmt: skip
     axes.set_xlabel("bytes read")
-    axes.set_ylabel("ns an element")
+    axes.set_ylabel("ns per element")
     axes.set_title("{}, {} thread{}".format(*kind, "" if kind[1] == 1 else "s"))
     axes.grid(True, which="major", color="#eeeeee", zorder=0)
     axes.spines[["top", "right"]].set_visible(False)

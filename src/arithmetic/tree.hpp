@@ -1,6 +1,6 @@
 // The tree record: the partial of the binary tree over element indices, for any operator, the same for every split.
 // Rank order: irrelevant, the record knows which rows it covers. Cost: a merge copies or combines every node once;
-// bytes: 32 + 16 an interval + at most 2 floor(log2 n) + 1 nodes an interval. Source: [S0] chapter 2 for the
+// bytes: 32 + 16 per interval + at most 2 floor(log2 n) + 1 nodes per interval. Source: [S0] chapter 2 for the
 // tree, ours for the record.
 //
 // Bytes: Header, u32 interval count, u32 0, u64 node count; the intervals, ascending, touching ones joined; the nodes'

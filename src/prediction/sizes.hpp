@@ -36,7 +36,7 @@ class Sizes {
   Weight value(std::uint32_t segment) const {
     return {sizeof(Header) + kinds_[segment]->value_bytes(), columns_[segment]};
   }
-  /// Of the columns of a segment.
+  /// How many elements so many rows of a segment's columns are.
   Count elements(Count rows, std::uint32_t segment) const { return rows * columns_[segment]; }
   bool partials_have_fixed_size() const { return kinds_.front()->has_fixed_size(); }
   std::uint32_t segments() const { return static_cast<std::uint32_t>(kinds_.size()); }

@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> operations = {"sum",     "product",    "min",          "max",
                                              "abs_sum", "masked_sum", "min_location", "max_location"};
 
-/// Of elements and results.
+/// Types of elements, and of their results.
 const std::vector<std::pair<std::string, std::string>> types = {
     {"f64", "f64"},   {"f32", "f32"}, {"f32", "f64"}, {"bf16", "f32"},  {"bf16", "f64"},
     {"f16", "f32"},   {"f16", "f64"}, {"i32", "i32"}, {"i32", "i64"},   {"i64", "i64"},
@@ -21,7 +21,7 @@ const std::vector<std::pair<std::string, std::string>> types = {
     {"cf64", "cf64"}, {"x87", "x87"}, {"f64", "x87"}, {"b128", "b128"},
 };
 
-/// Of all bytes, one after the other: FNV-1a.
+/// FNV-1a over all bytes.
 std::uint64_t fingerprint(const Bytes& bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const std::byte each : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(each)) * 0x100000001B3;

@@ -205,7 +205,7 @@ Numbers<T> complex_numbers(std::size_t n, Random& random) {
   return x;
 }
 
-/// Of size 1 or so: products of many neither overflow nor vanish.
+/// Numbers of size 1 or so: products of many neither overflow nor vanish.
 template <class T>
 Numbers<T> unit_numbers(std::size_t n, Random& random) {
   Numbers<T> x;

@@ -14,7 +14,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// Of all doubles this one puts most into a word: 53 bits, moved by 31 before they are cut into digits of 32.
+/// The double that puts most into a word: 53 bits, moved by 31 before they are cut into digits of 32.
 constexpr double heaviest = 0x1.FFFFFFFFFFFFFp1;
 
 /// `count` times `heaviest`, rounded once by the conversion.

@@ -73,7 +73,7 @@ Record finished(const PartialKind& kind, const Record& record, Count count = unk
   return values;
 }
 
-/// Both factors of a product sum: `columns` elements a row, all bit patterns but for few special values.
+/// Both factors of a product sum: `columns` elements per row, all bit patterns but for few special values.
 template <class Element>
 struct Data {
   std::vector<Element> first;

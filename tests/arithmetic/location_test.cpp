@@ -87,7 +87,7 @@ TYPED_TEST(Location, IsTheFirstRowThatASearchFinds) {
     for (const bool least : {true, false}) {
       const auto kind = make_location(least ? Operation::min_location : Operation::max_location, type_of<T>, columns);
       const IntervalSet all(Interval{0, rows});
-      // One partial a cut, merged in random order from both sides: no order may count.
+      // One partial per cut, merged in random order from both sides: no order may count.
       std::vector<std::vector<std::byte>> parts;
       for (Index begin = 0; begin < rows;) {
         const Index end = std::min<Index>(rows, begin + random() % 9);

@@ -1,5 +1,5 @@
 // The reference for exact sums: MPFR with more bits than any sum of products has, so that only the last step rounds.
-// Rank order: none. Cost: some hundred ns a term. Source: the MPFR manual, mpfr_subnormalize.
+// Rank order: none. Cost: some hundred ns per term. Source: the MPFR manual, mpfr_subnormalize.
 #pragma once
 
 #include <mpfr.h>

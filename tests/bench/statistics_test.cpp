@@ -27,7 +27,7 @@ TEST(Summaries, OfOneValueAreThatValue) {
     EXPECT_EQ(value, 3);
 }
 
-/// Of the values 1..n, how likely a resample has a median of at most k: at least half of n draws are at most k.
+/// How likely a resample of the values 1..n has a median of at most k: at least half of n draws are at most k.
 double chance_of_median_up_to(int k, int n) {
   const double p = static_cast<double>(k) / n;
   double chance = 0;

@@ -251,7 +251,7 @@ TEST(Bundles, KeepWhatTheOthersCameToWhereOneHadNothing) {
   }
 }
 
-/// Of two levels the first rank of a group may finish: it knows that some member had nothing, not which one.
+/// With two levels the first rank of a group may finish: it knows that some member had nothing, not which one.
 TEST(Bundles, AreNotEmptyWhereNoResultSaysWhichMemberIs) {
   const Rank p = 5;
   int ranks_that_know = 0;

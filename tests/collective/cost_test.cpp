@@ -12,7 +12,7 @@ struct Cost {
   Count rounds;
 };
 
-/// Of a sum of N rows of ones, a column a segment: no segment is without a column.
+/// What a sum of n rows of ones costs. There is one column per segment, so that no segment is empty.
 Cost cost_of(const std::string& schedule, Rank p, Rank root, Count n, std::uint64_t seed, Method method = Method::tree,
              std::uint32_t segments = 1) {
   const Deal deal = contiguous_deal(order::counts(order::Distribution::lower, n, p));

@@ -169,7 +169,7 @@ struct Pair {
   std::uint64_t size;
 };
 
-/// Of one rank: counts its calls and fails in one of them.
+/// Context of one rank's operator, which counts its calls and fails in one of them.
 struct Trigger {
   std::uint64_t calls = 0;
   std::uint64_t fail_at = 0;

@@ -47,7 +47,7 @@ inline double exact_sum(const std::vector<double>& values) {
   return std::ldexp(static_cast<double>(sum), -20);
 }
 
-/// Of summands: each rounded to a multiple of the lowest of `bins` bins of 40 bits, ties to even.
+/// The sum of values, each rounded to a multiple of the lowest of `bins` bins of 40 bits, ties to even.
 inline double binned_sum(std::vector<double> values, int bins) {
   int largest = -1074;
   for (const double value : values) {

@@ -84,7 +84,7 @@ void expect_told_apart(const Call& common, const std::function<void(Call&)>& cha
   }
 }
 
-/// By the handshake and, from 300 columns a rank on, by plans.
+/// By the handshake and, from 300 columns per rank on, by plans.
 TEST(OneShot, TellsSharesAndBlocksApart) {
   static const std::vector<Count> even = {4, 4, 4, 4}, uneven = {4, 3, 5, 4}, turned = {4, 5, 3, 4};
   Call call{.method = Method::tree, .columns = 16, .layout = LayoutKind::row_per_rank, .rows = 1};

@@ -295,8 +295,8 @@ TEST(ExactOperators, DotAndNorm) {
   }
 }
 
-/// The mask is a byte a row, however many columns there are and however they are cut into segments; what is left out is
-/// NaN. Against the same sums of rows that are zeros instead.
+/// The mask has one byte per row, however many columns there are and however they are cut into segments; what is left
+/// out is NaN. Against the same sums of rows that are zeros instead.
 TEST(MaskedOperators, LeaveRowsOutThatStillCount) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     std::mt19937_64 random(seed);

@@ -195,7 +195,7 @@ TEST(PredictedTimes, OfBinomialTreesAndRecursiveDoublingOnPowersOfTwo) {
     const double up = 9 * addition + levels * (link.latency + partial_port + addition);
     EXPECT_EQ(seconds_of("binomial", p, 10, 0), up);
     EXPECT_EQ(seconds_of("recursive_doubling", p, 10, all_ranks), up);
-    // Down: the last leaf is reached over a message a level, each as soon as the one before it is there.
+    // Down: the last leaf is reached over one message per level, each as soon as the one before it is there.
     EXPECT_EQ(seconds_of("binomial", p, 10, all_ranks), up + levels * (link.latency + value_port));
   }
 }

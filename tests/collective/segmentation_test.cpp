@@ -53,8 +53,8 @@ TEST(Segments, AreBlocksOfAllRanks) {
     EXPECT_EQ(segments(name, 8, 8), 8u);
     EXPECT_EQ(segments(name, 8, 7), 1u);
   }
-  EXPECT_EQ(segments("ring:block=5", 8, 100), 24u);  // 12 or 13 columns a rank
-  EXPECT_EQ(segments("ring:block=1", 8, 20), 16u);   // 2 or 3 columns a rank
+  EXPECT_EQ(segments("ring:block=5", 8, 100), 24u);  // 12 or 13 columns per rank
+  EXPECT_EQ(segments("ring:block=1", 8, 20), 16u);   // 2 or 3 columns per rank
   EXPECT_EQ(segments("ring:block=1", 8, 7), 1u);
   EXPECT_EQ(segments("two_level:outer=[ring]:size=4", 22, 100), 6u);
   EXPECT_EQ(segments("two_level:outer=[ring:block=3]:size=4", 22, 100), 36u);

@@ -103,7 +103,7 @@ std::vector<std::string> names_for(Collective collective, Method method) {
   return all;
 }
 
-/// One column a rank, none to four, all on one rank in turn, more than most, and none at all.
+/// One column per rank, none to four, all on one rank in turn, more than most, and none at all.
 std::vector<std::vector<Count>> blocks_for(std::mt19937_64& random, Rank p) {
   const auto ranks = static_cast<std::size_t>(p);
   std::vector<std::vector<Count>> all = {std::vector<Count>(ranks, 1), std::vector<Count>(ranks, 0),

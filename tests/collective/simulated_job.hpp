@@ -130,7 +130,7 @@ class SimulatedJob {
     for (auto& plan : plans_) plan->trace(on);
   }
 
-  /// Of all ranks, in the last run.
+  /// What all ranks sent in the last run, and its longest chain.
   Count messages() const {
     Count sum = 0;
     for (const auto& plan : plans_) sum += plan->traffic_of_last_run().messages;

@@ -141,7 +141,7 @@ int expect_everywhere(const Job<T>& job, const Deal& deal) {
   return found;
 }
 
-/// Half a row a rank, so that schedules that deal columns to ranks have wide segments too.
+/// Half a row per rank, so that schedules that deal columns to ranks have wide segments too.
 constexpr Count wide_columns(Rank ranks, Bytes element) { return (8192 / element + 1) * static_cast<Count>(ranks); }
 
 class WideRows : public testing::TestWithParam<Rank> {

@@ -85,7 +85,8 @@ def part_of(type):
 
 
 def real_terms(operation, vector, column):
-    """Terms of the real sums that a column's results are: one, or two of complex ones. Of squares: their roots."""
+    """The terms of the real sums that a column's results are: one sum, or two if complex. If squares are summed, their
+    roots."""
     x = vector.column(column)
     if operation == "masked_sum":
         x = [value for row, value in enumerate(x) if selected(row)]
@@ -104,7 +105,7 @@ def real_terms(operation, vector, column):
 
 
 def rounded_once(operation, terms, rows, f, bins):
-    """Of one real sum, by exact (bins = 0) or binned."""
+    """The result of one real sum, by exact (bins = 0) or binned."""
     squares = operation in ("norm2", "sum_squares")
     if squares:
         sum_of = [square(t) for t in terms]
@@ -123,7 +124,8 @@ def rounded_once(operation, terms, rows, f, bins):
 
 
 def fold_by_tree(operation, vector, result, column):
-    """Of elements converted to the result's type first, exactly. One number, or the parts of a complex one."""
+    """What elements come to that are converted to the result's type first, exactly: one number, or the parts of a complex
+    one."""
     f = part_of(result)
     x = vector.column(column)
     one, zero = (False, 1, 0), (False, 0, 0)

@@ -40,7 +40,7 @@ def size(f):
 
 
 def lowest_exponent(f):
-    """Of the last bit of subnormals."""
+    """The exponent of the last bit of subnormals."""
     return 1 - bias(f) - mantissa_bits(f)
 
 

@@ -106,7 +106,7 @@ TEST_P(Shares, OfNaNsAndInfinitiesAreTold) {
   }
 }
 
-/// Of the largest share there is, 2^39 quanta.
+/// All terms are the largest share there is, 2^39 quanta.
 TEST_P(Shares, Of2To23TermsFitBeforeACarry) {
   const auto extractors = extractors_of(0, 2);
   for (const double term : {0x1p39, -0x1p39}) {

@@ -27,7 +27,7 @@
 
 namespace {
 
-/// Of this thread, while `counting`.
+/// This thread's allocations while `counting`.
 struct Count {
   std::size_t ours = 0;    // of Steadfold's libraries and of what is inlined from its headers here
   std::size_t others = 0;  // of the MPI library and those below it

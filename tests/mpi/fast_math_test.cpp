@@ -72,7 +72,7 @@ class FastMathTest : public testing::Test {
     expect_sum(mine({one, half_ulp_of_one, half_ulp_of_one, half_ulp_of_one}, {}), tree(), one + 1);
     // 1 + 3 2^-53 is a tie between 1 + 2^-52 and 1 + 2^-51, to even.
     expect_sum(mine({one, half_ulp_of_one, half_ulp_of_one, half_ulp_of_one}, {}), exact(), one + 2);
-    // A subnormal a rank.
+    // One subnormal per rank.
     const auto p = static_cast<std::uint64_t>(world.size);
     expect_sum(mine({smallest}, {smallest}), tree(), p);
     expect_sum(mine({smallest}, {smallest}), exact(), p);

@@ -26,7 +26,7 @@ inline std::size_t draw(Random& random, std::size_t below) { return static_cast<
 /// What each rank holds, in the order of its memory.
 using Ownership = std::vector<std::vector<Interval>>;
 
-/// In rank order, `counts` elements a rank.
+/// In rank order, `counts` elements per rank.
 inline Ownership in_rank_order(const std::vector<std::size_t>& counts) {
   Ownership ownership;
   std::uint64_t begin = 0;

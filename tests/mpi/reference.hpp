@@ -1,5 +1,5 @@
 // References that share no code with the library: [S0]'s tree by its recursion, and exact sums as one big integer.
-// Rank order: none. Cost: some 20 ns a term. Source: [S0] eq. 2.1-2.3; IEEE 754-2019, round to nearest, ties to even.
+// Rank order: none. Cost: some 20 ns per term. Source: [S0] eq. 2.1-2.3; IEEE 754-2019, round to nearest, ties to even.
 #pragma once
 
 #include <algorithm>
@@ -137,7 +137,7 @@ class ExactSum {
     return signed_as(nearest<T>(digits, size.compare(middle), last), order < 0);
   }
 
-  /// Of a sum of squares: the square root.
+  /// The square root of a sum of squares.
   template <class T>
   T rounded_root() const {
     if (nan_) return std::numeric_limits<T>::quiet_NaN();
@@ -217,7 +217,7 @@ T exact_abs_sum(std::span<const T> x) {
   return sum.rounded<T>();
 }
 
-/// Of the elements whose byte is not 0.
+/// The sum of the elements whose byte is not 0.
 template <class T, class Byte>
 T exact_masked_sum(std::span<const T> x, std::span<const Byte> mask) {
   ExactSum sum;

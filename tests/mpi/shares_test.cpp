@@ -32,7 +32,7 @@ class SharesTest : public testing::Test {
   Random random{seed_of("shares_test", 61200)};
 };
 
-/// Of the first `ranks` vectors, by column.
+/// The trees over the first `ranks` vectors, by column.
 template <class T, class Op>
 std::vector<T> trees(const std::vector<std::vector<T>>& vectors, std::size_t ranks, const Op& op) {
   std::vector<T> results;

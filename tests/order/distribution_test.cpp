@@ -89,7 +89,7 @@ TEST(Distribution, Power2RoundsDownAndLeavesTheRestToTheLast) {
   });
 }
 
-/// Of the indices at most `most` before `start`, the one that the most powers of two divide.
+/// The index that the highest power of two divides, among `start` and the `most` indices before it.
 Index roundest(Index start, Count most) {
   Index best = start;
   for (Index power = 1; power <= start; power *= 2) {

@@ -92,7 +92,7 @@ std::string random_name(std::mt19937_64& random, int depth) {
   return random() % 2 == 0 ? name : name + ":size=" + std::to_string(1 + random() % 6);
 }
 
-// Of a random job by a schedule; `blocks` outlives it.
+// The context of a random job by a schedule; `blocks` outlives it.
 Context random_context(std::mt19937_64& random, const Spec& spec, Collective collective,
                        std::vector<std::uint32_t>& blocks) {
   Context context{

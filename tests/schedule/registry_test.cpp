@@ -171,7 +171,7 @@ std::string why_not(std::string_view name, Collective collective, Rank root, con
   return refusal(*find(name), collective, root, merging, kind).value_or("");
 }
 
-// Of rows, and of schedules as asked for; and nothing else is served.
+// What a row, or a schedule as asked for, says it serves is never refused; and nothing else is served.
 TEST(Refusal, OfNothingThatARowSaysItServes) {
   for (const Row& row : registry()) {
     for (const std::string& name : names_of(row)) {

@@ -1,5 +1,5 @@
 // Sums of m * 2^e as one big integer of each sign, rounded when asked for, by integers alone. Shares nothing with src/.
-// Rank order: none. Cost: some 20 ns a term. Source: IEEE 754-2019, round to nearest, ties to even.
+// Rank order: none. Cost: some 20 ns per term. Source: IEEE 754-2019, round to nearest, ties to even.
 #pragma once
 
 #include <array>

@@ -24,8 +24,8 @@ struct Tally {
 
 class Buffers {
  public:
-  /// Of rank `rank` for member `member`. `own` chooses where the result goes: apart, which null means too, or in the
-  /// rows' own memory, wholly or in part.
+  /// The memory of rank `rank` for member `member`. `own` chooses where the result goes: apart, which null means too,
+  /// or in the rows' own memory, wholly or in part.
   Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own);
 
   Data data();

@@ -19,7 +19,7 @@ void hash_of_pair(const std::byte* left, const std::byte* right, std::byte* resu
   write(result, scrambled(read<std::uint64_t>(left) + read<std::uint64_t>(right)));
 }
 
-/// Of 2 x 2 doubles: rounded, and so associative by name only.
+/// Multiplies 2 x 2 matrices of doubles: rounded, and so associative by name only.
 void matrix_product(const std::byte* left, const std::byte* right, std::byte* result) {
   const auto l = read<std::array<double, 4>>(left);
   const auto r = read<std::array<double, 4>>(right);
@@ -34,7 +34,7 @@ void affine(const std::byte* left, const std::byte* right, std::byte* result) {
   write(result, std::array<std::uint64_t, 2>{l[0] * r[0], r[0] * l[1] + r[1]});
 }
 
-/// Of an odd number of bytes, each by itself.
+/// Combines an odd number of bytes, each by itself.
 void bytes_of_five(const std::byte* left, const std::byte* right, std::byte* result) {
   for (int i = 0; i < 5; ++i) {
     const auto l = static_cast<unsigned>(left[i]);

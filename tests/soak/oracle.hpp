@@ -9,7 +9,7 @@
 
 namespace steadfold::soak {
 
-/// Of one column or row of results: a status, and bytes where that is SF_OK.
+/// What one column or row of results has to be: a status, and bytes where that is SF_OK.
 struct Expected {
   sf_status status = SF_OK;
   std::vector<std::byte> bytes;

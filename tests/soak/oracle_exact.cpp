@@ -103,7 +103,7 @@ class Terms {
  public:
   Terms(const Member& m, const Elements& all, std::uint64_t rows) : m_(m), all_(all), rows_(rows) {}
 
-  /// Of a column; of complex results the real part (0) or the imaginary one (1).
+  /// The terms of a column's sum; `part` of complex results: the real one (0) or the imaginary one (1).
   std::vector<Term> of(std::uint64_t column, int part) const {
     std::vector<Term> terms;
     for (std::uint64_t row = 0; row < rows_; ++row) {

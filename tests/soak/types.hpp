@@ -23,7 +23,7 @@ inline bool is_integer(sf_type type) { return type >= SF_I32 && type <= SF_U64; 
 inline bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 inline bool is_narrow(sf_type type) { return type == SF_BF16 || type == SF_F16; }
 inline bool is_extended(sf_type type) { return type == SF_LONG_DOUBLE || type == SF_FLOAT128; }
-/// Of a complex number its parts', else the type itself.
+/// The type of a complex number's parts; other types are their own.
 inline sf_type part_of(sf_type type) {
   return type == SF_COMPLEX_F32 ? SF_F32 : type == SF_COMPLEX_F64 ? SF_F64 : type;
 }
