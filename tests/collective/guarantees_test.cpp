@@ -1,4 +1,4 @@
-// What a call may require: one test a cell of the table in docs/guarantees.md, which is read and held against the
+// What a call may require: one test per cell of the table in docs/guarantees.md, which is read and held against the
 // library.
 #include "agreement/guarantees.hpp"
 

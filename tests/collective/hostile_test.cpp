@@ -90,7 +90,7 @@ std::vector<Hostile> hostiles() {
   };
 }
 
-/// All on the last rank, one a rank with empty ranks behind, or with empty ranks before.
+/// All on the last rank, one per rank with empty ranks behind, or with empty ranks before.
 std::vector<Deal> deals_of(Count n, Rank p) {
   const auto ranks = static_cast<Count>(p);
   std::vector<Count> last(ranks);

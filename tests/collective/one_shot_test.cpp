@@ -111,8 +111,8 @@ TEST(OneShot, TellsSharesAndBlocksApart) {
       scan, [](Call& c) { c.result_part = ResultPart::prefix_before; }, "collective ");
 }
 
-/// Rows that each have an interval of their own by fours and twos: no rank holds others than in the deal before, as
-/// many of them, in as many intervals, of which the first, or the last, is the same; and too much for a handshake.
+/// Pairs of rows are dealt to ranks. From one deal to the next a rank has as many rows in as many intervals, and the
+/// first interval, or the last one, is the same: only the others tell the layouts apart. Too much for a handshake.
 TEST(OneShot, TakesNoPlanOfAnotherLayout) {
   constexpr Rank p = 4;
   constexpr Count columns = 40;

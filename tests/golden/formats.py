@@ -88,7 +88,7 @@ def to_nearest(m, drop):
 
 
 def rounded(f, number):
-    """To the format: the only place where one is."""
+    """Rounds to the format; nothing else here rounds."""
     negative, m, e = number
     if m <= 0:
         return number if m != NAN else CANONICAL_NAN

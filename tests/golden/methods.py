@@ -3,7 +3,7 @@ from formats import CANONICAL_NAN, INFINITE, compare, is_nan, minus, product, ro
 
 
 def tree(values, combine):
-    """Level by level: neighbours combine, a last odd one passes through. Not of nothing."""
+    """Level by level: neighbours combine, a last odd one passes through. There is at least one value."""
     level = list(values)
     while len(level) > 1:
         odd = level[len(level) & ~1 :]
@@ -61,7 +61,7 @@ def best(values, wins):
 
 
 def exact_sum(terms):
-    """Only -0 is -0, of nothing +0."""
+    """-0 if all terms are -0; the sum of nothing is +0."""
     terms = list(terms)
     if any(is_nan(t) for t in terms):
         return CANONICAL_NAN
