@@ -1,5 +1,6 @@
 // An allreduce of one vector per rank: one-shot calls and plans of every schedule, beside the MPI library's
 // MPI_Allreduce with its own operator, with a user operator and with as many bytes as a partial has, in the same run.
+// And allreduces in two phases, beside MPI_Iallreduce.
 // Source: [S1] for types, operators and columns.
 #include <fmt/core.h>
 
@@ -9,6 +10,7 @@
 #include "agreement/methods.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
+#include "split_race.hpp"
 
 namespace steadfold::bench {
 namespace {
@@ -73,6 +75,13 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
   return race.measure(options.rounds, options.interface);
 }
 
+template <class T>
+Contest measure(const Task& task, const SplitphaseOptions& options, const Job& job) {
+  SplitRace<T> race(task, job, options.poll_seconds);
+  for (const auto& [method, schedule] : pairs_for(task.op, options.allreduce)) race.add(method, schedule);
+  return race.measure(options.allreduce.rounds);
+}
+
 void check_all(const AllreduceOptions& options) {
   if (!options.interface.empty() && all_ranks_together(options.interface).bytes_sent() <= 0)
     throw Failure("--interface cannot be counted (no " + options.interface +
@@ -88,14 +97,14 @@ void check_all(const AllreduceOptions& options) {
                                 std::numeric_limits<int>::max()));
 }
 
-}  // namespace
-
-Measurement allreduce(const AllreduceOptions& options, const Job& job) {
-  check_all(options);
+/// One contest for every operator, type and count of `common`; `options` are those of the benchmark.
+template <class Options>
+Measurement measure_all(const AllreduceOptions& common, const Options& options, const Job& job) {
+  check_all(common);
   Measurement measurement{.environment = environment(), .contests = {}};
-  for (const std::string& op : options.operators) {
-    for (const std::string& type : options.types) {
-      for (const std::size_t count : options.counts) {
+  for (const std::string& op : common.operators) {
+    for (const std::string& type : common.types) {
+      for (const std::size_t count : common.counts) {
         const Task task{operator_named(op), count};
         measurement.contests.push_back(type == "f64" ? measure<double>(task, options, job)
                                                      : measure<float>(task, options, job));
@@ -103,6 +112,14 @@ Measurement allreduce(const AllreduceOptions& options, const Job& job) {
     }
   }
   return measurement;
+}
+
+}  // namespace
+
+Measurement allreduce(const AllreduceOptions& options, const Job& job) { return measure_all(options, options, job); }
+
+Measurement splitphase(const SplitphaseOptions& options, const Job& job) {
+  return measure_all(options.allreduce, options, job);
 }
 
 }  // namespace steadfold::bench

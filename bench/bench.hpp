@@ -39,6 +39,15 @@ struct AllreduceOptions {
 /// Throws Failure on all ranks if a result is wrong.
 Measurement allreduce(const AllreduceOptions& options, const command::Job& job);
 
+struct SplitphaseOptions {
+  AllreduceOptions allreduce = {
+      .counts = {1, 255}, .methods = {"tree", "exact", "plain"}, .schedules = {"auto", "recursive_doubling", "bruck"}};
+  double poll_seconds = 50e-6;  // at most this long without a test while something is computed
+};
+/// The same of allreduces that are started and waited for later, against MPI_Iallreduce: by themselves, and with a
+/// computation meanwhile.
+Measurement splitphase(const SplitphaseOptions& options, const command::Job& job);
+
 struct FieldOptions {
   std::vector<std::size_t> counts = {1, 3, 30};
   int rounds = 15;

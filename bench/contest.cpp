@@ -32,9 +32,11 @@ Json columns_of(const Entrant& entrant) {
   double greatest = 0;
   double total = 0;
   std::vector<double> bytes;
+  std::vector<double> tests;
   for (const Samples& samples : entrant.launches) {
     repetitions += samples.calls * samples.seconds.size();
     bytes.insert(bytes.end(), samples.wire_bytes.begin(), samples.wire_bytes.end());
+    tests.insert(tests.end(), samples.tests.begin(), samples.tests.end());
     for (const double seconds : samples.seconds) {
       least = std::min(least, seconds);
       greatest = std::max(greatest, seconds);
@@ -46,7 +48,17 @@ Json columns_of(const Entrant& entrant) {
                   {"t_max", greatest},
                   {"t_avg", total / static_cast<double>(rounds_of(entrant))}};
   if (!bytes.empty()) columns["wire_bytes"] = quantile(bytes, 0.5);
+  if (!tests.empty()) columns["tests"] = quantile(tests, 0.5);
   return columns;
+}
+
+/// The part of the communication that a computation hides: all of it if both together take as long as the computation
+/// alone, none if they take as long as one after the other. A few percent of noise may lead out of [0, 1].
+double hidden(const Contest& contest, const Entrant& entrant) {
+  const auto median = [](const Entrant& of) { return summary_of(seconds_of(of)).median; };
+  const double communication = median(contest.entrants[entrant.overlap->communication]);
+  const double computation = median(contest.entrants[entrant.overlap->computation]);
+  return (communication + computation - median(entrant)) / communication;
 }
 
 /// The columns of a row that do not depend on the benchmark.
@@ -58,13 +70,14 @@ Json row_of(const Contest& contest, const Entrant& entrant) {
 }
 
 /// The columns in which a row describes one of its rivals.
-Json beside(const Entrant& rival, const Launches& seconds) {
+Json beside(const Contest& contest, const Entrant& rival, const Launches& seconds) {
   const Launches its = seconds_of(rival);
   const Summary summary = summary_of(its);
   Json row = {{"rival", rival.name}, {"seconds", summary.median}, {"seconds_interval", pair_of(summary.interval)}};
   row.update(columns_of(rival));
   row.update({{"ratio", summary_of(seconds).median / summary.median},
               {"ratio_interval", pair_of(interval_of_ratio(seconds, its))}});
+  if (rival.overlap) row["hidden"] = hidden(contest, rival);
   return row;
 }
 
@@ -72,7 +85,7 @@ Json row_over_ranks(const Contest& contest, const Entrant& entrant) {
   const Launches seconds = seconds_of(entrant);
   const Summary summary = summary_of(seconds);
   Json rivals = Json::array();
-  for (const std::size_t rival : entrant.rivals) rivals.push_back(beside(contest.entrants[rival], seconds));
+  for (const std::size_t rival : entrant.rivals) rivals.push_back(beside(contest, contest.entrants[rival], seconds));
   Json row = row_of(contest, entrant);
   row.update(columns_of(entrant));
   row.update({{"seconds", summary.median},
@@ -83,6 +96,7 @@ Json row_over_ranks(const Contest& contest, const Entrant& entrant) {
               {"rival_seconds_interval", rivals[0]["seconds_interval"]},
               {"ratio", rivals[0]["ratio"]},
               {"ratio_interval", rivals[0]["ratio_interval"]}});
+  if (entrant.overlap) row["hidden"] = hidden(contest, entrant);
   row["rivals"] = std::move(rivals);
   return row;
 }
@@ -122,10 +136,13 @@ Json to_json(const Measurement& measurement) {
     for (const Entrant& entrant : contest.entrants) {
       Json launches = Json::array();
       for (const Samples& samples : entrant.launches)
-        launches.push_back(
-            {{"calls", samples.calls}, {"seconds", samples.seconds}, {"wire_bytes", samples.wire_bytes}});
+        launches.push_back({{"calls", samples.calls},
+                            {"seconds", samples.seconds},
+                            {"wire_bytes", samples.wire_bytes},
+                            {"tests", samples.tests}});
       entrants.push_back(
           {{"name", entrant.name}, {"labels", entrant.labels}, {"launches", launches}, {"rivals", entrant.rivals}});
+      if (entrant.overlap) entrants.back()["overlap"] = {entrant.overlap->communication, entrant.overlap->computation};
     }
     contests.push_back({{"labels", contest.labels}, {"entrants", entrants}, {"rival_count", contest.rival_count}});
   }
@@ -146,7 +163,10 @@ Measurement measurement_in(const Json& json) {
       for (const Json& samples : of_entrant.at("launches"))
         entrant.launches.push_back({.calls = samples.at("calls"),
                                     .seconds = samples.at("seconds").get<std::vector<double>>(),
-                                    .wire_bytes = samples.at("wire_bytes").get<std::vector<double>>()});
+                                    .wire_bytes = samples.at("wire_bytes").get<std::vector<double>>(),
+                                    .tests = samples.at("tests").get<std::vector<double>>()});
+      if (const auto overlap = of_entrant.find("overlap"); overlap != of_entrant.end())
+        entrant.overlap = {.communication = overlap->at(0), .computation = overlap->at(1)};
       contest.entrants.push_back(std::move(entrant));
     }
     measurement.contests.push_back(std::move(contest));

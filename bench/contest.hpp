@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Entrant {
   Json labels;
   std::vector<Samples> launches;
   std::vector<std::size_t> rivals = {0};
+  /// What it does at the same time, each also an entrant by itself: its row says which part of the communication the
+  /// computation hides.
+  struct Overlap {
+    std::size_t communication;
+    std::size_t computation;
+  };
+  std::optional<Overlap> overlap = std::nullopt;
 };
 
 /// Ways to the same result, measured in turn; all rows share `labels`. The first `rival_count` entrants are rivals.

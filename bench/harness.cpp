@@ -16,19 +16,23 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The seconds of the slowest rank, and the bytes of the rank that sent most.
+/// The seconds of the slowest rank, the bytes of the rank that sent most, the tests of the one that made most.
 struct Sample {
   double seconds = 0;
   double bytes = 0;
+  double tests = 0;
 };
 
 Sample sample(const Candidate& candidate, std::size_t calls, const Together& together) {
   const auto sent = [&] { return together.bytes_sent ? together.bytes_sent() : 0; };
   candidate.prepare();
   together.barrier();
+  const auto tested = [&] { return candidate.tests ? candidate.tests() : 0; };
   const double before = sent();
+  const double tests = tested();
   Sample sample{.seconds = together.greatest(seconds_of(candidate, calls))};
   if (together.bytes_sent) sample.bytes = together.greatest(sent() - before);
+  if (candidate.tests) sample.tests = together.greatest(tested() - tests);
   candidate.finish();
   return sample;
 }
@@ -67,6 +71,7 @@ std::vector<Samples> interleave(std::span<const Candidate> candidates, int round
       const auto calls = static_cast<double>(mine.calls);
       mine.seconds.push_back(next.seconds / calls);
       if (together.bytes_sent) mine.wire_bytes.push_back(next.bytes / calls);
+      if (candidates[which].tests) mine.tests.push_back(next.tests / calls);
     }
   }
   return samples;

@@ -15,6 +15,7 @@ struct Candidate {
   std::function<void(std::size_t calls)> run;  // makes that many calls
   std::function<void()> prepare = [] {};
   std::function<void()> finish = [] {};
+  std::function<double()> tests = nullptr;  // how often it asked whether a call is done, so far, if that is counted
 };
 
 /// Makes the compiler compute a value every time: memory counts as changed afterwards.
@@ -31,11 +32,13 @@ std::function<void(std::size_t)> calls_of(Call call) {
   };
 }
 
-/// Seconds per call, round after round, each the mean of `calls` calls. `wire_bytes` likewise, if they are counted.
+/// Seconds per call, round after round, each the mean of `calls` calls. `wire_bytes` and `tests` likewise, if they are
+/// counted.
 struct Samples {
   std::size_t calls = 0;
   std::vector<double> seconds;
   std::vector<double> wire_bytes = {};
+  std::vector<double> tests = {};
 };
 
 /// How the ranks of a job measure together; a single process needs only the defaults.

@@ -69,7 +69,8 @@ class Ways {
     return rival_count_++;
   }
 
-  void add(const Way& way, Candidate candidate) {
+  /// Returns its place.
+  std::size_t add(const Way& way, Candidate candidate) {
     candidate.name = way.method + " " + way.schedule + " " + way.call;
     entrants_.push_back(
         {candidate.name,
@@ -77,7 +78,11 @@ class Ways {
          {},
          way.rivals});
     candidates_.push_back(std::move(candidate));
+    return entrants_.size() - 1;
   }
+
+  /// Says what the entrant at this place does at the same time.
+  void overlaps(std::size_t place, const Entrant::Overlap& parts) { entrants_[place].overlap = parts; }
 
   /// `labels` are shared by all rows; library, ranks and threads are added.
   Contest measure(Json labels, int rounds, const std::string& interface = {}) const {

@@ -27,6 +27,7 @@ struct BenchOptions {
   std::vector<std::string> schedules;
   std::vector<unsigned> threads;
   std::string interface;
+  double poll_microseconds = 50;
   int rounds = 15;
 
   void add_to(CLI::App& app);
@@ -46,24 +47,29 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, allreduce, bundle or reduce")->required();
+  app.add_option("name", name, "local, allreduce, splitphase, bundle or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
-  app.add_option("--types", types, "local, allreduce: f64, f32")->delimiter(',');
+  app.add_option("--types", types, "local, allreduce, splitphase: f64, f32")->delimiter(',');
   app.add_option("--threads", threads, "local: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--counts", counts, "allreduce: doubles per rank; bundle: sums; reduce: elements")->delimiter(',');
-  app.add_option("--operators", operators, "allreduce: sum, max, user_sum, user_max")->delimiter(',');
-  app.add_option("--methods", methods, "allreduce, reduce: tree, exact, binned, plain")->delimiter(',');
+  app.add_option("--counts", counts, "allreduce, splitphase: elements per rank; bundle: sums; reduce: elements")
+      ->delimiter(',');
+  app.add_option("--operators", operators, "allreduce, splitphase: sum, max, user_sum, user_max")->delimiter(',');
+  app.add_option("--methods", methods, "allreduce, splitphase, reduce: tree, exact, binned, plain")->delimiter(',');
   app.add_option("--schedules", schedules,
-                 "allreduce, reduce: names of `steadfold schedules`, with parameters; allreduce: auto, mpich, too")
+                 "allreduce, splitphase, reduce: names of `steadfold schedules`, with parameters; but for reduce auto, "
+                 "mpich, too")
       ->delimiter(',');
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
+  app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
+      ->check(CLI::Range(0.1, 1e6));
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
 }
 
 std::vector<std::string> BenchOptions::arguments() const {
   std::vector<std::string> words = {name, fmt::format("--rounds={}", rounds)};
+  if (name == "splitphase") words.push_back(fmt::format("--poll={}", poll_microseconds));
   if (!counts.empty()) words.push_back(fmt::format("--counts={}", fmt::join(counts, ",")));
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
   if (!operators.empty()) words.push_back(fmt::format("--operators={}", fmt::join(operators, ",")));
@@ -86,16 +92,25 @@ bench::Measurement local(const BenchOptions& options) {
   return bench::local(local);
 }
 
+/// What was asked for in place of the benchmark's defaults.
+bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options) {
+  if (!options.counts.empty()) defaults.counts = options.counts;
+  if (!options.types.empty()) defaults.types = options.types;
+  if (!options.operators.empty()) defaults.operators = options.operators;
+  if (!options.methods.empty()) defaults.methods = options.methods;
+  if (!options.schedules.empty()) defaults.schedules = options.schedules;
+  defaults.interface = options.interface;
+  defaults.rounds = options.rounds;
+  return defaults;
+}
+
 /// Measures over the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
-  if (options.name == "allreduce") {
-    bench::AllreduceOptions allreduce{
-        .schedules = options.schedules, .interface = options.interface, .rounds = options.rounds};
-    if (!options.counts.empty()) allreduce.counts = options.counts;
-    if (!options.types.empty()) allreduce.types = options.types;
-    if (!options.operators.empty()) allreduce.operators = options.operators;
-    if (!options.methods.empty()) allreduce.methods = options.methods;
-    return bench::allreduce(allreduce, job);
+  if (options.name == "allreduce") return bench::allreduce(asked_in_place_of({}, options), job);
+  if (options.name == "splitphase") {
+    bench::SplitphaseOptions split{.poll_seconds = options.poll_microseconds * 1e-6};
+    split.allreduce = asked_in_place_of(split.allreduce, options);
+    return bench::splitphase(split, job);
   }
   if (options.name == "bundle") {
     bench::FieldOptions fields{.rounds = options.rounds};
@@ -166,8 +181,9 @@ bool starts_ranks(const Asked& asked) {
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  if (name != "local" && name != "allreduce" && name != "bundle" && name != "reduce")
-    throw Failure("unknown benchmark '" + name + "' (no such benchmark), take local, allreduce, bundle or reduce");
+  if (name != "local" && name != "allreduce" && name != "splitphase" && name != "bundle" && name != "reduce")
+    throw Failure("unknown benchmark '" + name +
+                  "' (no such benchmark), take local, allreduce, splitphase, bundle or reduce");
   if (name == "local" && job.rank_count() > 1)
     throw Failure("bench local measures one process (it was started on several ranks), start it alone");
   if (name == "local" && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
@@ -209,8 +225,8 @@ Result run(const Asked& asked, const Job& job) {
 
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
-  CLI::App& bench =
-      *app.add_subcommand("bench", "Measure beside rivals, interleaved: local; allreduce, bundle, reduce (over ranks)");
+  CLI::App& bench = *app.add_subcommand(
+      "bench", "Measure beside rivals, interleaved: local; allreduce, splitphase, bundle, reduce (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

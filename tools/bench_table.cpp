@@ -22,7 +22,7 @@ std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
   std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
   if (row.contains("type"))
-    text += fmt::format(" {} a rank ({} bytes)", words("type"), row["bytes"].get<std::size_t>());
+    text += fmt::format(" {} per rank ({} bytes)", words("type"), row["bytes"].get<std::size_t>());
   return text + fmt::format(" on {} ranks, {}, {} launches\n", row["ranks"].get<int>(), words("library"),
                             row["launches"].get<int>());
 }
@@ -37,11 +37,12 @@ class Rivals {
     }
   }
 
-  std::vector<std::vector<std::string>> lines() const {
+  std::vector<std::vector<std::string>> lines(bool is_split) const {
     std::vector<std::vector<std::string>> lines;
     for (const Json* rival : rivals_) {
       lines.push_back({letter(*rival), "", ""});
       add_columns(*rival, lines.back());
+      if (is_split) add_split_columns(*rival, lines.back());
     }
     return lines;
   }
@@ -71,6 +72,11 @@ class Rivals {
     for (const char* field : {"t_min", "t_avg", "t_max", "seconds"}) line.push_back(microseconds(row[field]));
     if (row.contains("wire_bytes")) line.push_back(fmt::format("{:.0f}", row["wire_bytes"].get<double>()));
   }
+  /// What rows of calls in two phases tell besides: how often they were tested, and what a computation hides.
+  static void add_split_columns(const Json& row, std::vector<std::string>& line) {
+    line.push_back(row.contains("tests") ? fmt::format("{:.1f}", row["tests"].get<double>()) : "");
+    line.push_back(row.contains("hidden") ? fmt::format("{:.0f}%", 100 * row["hidden"].get<double>()) : "");
+  }
 
  private:
   std::size_t place_of(const Json& name) const {
@@ -89,11 +95,14 @@ std::string table_of_contest(const std::vector<const Json*>& rows) {
   std::vector<std::vector<std::string>> lines = {
       {"method", "call", "schedule", "repetitions", "t_min us", "t_avg us", "t_max us", "median us"}};
   if (rows.front()->contains("wire_bytes")) lines.front().push_back("wire bytes");
+  const bool is_split = std::ranges::any_of(rows, [](const Json* row) { return row->contains("hidden"); });
+  if (is_split) lines.front().insert(lines.front().end(), {"tests", "hidden"});
   lines.front().push_back("times");
-  for (auto& line : rivals.lines()) lines.push_back(std::move(line));
+  for (auto& line : rivals.lines(is_split)) lines.push_back(std::move(line));
   for (const Json* row : rows) {
     lines.push_back({(*row)["method"], (*row)["call"], (*row)["schedule"]});
     Rivals::add_columns(*row, lines.back());
+    if (is_split) Rivals::add_split_columns(*row, lines.back());
     lines.back().push_back(rivals.ratios_of(*row));
   }
   return heading_of(*rows.front()) + rivals.names() + table(lines) + "\n";

@@ -115,6 +115,25 @@ class Bench(CommandTest):
                 self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
                 self.assert_against(row, 1)
 
+    def test_splitphase(self):
+        ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",
+                  "--schedules", "auto,bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        ways = {(row["method"], row["schedule"], row["call"]) for row in rows}
+        calls = ("start, wait", "start, tests", "start, computation, wait")
+        pairs = (("tree", "auto"), ("tree", "bruck"), ("plain", "auto"))  # plain sums by bruck differ between ranks
+        self.assertLessEqual({(*pair, call) for pair in pairs for call in calls}, ways)
+        self.assertNotIn(("plain", "bruck"), {(row["method"], row["schedule"]) for row in rows if row["operator"] == "sum"})
+        for row in rows:
+            self.assert_against(row, 1)
+            self.assertIn("MPI_Iallreduce", row["rival"])
+            self.assertEqual("tests" in row, row["call"] == "start, tests")
+            self.assertEqual("hidden" in row, row["call"] == "start, computation, wait")
+            self.assertEqual("hidden" in row["rivals"][0], "hidden" in row)
+            self.assertGreaterEqual(row.get("tests", 1), 1)
+        table = run("bench", "splitphase", "--counts", "1", "--methods", "tree", "--rounds", "3", ranks=2).stdout
+        self.assertIn("hidden", table)
+
     def test_allreduce_by_all_schedules(self):
         rows = self.rows_from(run("bench", "allreduce", "--counts", "5", "--rounds", "3", "--json", ranks=2), ALLREDUCE)
         registry = json.loads(run("schedules", "--json").stdout)["schedules"]
@@ -233,7 +252,7 @@ class Bench(CommandTest):
     def test_for_people(self):
         self.assertRegex(run("bench", "bundle", "--counts", "3", "--rounds", "3", ranks=2).stdout, r"(?m)^tree +bundle ")
         for_people = run("bench", "allreduce", "--counts", "3", "--schedules", "ring", "--rounds", "3", ranks=2).stdout
-        self.assertRegex(for_people, r"(?m)^sum of 3 f64 a rank \(24 bytes\) on 2 ranks, ")
+        self.assertRegex(for_people, r"(?m)^sum of 3 f64 per rank \(24 bytes\) on 2 ranks, ")
         self.assertRegex(for_people, r"(?m)^A: MPI_Allreduce\(MPI_DOUBLE, MPI_SUM\)$")
         self.assertRegex(for_people, r"(?m)^tree +plan +ring +\d+( +\d+\.\d{3}){4} +\d+\.\d\d \[.*\] A, .* B, .* C$")
 
