@@ -28,7 +28,7 @@ class Bundle final : public Payload, private WordPayload {
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
-  /// Only if all members do.
+  /// Each only if all members have it.
   Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                             const Covers* finish) override;
   WordPayload* words() noexcept override;

@@ -173,31 +173,40 @@ void Executor::find_ways_to_result() {
   }
 }
 
-/// The finish of what the merge writes, if that is the next step, waits for nothing, and no other step reads it.
-const Step* Executor::finish_of(const Step& merge) const {
+/// By step: whether it finishes what the step before it merged, waits for nothing, and is the last to read it.
+std::vector<bool> Executor::find_finishes_of_merges() const {
   const auto steps = program_->steps();
-  const auto waits = program_->waits();
-  const std::uint32_t next = program_->index_of(merge) + 1;
-  const bool is_finished =
-      next < steps.size() && steps[next].kind == StepKind::finish && steps[next].left == merge.target;
-  if (!is_finished || std::ranges::find(waits, next, &schedule::Program::Wait::step) != waits.end()) return nullptr;
-  for (const Step& later : steps.subspan(next + 1)) {
-    if (later.left == merge.target || later.right == merge.target) return nullptr;
-    if (later.target == merge.target && later.kind != StepKind::send) break;
+  std::vector<bool> found(steps.size(), false);
+  std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step& step = steps[i];
+    const schedule::Program::Places& places = program_->places(step);
+    if (step.kind == StepKind::finish && i > 0) {
+      const Step* const later = next[places.left];
+      const bool is_read_again = later != nullptr && (later->left == step.left || later->right == step.left);
+      found[i] = !is_read_again && steps[i - 1].kind == StepKind::merge && steps[i - 1].target == step.left;
+    }
+    for (const std::uint32_t place : {places.target, places.left, places.right})
+      if (place != schedule::Program::no_place) next[place] = &step;
   }
-  return &steps[next];
+  for (const schedule::Program::Wait& wait : program_->waits())
+    if (wait.step < found.size()) found[wait.step] = false;
+  return found;
 }
 
 /// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of.
 void Executor::prepare_merges() {
+  const auto steps = program_->steps();
+  const std::vector<bool> finishes = find_finishes_of_merges();
   std::vector<const Covers*> covers(places_.size(), nullptr);  // of what a place holds
-  for (const Step& step : program_->steps()) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
     const schedule::Program::Places& places = program_->places(step);
     if (step.kind == StepKind::merge && !is_apart(step.target)) {
-      const Step* const finish = finish_of(step);
+      const bool is_finished = i + 1 < steps.size() && finishes[i + 1];
       Preparation made = payload_->prepare_merge(step.target.segment, *covers[places.left], *covers[places.right],
-                                                 finish != nullptr ? &finish->covers : nullptr);
-      Resolved& at = resolved_[program_->index_of(step)];
+                                                 is_finished ? &steps[i + 1].covers : nullptr);
+      Resolved& at = resolved_[i];
       at.merge = made.merge.get();
       at.finishes = made.finishes;
       if (made.merge != nullptr) prepared_.push_back(std::move(made.merge));

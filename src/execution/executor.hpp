@@ -150,7 +150,7 @@ class Executor final : public schedule::Machine {
   void resolve_steps();
   void find_ways_to_result();
   void prepare_merges();
-  const schedule::Step* finish_of(const schedule::Step& merge) const;
+  std::vector<bool> find_finishes_of_merges() const;
   void compute_lift(const schedule::Step& step, const Resolved& at);
   void compute_finish(const schedule::Step& step, const Resolved& at);
   void compute_merge(const schedule::Step& step, const Resolved& at);
