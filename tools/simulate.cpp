@@ -111,6 +111,7 @@ Json predicted(const Options& options) {
     scenario.blocks = order::counts(order::Distribution::upper, options.width, options.ranks);
   const std::string schedule = schedule_of(options, scenario);
   scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
+  if (const auto reason = refusal(scenario.schedule, options.ranks)) throw Failure(*reason);
   const auto ranks_only = agreement::context_of(scenario.description, 0, options.ranks, 1);
   scenario.segments = agreement::segments_of(scenario.schedule, ranks_only, options.width,
                                              scenario.description.element_bytes, options.link);

@@ -153,6 +153,8 @@ void require_served(const Agreement& agreed) {
   layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
+  if (const auto reason = refusal(agreed.schedule, layouts.front()->rank_count()))
+    throw Failure(Status::unsupported, *reason);
   if (!context_of(agreed, 0, 1, 1).is_scan()) return;
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())

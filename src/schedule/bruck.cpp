@@ -7,15 +7,13 @@
 #include <array>
 
 #include "schedule/algorithms.hpp"
-#include "schedule/make_step.hpp"
+#include "schedule/cyclic.hpp"
 #include "schedule/together.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr Rank most_ports = 32;
-
-Rank ports_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "n", 1, 1, most_ports)) : 1; }
+Rank ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
 
 // One round. A rank holds the sum of itself and the `behind` ranks behind it, and that of these ranks alone.
 struct Round {
@@ -46,6 +44,7 @@ class Rounds {
 
   bool done() const { return last_ == 0 || power_ == 0; }
   const Round& current() const { return current_; }
+  Rank messages() const { return current_.messages(); }
   int number() const { return number_; }
   void next() {
     const Rank behind = current_.behind_next();
@@ -67,16 +66,9 @@ class Rounds {
   int number_ = 0;
 };
 
-// Slots take turns from round to round, so that what is sent stays while the next sum is made.
-Slot whole_sum(int round) { return partial(round % 2); }
 Slot sum_behind(int round) { return partial(2 + round % 2); }
 Slot arrived_sum() { return partial(4); }
-Slot landing_of(const Rounds& rounds, Rank i) {
-  return landing(rounds.number() % 2 * static_cast<int>(rounds.current().ports) + i);
-}
-
-Rank ahead(const Context& c, Rank distance) { return (c.rank + distance) % c.rank_count; }
-Rank before(const Context& c, Rank distance) { return (c.rank - distance + c.rank_count) % c.rank_count; }
+Slot landing_of(const Rounds& rounds, Rank i) { return landing_in(rounds.number(), rounds.current().ports, i); }
 
 Steps receives(Context c, Rounds rounds) {
   const Round round = rounds.current();
@@ -88,7 +80,7 @@ Steps receives(Context c, Rounds rounds) {
 Steps sends(Context c, Rounds rounds) {
   const Round round = rounds.current();
   for (Rank i = 0; i < round.messages(); ++i)
-    co_yield make::send(before(c, round.distance(i)),
+    co_yield make::send(behind(c, round.distance(i)),
                         round.is_whole(i) ? whole_sum(rounds.number()) : sum_behind(rounds.number()),
                         landing_of(rounds, i));
 }
@@ -113,40 +105,15 @@ Steps merges(Context c, Rounds rounds, bool is_last) {
   if (begins && round.messages() == 1) co_yield make::copy(sum_behind(number + 1), arrived, behind);
 }
 
-// Receives are open one round ahead, so that a partner that is early finds its slot free.
-Steps of_one_segment(Context c) {
-  Rounds rounds(c.rank_count, ports_of(c));
-  if (!rounds.done())
-    for (Steps steps = receives(c, rounds); const Step* step = steps.next();) co_yield *step;
-  co_yield make::lift(whole_sum(0), c.rank);
-  while (!rounds.done()) {
-    Rounds following = rounds;
-    following.next();
-    for (Steps steps = sends(c, rounds); const Step* step = steps.next();) co_yield *step;
-    if (!following.done())
-      for (Steps steps = receives(c, following); const Step* step = steps.next();) co_yield *step;
-    for (Steps steps = merges(c, rounds, following.done()); const Step* step = steps.next();) co_yield *step;
-    rounds = following;
-  }
-  co_yield make::finish(value(), whole_sum(rounds.number()));
-}
+Rounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
 
-Steps bruck(Context c) { return together(of_one_segment(c), c.segments); }
+Steps bruck(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
 
-Count bruck_messages(Context c) {
-  Count messages = 0;
-  for (Rounds rounds(c.rank_count, ports_of(c)); !rounds.done(); rounds.next())
-    messages += static_cast<Count>(rounds.current().messages());
-  return messages * c.ranks();
-}
+Count bruck_messages(Context c) { return message_count(c, rounds_of(c)); }
 
 Count bruck_partials(Context c) { return bruck_messages(c) * c.segments; }
 
-Count bruck_rounds(Context c) {
-  Count rounds = 0;
-  for (Rounds each(c.rank_count, ports_of(c)); !each.done(); each.next()) ++rounds;
-  return rounds;
-}
+Count bruck_rounds(Context c) { return round_count(rounds_of(c)); }
 
 std::uint32_t bruck_ports(Context c) { return static_cast<std::uint32_t>(ports_of(c)); }
 

@@ -58,6 +58,11 @@ std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank
          quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
 }
 
+std::optional<std::string> refusal(const Spec& spec, Rank rank_count) {
+  const auto refusal_of_ranks = spec.row->refusal_of_ranks;
+  return refusal_of_ranks == nullptr ? std::nullopt : refusal_of_ranks(spec, rank_count);
+}
+
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts) {
   if (row.layouts == Layouts::any) return std::nullopt;
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve ";

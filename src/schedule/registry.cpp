@@ -28,6 +28,7 @@ constexpr std::array all_rows = {
     &algorithm::halving_doubling_row,
     &algorithm::circulant_row,
     &algorithm::bruck_row,
+    &algorithm::dissemination_row,
     &algorithm::two_level_row,
 };
 

@@ -76,6 +76,8 @@ struct Row {
   Count (*partial_messages)(Context) = nullptr;
   std::uint32_t (*ports)(Context) = nullptr;        // send ports, and as many receive ports; null: one
   void (*check_parameters)(const Spec&) = nullptr;  // throws like `parse` if it cannot use a value
+  // Why it cannot serve so many ranks with these parameters, as `refusal`; null: any number.
+  std::optional<std::string> (*refusal_of_ranks)(const Spec&, Rank rank_count) = nullptr;
   std::span<const std::string_view> examples = {};  // parameters for proofs and tests, written as after the name
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
@@ -177,6 +179,9 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
 /// The same for a schedule with its parameters: the schedules it is made of must be able to serve the call too.
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
+
+/// Why it cannot serve so many ranks; `nullopt` if it can.
+std::optional<std::string> refusal(const Spec& spec, Rank rank_count);
 
 /// Whether the row can serve the method for some call.
 constexpr bool serves(const Row& row, const Merging& merging) noexcept {

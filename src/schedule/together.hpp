@@ -1,4 +1,5 @@
-// Part of several: repeats steps made for one segment for all segments, a message carrying the slots of all.
+// Part of several: repeats steps made for one segment for all segments, a message carrying the slots of all; a message
+// of several slots carries each of them for all segments.
 // Cost: messages and rounds of one segment, the work of all. Source: ours.
 #pragma once
 
@@ -15,7 +16,7 @@ inline Steps together(Steps one, std::uint32_t segments) {
       for (Slot* const slot : {&each.target, &each.left, &each.right}) {
         if (slot->kind != SlotKind::none) slot->segment = s;
       }
-      each.more = is_message && s + 1 < segments;
+      each.more = step->more || (is_message && s + 1 < segments);
       co_yield each;
     }
   }

@@ -6,12 +6,14 @@
 // The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows become those of the
 // whole job, slots get numbers that no other level uses. The inner schedule's result is the group's partial: its values
 // become partials of the group, which the outer schedule takes instead of lifting rows.
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "schedule/algorithms.hpp"
 #include "schedule/broadcast.hpp"
+#include "schedule/cyclic.hpp"
 #include "schedule/form.hpp"
 #include "schedule/open.hpp"
 #include "schedule/scatter.hpp"
@@ -94,8 +96,9 @@ constexpr int kinds = 3;
 constexpr int last_number_of(int last_number_inside, int levels) {
   return levels == 0 ? last_number_inside : last_number_of(kinds * last_number_inside + kinds - 1, levels - 1);
 }
-static_assert(last_number_of(most_open, most_nested + 1) <= std::numeric_limits<decltype(Slot::number)>::max(),
-              "no row numbers more slots than flat, and all levels that can be asked for must find room");
+static_assert(last_number_of(std::max(most_open, last_landing_slot), most_nested + 1) <=
+                  std::numeric_limits<decltype(Slot::number)>::max(),
+              "flat and rows of cyclic.hpp number most slots, and all levels that can be asked for must find room");
 Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(kinds * slot.number + kind);
   return slot;
@@ -174,6 +177,13 @@ void check_two_level(const Spec& spec) {
   number_of(spec, "size", 4, 1, most_ranks);
 }
 
+// Only `outer` may be particular about it: a schedule that reduces to one rank serves any number.
+std::optional<std::string> refusal_of_two_level(const Spec& spec, Rank rank_count) {
+  const Spec::Parameter* outer = spec.parameter("outer");
+  if (outer == nullptr) return std::nullopt;
+  return refusal(outer->nested.front(), Levels({.rank_count = rank_count, .spec = &spec}).groups());
+}
+
 Steps two_level(Context c) {
   const Levels levels(c);
   const Nested inner = levels.inner(levels.own());
@@ -232,6 +242,7 @@ constexpr Row two_level_row = {
     .messages = two_level_messages,
     .rounds = nullptr,  // groups of several sizes start the second level at several times
     .check_parameters = check_two_level,
+    .refusal_of_ranks = refusal_of_two_level,
     .examples = two_level_examples,
     .segments = Segments::one_per_rank,
     .unit = two_level_unit,

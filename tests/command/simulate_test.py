@@ -188,6 +188,7 @@ class Simulate(CommandTest):
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
+        self.fault("cannot serve 13 ranks", "n=2", ranks="13", arguments=["--schedule=dissemination:n=1:strict=1"])
         self.fault("k=1", arguments=["--method=binned:k=1"])
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
