@@ -1,6 +1,6 @@
 // Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
-// Rank order: a symbol is a cyclic run of rows, in the order merged; a rank holds one row, or as many as the layout
-// says. Cost: O(steps of all ranks). Source: ours.
+// Rank order: a symbol is one or two cyclic runs of rows, in the order merged; a rank holds one row, or as many as the
+// layout says. Cost: O(steps of all ranks). Source: ours.
 #include "schedule/checker.hpp"
 
 #include <algorithm>
@@ -11,20 +11,15 @@
 #include "schedule/interpreter.hpp"
 #include "schedule/matching.hpp"
 #include "schedule/ports.hpp"
+#include "schedule/row_set.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
-// Rows first, first + 1, ..., taken modulo their number.
-struct Run {
-  Index first = 0;
-  Count count = 0;
-};
-
 // What a slot holds: which rows, merged in which order, ready in which round. `tree` stands for the bracketing: equal
 // trees merge equal operands in equal order.
 struct Cell {
-  Run rows;
+  RowSet rows;
   bool filled = false;
   bool in_flight = false;  // a communication may still change it
   bool unread = false;     // a message has landed that nothing has read
@@ -46,7 +41,8 @@ class Proof : private Machine {
       : row_(row),
         context_(context),
         row_a_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
-        layout_(context.layout ? *context.layout : row_a_rank_) {}
+        layout_(context.layout ? *context.layout : row_a_rank_),
+        circle_(layout_.element_count()) {}
 
   // What is wrong; empty when proved.
   std::string run() {
@@ -89,25 +85,27 @@ class Proof : private Machine {
   Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
 
   Count row_count() const { return layout_.element_count(); }
-  Run rows_of(const Covers& covers) const {
-    if (covers.is_part()) return {covers.part.begin, covers.part.size()};
-    const Index begin = layout_.start(covers.ranks.first);
-    const Rank end = covers.ranks.first + covers.ranks.count;
-    if (end <= rank_count()) return {begin % std::max(row_count(), Count{1}), layout_.start(end) - begin};
-    return {begin % std::max(row_count(), Count{1}), row_count() - begin + layout_.start(end - rank_count())};
+  RowSet rows_of(const Covers& covers) const {
+    if (covers.is_part()) return RowRun{covers.part.begin, covers.part.size()};
+    return *circle_.joined(run_of(covers.ranks), run_of(covers.apart));
   }
-  Run own_rows() const { return rows_of(Covers(rank_, 1)); }
-  std::string words(Run rows) const {
+  RowRun run_of(RankRange ranks) const {
+    const Index begin = layout_.start(ranks.first);
+    const Rank end = ranks.first + ranks.count;
+    const Index first = begin % std::max(row_count(), Count{1});
+    if (end <= rank_count()) return {first, layout_.start(end) - begin};
+    return {first, row_count() - begin + layout_.start(end - rank_count())};
+  }
+  RowRun own_rows() const { return run_of({rank_, 1}); }
+  std::string words(RowRun rows) const {
     if (!context_.layout) return text_of(RankRange{static_cast<Rank>(rows.first), static_cast<Rank>(rows.count)});
     return std::to_string(rows.count) + " rows from " + std::to_string(rows.first);
   }
-
-  // How many rows `to` is ahead of `from`, cyclically.
-  Count distance(Index from, Index to) const { return to >= from ? to - from : to - from + row_count(); }
-  bool same_rows(Run a, Run b) const {
-    return a.count == b.count && (a.first == b.first || a.count == row_count() || a.count == 0);
+  std::string words(const RowSet& rows) const {
+    return words(rows.run) + (rows.apart.count > 0 ? " and " + words(rows.apart) : "");
   }
-  bool same_rows(Run a, const Covers& b) const { return same_rows(a, rows_of(b)); }
+  bool same_rows(const RowSet& a, const RowSet& b) const { return circle_.same(a, b); }
+  bool same_rows(const RowSet& a, const Covers& b) const { return same_rows(a, rows_of(b)); }
 
   // Keeps the first failure only: later ones may be its consequences.
   void fail(const std::string& what) {
@@ -234,36 +232,37 @@ class Proof : private Machine {
     write(step, *left);
   }
 
-  Run finished_rows(const Step& step) const {
+  RowSet finished_rows(const Step& step) const {
     const bool says_nothing = step.covers.ranks.count == 0 && !step.covers.is_part();
-    return says_nothing ? Run{0, row_count()} : rows_of(step.covers);
+    return says_nothing ? RowSet(RowRun{0, row_count()}) : rows_of(step.covers);
   }
 
   void lift(const Step& step) {
-    const Run own = own_rows();
-    const Run lifted = step.covers.is_part() ? rows_of(step.covers) : own;
+    const RowRun own = own_rows();
+    const RowRun lifted = step.covers.is_part() ? rows_of(step.covers).run : own;
     if (lifted.first < own.first || lifted.first + lifted.count > own.first + own.count)
       fail(rank_, step, "takes " + words(lifted) + ", which it does not hold");
     write(step, {.rows = lifted, .filled = true, .tree = joined_tree(lifted.first + 1, lifted.count)});
   }
 
   Cell merged(const Step& step, const Cell& left, const Cell& right) {
-    if (left.rows.count == 0 || right.rows.count == 0) {
-      Cell result = left.rows.count == 0 ? right : left;
+    if (left.rows.count() == 0 || right.rows.count() == 0) {
+      Cell result = left.rows.count() == 0 ? right : left;
       result.ready = std::max(left.ready, right.ready);
       return result;
     }
-    const Count ahead = distance(left.rows.first, right.rows.first);
-    const Count behind = distance(right.rows.first, left.rows.first);
-    const bool follows = ahead == left.rows.count;
     const auto fail_merge = [&](const std::string& how) {
       fail(rank_, step, "merges " + how + " " + words(left.rows) + " with " + words(right.rows));
     };
-    if (ahead < left.rows.count || behind < right.rows.count) fail_merge("overlapping");
-    if (!follows && behind != right.rows.count) fail_merge("what is not adjacent,");
-    if (!follows && row_.keeps_rank_order != KeepsRankOrder::never) fail_merge("out of order");
+    const std::optional<RowSet> rows = circle_.joined(left.rows, right.rows);
+    const bool is_one = rows && rows->apart.count == 0;
+    const bool keeps_order = row_.keeps_rank_order != KeepsRankOrder::never;
+    const bool may_be_two = !keeps_order && step.covers.apart.count > 0;
+    if (circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
+    if (!rows || (!is_one && !may_be_two)) fail_merge("what is not adjacent,");
+    if (keeps_order && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
     Cell result = left;
-    result.rows = {follows ? left.rows.first : right.rows.first, left.rows.count + right.rows.count};
+    result.rows = rows.value_or(left.rows);
     result.tree = joined_tree(left.tree, right.tree);
     result.ready = std::max(left.ready, right.ready);
     return result;
@@ -370,7 +369,7 @@ class Proof : private Machine {
     if (step.kind == StepKind::receive)
       end_receive(own);
     else if (step.kind == StepKind::add_words)
-      write(step, {.rows = {0, row_count()}, .filled = true});
+      write(step, {.rows = RowRun{0, row_count()}, .filled = true});
     for (const Step& each : matching_->message(own))
       if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
     tickets.complete(matching_->ticket(own));
@@ -399,9 +398,9 @@ class Proof : private Machine {
     }
   }
   // The rows that the values of a rank should stand for.
-  Run due_rows(Rank rank) const {
+  RowRun due_rows(Rank rank) const {
     if (!context_.is_scan()) return {0, row_count()};
-    return rows_of(Covers(0, rank + (context_.collective == Collective::scan ? 1 : 0)));
+    return run_of({0, rank + (context_.collective == Collective::scan ? 1 : 0)});
   }
 
   void judge_values() {
@@ -427,9 +426,9 @@ class Proof : private Machine {
     const Rank root = context_.rooted() ? context_.root : 0;
     if (!same_rows(own.rows, due_rows(rank)))
       fail(rank, "has the value of " + words(own.rows) + ", not of " + words(due_rows(rank)));
-    if (row_.keeps_order(root) && own.rows.first != 0) {
+    if (row_.keeps_order(root) && own.rows.run.first != 0) {
       fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
-                     std::to_string(own.rows.first) + " round, not in rank order");
+                     std::to_string(own.rows.run.first) + " round, not in rank order");
     }
     if (context_.collective != Collective::allreduce || !same_on_all_ranks(row_, context_.spec)) return;
     if (rank == 0) trees_[segment] = own.tree;
@@ -467,6 +466,7 @@ class Proof : private Machine {
   const Context context_;
   const order::Layout row_a_rank_;
   const order::Layout& layout_;
+  const Circle circle_;
   const Matching* matching_ = nullptr;
   std::string failure_;
 

@@ -80,10 +80,10 @@ std::string fault_of_form(const Step& step, const Context& context) {
   if (has_peer && (step.peer < 0 || step.peer >= context.rank_count || step.peer == context.rank)) {
     return "no peer " + std::to_string(step.peer);
   }
-  const RankRange covered = step.covers.ranks;
-  if (covered.first < 0 || covered.first >= context.rank_count || covered.count < 0 ||
-      covered.count > context.rank_count) {
-    return "covers ranks that are not there";
+  for (const RankRange covered : {step.covers.ranks, step.covers.apart}) {
+    if (covered.first < 0 || covered.first >= context.rank_count || covered.count < 0 ||
+        covered.count > context.rank_count)
+      return "covers ranks that are not there";
   }
   return {};
 }

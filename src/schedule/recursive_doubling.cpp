@@ -3,88 +3,15 @@
 // In a scan the upper partner adds what it receives to the sum of the ranks before it; others go on alone.
 // Rank order: kept; partners merge the same operands in the same order.
 // Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta if ranks pair up.
-// Source: [S3] section III.B; [S4] section III, butterfly with P != 2^k.
+// Source: [S3] section III.B. [S4] pairs other ranks, see pairwise_exchange.cpp.
 #include "schedule/algorithms.hpp"
+#include "schedule/doubling.hpp"
 #include "schedule/make_step.hpp"
 #include "schedule/together.hpp"
 #include "schedule/units.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
-
-constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
-
-// The steps of the odd rank of a pair.
-Steps outside(Context c) {
-  for (std::uint32_t s = 0; s < c.segments; ++s) {
-    co_yield make::lift(partial(0, s), c.rank);
-    co_yield make::send(c.rank - 1, partial(0, s), landing(pair_slot, s));
-  }
-  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(c.rank - 1, landing_value(0, s));
-  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
-}
-
-// A rank that takes part in the rounds.
-class Member {
- public:
-  explicit Member(Context c) : units_(c.rank_count), unit_(units_.unit_of(c.rank)), has_pair_(units_.in_pair(c.rank)) {}
-
-  int rounds() const { return units_.rounds; }
-  bool has_pair() const { return has_pair_; }
-
-  // The slot of its sum before `round`. Two slots take turns, so that a merge need not wait for the send before it.
-  Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
-
-  Step send(int round, std::uint32_t s) const {
-    return make::send(partner(round), sum(round, s), landing(round % 2, s));
-  }
-  Step receive(int round, std::uint32_t s) const {
-    return make::receive(partner(round), landing(round % 2, s), units_.block(partner_unit(round), round));
-  }
-  Step merge(int round, std::uint32_t s) const {
-    const bool is_left = unit_ < partner_unit(round);
-    const Slot mine = sum(round, s);
-    const Slot other = landing(round % 2, s);
-    return make::merge(sum(round + 1, s), is_left ? mine : other, is_left ? other : mine,
-                       units_.block(unit_, round + 1));
-  }
-
- private:
-  Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
-  Rank partner(int round) const { return units_.first_rank(partner_unit(round)); }
-
-  Units units_;
-  Rank unit_;
-  bool has_pair_;
-};
-
-// Receives are open one round ahead, so that a partner that is early finds its slot free.
-Steps inside(Context c, Member member) {
-  const int rounds = member.rounds();
-  for (std::uint32_t s = 0; s < c.segments && member.has_pair(); ++s) {
-    co_yield make::receive(c.rank + 1, landing(pair_slot, s), {c.rank + 1, 1});
-  }
-  for (std::uint32_t s = 0; s < c.segments; ++s) {
-    co_yield make::lift(partial(0, s), c.rank);
-    if (member.has_pair()) co_yield make::merge(partial(1, s), partial(0, s), landing(pair_slot, s), {c.rank, 2});
-    if (rounds == 0) continue;
-    co_yield member.send(0, s);
-    co_yield member.receive(0, s);
-  }
-  for (std::uint32_t s = 0; s < c.segments && rounds > 1; ++s) co_yield member.receive(1, s);
-  for (int round = 1; round < rounds; ++round) {
-    for (std::uint32_t s = 0; s < c.segments; ++s) {
-      co_yield member.merge(round - 1, s);
-      co_yield member.send(round, s);
-      if (round + 1 < rounds) co_yield member.receive(round + 1, s);
-    }
-  }
-  for (std::uint32_t s = 0; s < c.segments; ++s) {
-    if (rounds > 0) co_yield member.merge(rounds - 1, s);
-    co_yield make::finish(value(0, s), member.sum(rounds, s));
-    if (member.has_pair()) co_yield make::send(c.rank + 1, value(0, s), landing_value(0, s));
-  }
-}
 
 // A rank in a scan. In round k it holds the partial of its aligned block of 2^k ranks, as long as there are ranks above
 // the block, and that of the ranks before it in the block, itself included unless the scan is exclusive.
@@ -149,7 +76,7 @@ Steps scan(Context c) {
 
 Steps recursive_doubling(Context c) {
   if (c.is_scan()) return together(scan(c), c.segments);
-  return Units(c.rank_count).is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c));
+  return doubling(c, Units(c.rank_count));
 }
 
 // In a scan all pairs of partners exchange partials, except that in the last round the upper one is silent.
@@ -164,27 +91,14 @@ Count doubling_scan_messages(Context c) {
   return messages;
 }
 
-Count recursive_doubling_messages(Context c) {
-  if (c.is_scan()) return doubling_scan_messages(c);
-  const int rounds = order::floor_log2(c.ranks());
-  const Count units = Count{1} << rounds;
-  const Count pairs = c.ranks() - units;
-  return (units * static_cast<Count>(rounds) + 2 * pairs) * c.segments;
-}
+Count recursive_doubling_messages(Context c) { return c.is_scan() ? doubling_scan_messages(c) : doubling_messages(c); }
 
 Count recursive_doubling_partials(Context c) {
-  if (c.is_scan()) return doubling_scan_messages(c) * c.segments;
-  const int rounds = order::floor_log2(c.ranks());
-  const Count units = Count{1} << rounds;
-  return (units * static_cast<Count>(rounds) + c.ranks() - units) * c.segments;
+  return c.is_scan() ? doubling_scan_messages(c) * c.segments : doubling_partials(c);
 }
 
-// Unless p is a power of two, one more round for a pair's partial and one for each segment of its value.
 Count recursive_doubling_rounds(Context c) {
-  if (c.is_scan()) return static_cast<Count>(order::ceil_log2(c.ranks()));
-  const auto rounds = static_cast<Count>(order::floor_log2(c.ranks()));
-  const bool pairs = c.ranks() > Count{1} << rounds;
-  return rounds * c.segments + (pairs ? 1 + c.segments : 0);
+  return c.is_scan() ? static_cast<Count>(order::ceil_log2(c.ranks())) : doubling_rounds(c);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The language of schedules: what one rank does, step by step, with slots that hold partials or values.
-// Rank order: each algorithm states it in its registry row. Cost: a step is 56 bytes. Source: ours; see
+// Rank order: each algorithm states it in its registry row. Cost: a step is 64 bytes. Source: ours; see
 // docs/architecture.md.
 //
 // Steps start in the order given. Sends and receives complete later, in any order; a step waits only for those that
@@ -51,20 +51,27 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
   return {SlotKind::landing_value, static_cast<std::uint16_t>(number), segment};
 }
 
-/// Which rows a partial stands for: all rows of a cyclic run of ranks, or, if `part` is not empty, that part of the
-/// job's rows, whoever holds them.
+/// Which rows a partial stands for: all rows of a cyclic run of ranks, or of two runs, or, if `part` is not empty, that
+/// part of the job's rows, whoever holds them.
 struct Covers {
   RankRange ranks;
+  RankRange apart;  // more ranks, none of which is in `ranks`
   order::Interval part;
 
   constexpr Covers() = default;
   constexpr Covers(Rank first, Rank count) : ranks{first, count} {}
   constexpr Covers(RankRange run) : ranks(run) {}
+  constexpr Covers(RankRange run, RankRange other) : ranks(run), apart(other) {}
   constexpr Covers(order::Interval rows) : part(rows) {}
 
   constexpr bool is_part() const noexcept { return !part.empty(); }
   order::IntervalSet rows(const order::Layout& layout) const {
-    return is_part() ? order::IntervalSet(part) : layout.rows(ranks);
+    if (is_part()) return order::IntervalSet(part);
+    order::IntervalSet rows = layout.rows(ranks);
+    if (apart.count == 0) return rows;
+    const order::IntervalSet others = layout.rows(apart);
+    for (const order::Interval interval : others.intervals()) rows.add(interval);
+    return rows;
   }
 };
 

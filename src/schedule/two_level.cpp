@@ -117,7 +117,7 @@ Step inner_step(Step step, RankRange group) {
   step.left = inner_slot(step.left);
   step.right = inner_slot(step.right);
   if (step.peer >= 0) step.peer += group.first;
-  step.covers.ranks.first += step.covers.ranks.count > 0 ? group.first : 0;
+  for (RankRange* const run : {&step.covers.ranks, &step.covers.apart}) run->first += run->count > 0 ? group.first : 0;
   if (was_value && step.kind != StepKind::send) step.covers = group;
   if (step.kind == StepKind::finish) step.kind = StepKind::copy;
   return step;
@@ -135,7 +135,7 @@ Step outer_step(Step step, const Levels& levels, bool is_result) {
   step.left = outer_slot(step.left, is_result);
   step.right = outer_slot(step.right, is_result);
   if (step.peer >= 0) step.peer = levels.ranks(step.peer).first;
-  step.covers = levels.ranks(step.covers.ranks);
+  step.covers = Covers(levels.ranks(step.covers.ranks), levels.ranks(step.covers.apart));
   if (step.kind != StepKind::lift) return step;
   return make::copy(step.target, group_partial(step.target.segment), levels.own());
 }

@@ -1,5 +1,5 @@
 // The units that take part in rounds of doubling: a power of two of them, the first of which are pairs of ranks.
-// Rank order: units stand in rank order. Cost: O(1). Source: [S3] section III.B; [S4], butterfly with P != 2^k.
+// Rank order: units stand in rank order. Cost: O(1). Source: [S3] section III.B.
 #pragma once
 
 #include "schedule/step.hpp"
@@ -15,6 +15,7 @@ struct Units {
 
   bool in_pair(Rank rank) const { return rank < 2 * pairs; }
   bool is_second_of_pair(Rank rank) const { return in_pair(rank) && rank % 2 == 1; }
+  Rank other_of_pair(Rank rank) const { return rank ^ 1; }
   Rank unit_of(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
   Rank first_rank(Rank unit) const { return unit < pairs ? 2 * unit : unit + pairs; }
 

@@ -36,7 +36,7 @@ TEST(Dissemination, GivesTheTreeAlsoByMessagesOfTwoPartials) {
   Random random{seed_of("dissemination_test", 60608)};
   for (const std::size_t columns : {std::size_t{1}, std::size_t{100}, std::size_t{1025}, std::size_t{20000}}) {
     const Vectors vectors(random, world.count(), columns);
-    for (const std::string name : {"dissemination:n=1", "dissemination:n=2", "dissemination"}) {
+    for (const std::string name : {"dissemination:n=1", "dissemination:n=2", "dissemination", "pairwise_exchange"}) {
       const Options options{.method = tree(), .schedule = name};
       auto plan = Plan<double>::of_vectors(plus, columns, world.comm, options);
       for (int again = 0; again < 2; ++again) {

@@ -1,0 +1,118 @@
+// Part of several: the allreduce by doubling. Units 2^k apart exchange in round k what they hold. A unit is a rank, or
+// a pair of ranks, of which the first takes part for both and sends the value back. Who pairs up with whom, `Pairs`
+// says: it has `rounds`, `in_pair`, `is_second_of_pair`, `other_of_pair`, `unit_of`, `first_rank` and `block`, the
+// ranks of the aligned block of 2^level units that a unit is in. Rank order: of units; partners merge the same operands
+// in the same order, so all ranks get the same bits. Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha +
+// n beta if ranks pair up. Source: [S3] section III.B; [S4] section III.A.
+#pragma once
+
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule {
+
+inline constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
+
+/// A rank that takes part in the rounds.
+template <class Pairs>
+class Member {
+ public:
+  Member(const Context& c, const Pairs& pairs)
+      : pairs_(pairs), rank_(c.rank), unit_(pairs.unit_of(c.rank)), has_pair_(pairs.in_pair(c.rank)) {}
+
+  int rounds() const { return pairs_.rounds; }
+  bool has_pair() const { return has_pair_; }
+  Rank other() const { return pairs_.other_of_pair(rank_); }
+
+  /// The slot of its sum before `round`. Two slots take turns, so that a merge need not wait for the send before it.
+  Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
+
+  Step merge_pair(std::uint32_t s) const {
+    return make::merge(partial(1, s), partial(0, s), landing(pair_slot, s), pairs_.block(unit_, 0));
+  }
+  Step send(int round, std::uint32_t s) const {
+    return make::send(partner(round), sum(round, s), landing(round % 2, s));
+  }
+  Step receive(int round, std::uint32_t s) const {
+    return make::receive(partner(round), landing(round % 2, s), pairs_.block(partner_unit(round), round));
+  }
+  Step merge(int round, std::uint32_t s) const {
+    const bool is_left = unit_ < partner_unit(round);
+    const Slot mine = sum(round, s);
+    const Slot other = landing(round % 2, s);
+    return make::merge(sum(round + 1, s), is_left ? mine : other, is_left ? other : mine,
+                       pairs_.block(unit_, round + 1));
+  }
+
+ private:
+  Rank partner_unit(int round) const { return unit_ ^ (Rank{1} << round); }
+  Rank partner(int round) const { return pairs_.first_rank(partner_unit(round)); }
+
+  Pairs pairs_;
+  Rank rank_;
+  Rank unit_;
+  bool has_pair_;
+};
+
+/// The steps of the second rank of a pair.
+inline Steps outside(Context c, Rank first) {
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    co_yield make::send(first, partial(0, s), landing(pair_slot, s));
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(first, landing_value(0, s));
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
+}
+
+/// Receives are open one round ahead, so that a partner that is early finds its slot free.
+template <class Pairs>
+Steps inside(Context c, Member<Pairs> member) {
+  const int rounds = member.rounds();
+  for (std::uint32_t s = 0; s < c.segments && member.has_pair(); ++s) {
+    co_yield make::receive(member.other(), landing(pair_slot, s), {member.other(), 1});
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (member.has_pair()) co_yield member.merge_pair(s);
+    if (rounds == 0) continue;
+    co_yield member.send(0, s);
+    co_yield member.receive(0, s);
+  }
+  for (std::uint32_t s = 0; s < c.segments && rounds > 1; ++s) co_yield member.receive(1, s);
+  for (int round = 1; round < rounds; ++round) {
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      co_yield member.merge(round - 1, s);
+      co_yield member.send(round, s);
+      if (round + 1 < rounds) co_yield member.receive(round + 1, s);
+    }
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    if (rounds > 0) co_yield member.merge(rounds - 1, s);
+    co_yield make::finish(value(0, s), member.sum(rounds, s));
+    if (member.has_pair()) co_yield make::send(member.other(), value(0, s), landing_value(0, s));
+  }
+}
+
+template <class Pairs>
+Steps doubling(Context c, const Pairs& pairs) {
+  return pairs.is_second_of_pair(c.rank) ? outside(c, pairs.other_of_pair(c.rank)) : inside(c, Member(c, pairs));
+}
+
+inline Count doubling_partials(const Context& c) {
+  const int rounds = order::floor_log2(c.ranks());
+  const Count units = Count{1} << rounds;
+  return (units * static_cast<Count>(rounds) + c.ranks() - units) * c.segments;
+}
+
+inline Count doubling_messages(const Context& c) {
+  const Count pairs = c.ranks() - (Count{1} << order::floor_log2(c.ranks()));
+  return doubling_partials(c) + pairs * c.segments;
+}
+
+/// Unless p is a power of two, one more round for a pair's partial and one for each segment of its value.
+inline Count doubling_rounds(const Context& c) {
+  const auto rounds = static_cast<Count>(order::floor_log2(c.ranks()));
+  const bool pairs = c.ranks() > Count{1} << rounds;
+  return rounds * c.segments + (pairs ? 1 + c.segments : 0);
+}
+
+}  // namespace steadfold::schedule
