@@ -47,6 +47,35 @@ def fold(values):
     return total
 
 
+def boundaries(ports, size):
+    """How many ranks' rows a rank's sum holds after each message of the rounds before the last, its own rows first."""
+    held, reach, ends = 1, 1, [1]
+    while reach < size:
+        for _ in range(ports):
+            held += reach
+            ends.append(held)
+        reach = held
+    return ends
+
+
+def is_adaptable(ranks, ports):
+    """[S4]: the last sender sends up to a boundary, the receiver takes out its own up to one; each rank counts once."""
+    size = 1
+    while size * (ports + 1) < ranks:
+        size *= ports + 1
+    ends = boundaries(ports, size)
+    for cut in [0] + ends:
+        for part in ends:
+            senders, missing = divmod(ranks - (size - cut) - part, size)
+            if missing or not 0 <= senders < ports:
+                continue
+            offsets = list(range(cut, size * (senders + 1)))
+            offsets += [size * (senders + 1) + i for i in range(part)]
+            if sorted(offset % ranks for offset in offsets) == list(range(ranks)):
+                return True
+    return ranks == 1
+
+
 class Study(CommandTest):
     def study(self, *arguments, **keywords):
         return self.object_from(run("study", *arguments, "--json", **keywords))
@@ -285,6 +314,25 @@ class Study(CommandTest):
         self.expect_fault(run("study", "thesis", ranks=2), "launcher")
         self.expect_fault(run("study", "topology", "--latency", "-1"), "--latency")
         self.expect_fault(run("study", "topology", "--per-byte", "nan"), "--per-byte")
+
+    def test_adaptable_pairs(self):
+        rows, _ = self.rows("adaptable", study=("butterfly", "S4"))
+        found = {(row["ranks"], row["n"]): row for row in rows}
+        self.assertEqual(len(rows), 1024 * 9)
+        self.assertEqual(set(found), {(ranks, n) for ranks in range(1, 1025) for n in range(1, 10)})
+        for (ranks, n), row in found.items():
+            self.assertEqual(row["adaptable"], is_adaptable(ranks, n), row)
+            self.assertEqual(row["adaptable"], row["second_partials"] == 0, row)
+            rounds = next(k for k in range(11) if (n + 1) ** k >= ranks)
+            self.assertEqual(row["rounds"], rounds)
+            per_rank = row["messages"] // ranks
+            self.assertEqual(row["messages"], per_rank * ranks)
+            self.assertTrue(rounds == 0 or n * (rounds - 1) < per_rank <= n * rounds, row)
+        not_adaptable = [[ranks for ranks in range(1, 257) if not found[ranks, n]["adaptable"]] for n in range(1, 10)]
+        self.assertEqual([len(each) for each in not_adaptable], [163, 93, 51, 36, 0, 0, 0, 0, 0])
+        self.assertEqual((not_adaptable[0][:3], not_adaptable[1][:3]), ([13, 21, 25], [40, 41, 64]))
+        self.assertTrue(all(any(found[ranks, n]["adaptable"] for n in range(1, 10)) for ranks in range(1, 1025)))
+        self.assertFalse(all(any(found[ranks, n]["adaptable"] for n in range(1, 9)) for ranks in range(1, 1025)))
 
 
 if __name__ == "__main__":

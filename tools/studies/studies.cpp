@@ -1,6 +1,7 @@
 // The table of studies.
 #include <array>
 
+#include "butterfly.hpp"
 #include "pipelines.hpp"
 #include "study.hpp"
 #include "thesis.hpp"
@@ -17,6 +18,7 @@ const std::array studies = {
     Study{"topology", "S3",
           "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
           topology::parts},
+    Study{"butterfly", "S4", "Butterfly-like allreduces: ranks, ports, rounds and messages", butterfly::parts},
 };
 
 }  // namespace
