@@ -1,13 +1,9 @@
-// Plans: run often, several at a time, in two phases; what they send, counted in the calls that reach MPI; what they
-// outlive; schedules forced from the environment.
-#include <dlfcn.h>
+// Plans: run often, several at a time, in two phases; what they say of themselves; what they outlive.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -20,23 +16,6 @@
 #include "reference.hpp"
 #include "run_ranks.hpp"
 
-namespace {
-std::uint64_t sends_seen = 0;
-std::uint64_t bytes_seen = 0;
-}  // namespace
-
-/// Stands before the MPI library's own: every message that the library under test sends comes by here.
-extern "C" int PMPI_Isend(const void* data, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
-                          MPI_Request* request) {
-  using Function = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "PMPI_Isend"));
-  int size = 0;
-  MPI_Type_size(type, &size);
-  sends_seen += 1;
-  bytes_seen += static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
-  return real(data, count, type, target, tag, comm, request);
-}
-
 namespace steadfold::tests {
 namespace {
 
@@ -47,18 +26,6 @@ class PlanTest : public testing::Test {
 
   std::vector<std::size_t> some_counts(std::size_t n) { return random_counts(n, world.count(), random); }
 };
-
-std::uint64_t total(const Ranks& ranks, std::uint64_t own) {
-  std::uint64_t sum = 0;
-  MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, ranks.comm);
-  return sum;
-}
-
-std::uint32_t most(const Ranks& ranks, std::uint32_t own) {
-  std::uint32_t largest = 0;
-  MPI_Allreduce(&own, &largest, 1, MPI_UINT32_T, MPI_MAX, ranks.comm);
-  return largest;
-}
 
 // --- results ---------------------------------------------------------------------------------------------------------
 
@@ -280,112 +247,8 @@ TEST_F(PlanTest, OneShotsGoOnWhileAPlanIsUnderWay) {
   }
 }
 
-// --- what is sent ----------------------------------------------------------------------------------------------------
-
-struct Sent {
-  std::uint64_t messages;  // of all ranks, as MPI saw them
-  std::uint64_t bytes;
-  std::uint64_t figured_messages;  // as the plans say
-  std::uint64_t figured_bytes;
-  std::uint32_t rounds;  // of the rank that was done last
-};
-
-/// Runs once untraced, for the messages, and once traced, for the rounds.
-template <class T>
-Sent sent_by(const Ranks& ranks, Plan<T>& plan, const std::vector<T>& mine) {
-  plan.run(mine);  // the first run may differ from later ones
-  const std::uint64_t sends_before = sends_seen;
-  const std::uint64_t bytes_before = bytes_seen;
-  plan.run(mine);
-  const sf_figures figures = plan.figures();
-  EXPECT_EQ(figures.rounds, 0u) << "not traced";
-  Sent sent{total(ranks, sends_seen - sends_before), total(ranks, bytes_seen - bytes_before),
-            total(ranks, figures.messages), total(ranks, figures.bytes), 0};
-  plan.trace(true);
-  plan.run(mine);
-  sent.rounds = most(ranks, plan.figures().rounds);
-  plan.trace(false);
-  return sent;
-}
-
-std::uint32_t ceil_log2(std::size_t x) {
-  std::uint32_t levels = 0;
-  while ((std::size_t{1} << levels) < x) ++levels;
-  return levels;
-}
-
-/// Binds and runs on `ranks` with n elements in rank order.
-Sent sent_for(const Ranks& ranks, std::size_t n, Options options) {
-  Random part_random(n + ranks.count());
-  const Ownership ownership = in_rank_order(random_counts(n, ranks.count(), part_random));
-  const std::vector<double> mine = pick(elements<double>(n, part_random), ownership[ranks.index()]);
-  options.layout = layout_on(ranks, ownership);
-  Plan<double> plan(plus, mine.size(), ranks.comm, options);
-  const Sent sent = sent_by(ranks, plan, mine);
-  EXPECT_EQ(sent.messages, sent.figured_messages) << text_of(options);
-  EXPECT_EQ(sent.bytes, sent.figured_bytes) << text_of(options);
-  EXPECT_TRUE(ranks.size == 1 || sent.bytes > 0) << text_of(options);
-  return sent;
-}
-
-TEST_F(PlanTest, BinomialReduceSendsOneMessageARankButTheRoot) {
-  const std::uint64_t p = world.count();
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, world.count(), std::size_t{10000}}) {
-    for (const Method method : {tree(), exact()}) {
-      for (int root = 0; root < world.size; ++root) {
-        const Sent sent = sent_for(world, n, {.method = method, .root = root, .schedule = "binomial"});
-        EXPECT_EQ(sent.messages, p - 1) << n << " elements to " << root;
-        EXPECT_EQ(sent.rounds, ceil_log2(world.count())) << n << " elements to " << root;
-      }
-    }
-  }
-}
-
-TEST_F(PlanTest, RecursiveDoublingTakesLogarithmicallyManyRounds) {
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
-    for (int ranks = 1; ranks <= world.size; ++ranks) {
-      const Ranks part = Ranks::split(world.rank < ranks ? 0 : 1, world.rank);
-      const Sent sent = sent_for(part, n, {.method = tree(), .schedule = "recursive_doubling"});
-      const bool power_of_two = std::has_single_bit(part.count());
-      EXPECT_EQ(sent.rounds, ceil_log2(part.count()) + (power_of_two ? 0 : 1)) << part.size << " ranks";
-    }
-  }
-}
-
-TEST_F(PlanTest, TreesOfMessagesGoUpAndDown) {
-  const std::uint64_t p = world.count();
-  for (const char* schedule : {"flat", "linear", "binomial"}) {
-    const Sent all = sent_for(world, 100, {.method = tree(), .schedule = schedule});
-    EXPECT_EQ(all.messages, 2 * (p - 1)) << schedule;
-    const Sent rooted = sent_for(world, 100, {.method = tree(), .root = world.size - 1, .schedule = schedule});
-    EXPECT_EQ(rooted.messages, p - 1) << schedule;
-  }
-}
-
-TEST_F(PlanTest, NativeSendsNothingItself) {
-  EXPECT_EQ(total(world, 0), 0u);
-  const Ownership ownership = in_rank_order(some_counts(50));
-  const std::vector<double> mine = pick(elements<double>(50, random), ownership[world.index()]);
-  Plan<double> plan(plus, mine.size(), world.comm, {.schedule = "native"});
-  const Sent sent = sent_by(world, plan, mine);
-  EXPECT_EQ(sent.messages, 0u);
-  EXPECT_EQ(sent.messages, sent.figured_messages);
-}
-
-/// An operator that may throw is asked about in a second exchange, which figures() counts too.
-TEST_F(PlanTest, FiguresCountTheVerdictOnOperators) {
-  const std::vector<double> mine = {1.0 + world.rank};
-  Plan<double> noexcept_plan(subtract, 1, world.comm, {.schedule = "binomial"});
-  const Sent sure = sent_by(world, noexcept_plan, mine);
-  EXPECT_EQ(sure.messages, 2 * (world.count() - 1));
-  EXPECT_EQ(sure.figured_messages, sure.messages);
-  const auto may_throw = [](double a, double b) { return a - b; };
-  Plan<double> plan(may_throw, 1, world.comm, {.schedule = "binomial"});
-  const Sent sent = sent_by(world, plan, mine);
-  EXPECT_GE(sent.messages, sure.messages);
-  EXPECT_EQ(sent.figured_messages, sent.messages);
-  EXPECT_EQ(sent.figured_bytes, sent.bytes);
-}
+// --- what they say of themselves
+// --------------------------------------------------------------------------------------
 
 TEST_F(PlanTest, DescribesWhatWasAgreed) {
   Plan<double> plan(plus, 10, world.comm, {.method = tree(), .schedule = "linear"});
@@ -459,74 +322,6 @@ TEST_F(PlanTest, AnIdlePlanIsDone) {
   EXPECT_EQ(outcome_of([&] { plan.start(mine, {&result, 1}); }).status, SF_INVALID_ARGUMENT);
   plan.wait();
   EXPECT_TRUE(is(result, 0.5 * world.size));
-}
-
-// --- the environment -------------------------------------------------------------------------------------------------
-
-/// Sets the variable on one rank or on all, for as long as it lives.
-class Forced {
- public:
-  Forced(const char* schedule, bool here) {
-    if (here) setenv("STEADFOLD_SCHEDULE", schedule, 1);
-  }
-  ~Forced() { unsetenv("STEADFOLD_SCHEDULE"); }
-  Forced(const Forced&) = delete;
-  Forced& operator=(const Forced&) = delete;
-};
-
-TEST_F(PlanTest, TheEnvironmentForcesTheSchedule) {
-  for (const std::string name : {"flat", "linear", "binomial", "recursive_doubling", "native"}) {
-    for (const bool on_all : {true, false}) {  // rank 0's counts for all
-      const Forced forced(name.c_str(), on_all || world.rank == 0);
-      const Ranks copy = Ranks::duplicate();
-      Plan<double> plan(plus, 1, copy.comm);
-      EXPECT_EQ(plan.schedule(), name);
-      const std::vector<double> mine = {static_cast<double>(1 + copy.rank)};
-      EXPECT_TRUE(is(plan.run(mine), copy.size * (copy.size + 1) / 2.0)) << name;
-      EXPECT_TRUE(is(sum(mine, copy.comm), copy.size * (copy.size + 1) / 2.0)) << name;
-      const Plan<double> asked(plus, 1, copy.comm, {.schedule = "linear"});
-      EXPECT_EQ(asked.schedule(), "linear") << "what the call asks for counts more";
-    }
-  }
-}
-
-TEST_F(PlanTest, AnEmptyVariableForcesNothing) {
-  const Forced forced("", true);
-  const Ranks copy = Ranks::duplicate();
-  const Plan<double> plan(plus, 1, copy.comm);
-  const Plan<double> usual(plus, 1, world.comm);
-  EXPECT_EQ(plan.schedule(), usual.schedule());
-}
-
-TEST_F(PlanTest, OtherRanksEnvironmentsDoNotCount) {
-  if (world.size == 1) return;
-  const Forced forced("linear", world.rank == 1);
-  const Ranks copy = Ranks::duplicate();
-  const Plan<double> plan(plus, 1, copy.comm);
-  const Plan<double> usual(plus, 1, world.comm);
-  EXPECT_EQ(plan.schedule(), usual.schedule());
-}
-
-TEST_F(PlanTest, AnUnknownScheduleInTheEnvironmentIsAnErrorOnEveryRank) {
-  const Forced forced("butterfly_of_yesterday", true);
-  const Ranks copy = Ranks::duplicate();
-  const std::vector<double> mine = {1.0};
-  const Outcome bound = outcome_of([&] { Plan<double>(plus, 1, copy.comm); });
-  EXPECT_EQ(bound.status, SF_INVALID_ARGUMENT) << bound.text;
-  EXPECT_NE(bound.text.find("butterfly_of_yesterday"), std::string::npos) << bound.text;
-  for (int round = 0; round < 3; ++round) {
-    const Outcome summed = outcome_of([&] { sum(mine, copy.comm); });
-    EXPECT_EQ(summed.status, SF_INVALID_ARGUMENT) << summed.text;
-    EXPECT_NE(summed.text.find("butterfly_of_yesterday"), std::string::npos) << summed.text;
-  }
-  EXPECT_TRUE(is(sum(mine, copy.comm, {.schedule = "flat"}), static_cast<double>(copy.size)));
-}
-
-TEST_F(PlanTest, AForcedScheduleThatCannotServeIsAnErrorOnEveryRank) {
-  const Forced forced("native", true);
-  const Ranks copy = Ranks::duplicate();
-  const Outcome outcome = outcome_of([&] { Plan<double>(subtract, 1, copy.comm); });
-  EXPECT_EQ(outcome.status, SF_UNSUPPORTED) << outcome.text;
 }
 
 }  // namespace

@@ -1,92 +1,16 @@
-// The checker reports each fault of schedules broken on purpose. What it proves: proofs_test.cpp.
+// The checker reports each fault of schedules broken on purpose; single steps: checker_steps_test.cpp. What it proves:
+// proofs_test.cpp.
 #include "schedule/checker.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <utility>
 
+#include "broken_star.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule {
 namespace {
-
-// Every rank sends to rank 0, which merges in rank order: right as it stands, and wrong in one way at a time.
-enum class Fault {
-  none,
-  dropped_message,
-  second_message,
-  swapped_merge,
-  wrong_covers_of_message,
-  wrong_covers_of_merge,
-  left_out,
-  duplicate,
-  overwritten_landing,
-  other_slot,
-  other_segment,
-  no_such_segment,
-  no_such_peer,
-  merge_into_landing,
-  empty_slot,
-  no_value,
-};
-
-template <Fault fault>
-Steps star(Context c) {
-  const Rank last = c.rank_count - 1;
-  co_yield make::lift(partial(0), c.rank);
-  if (c.rank > 0) {
-    const Slot target = landing(fault == Fault::overwritten_landing ? 0 : c.rank);
-    const bool is_odd_one = c.rank == last;
-    if (fault != Fault::dropped_message || !is_odd_one) co_yield make::send(0, partial(0), target);
-    if (fault == Fault::second_message && is_odd_one) co_yield make::send(0, partial(0), target);
-    co_return;
-  }
-  for (Rank rank = 1; rank <= last; ++rank) {
-    const bool is_odd_one = rank == last;
-    Slot target = landing(fault == Fault::overwritten_landing ? 0 : rank);
-    if (fault == Fault::other_slot && is_odd_one) target = landing(0);
-    const Rank peer = fault == Fault::no_such_peer && is_odd_one ? c.rank_count : rank;
-    const Rank count = fault == Fault::wrong_covers_of_message && is_odd_one ? 2 : 1;
-    co_yield make::receive(peer, target, {rank, count});
-  }
-  for (Rank rank = 1; rank <= last; ++rank) {
-    if (fault == Fault::left_out && rank == last) break;
-    Slot left = partial(0);
-    Slot right = landing(fault == Fault::overwritten_landing ? 0 : rank);
-    if (fault == Fault::duplicate && rank == last) right = landing(rank - 1);
-    if (fault == Fault::empty_slot) right = partial(7);
-    if (fault == Fault::swapped_merge) std::swap(left, right);
-    if (fault == Fault::other_segment) right.segment = 1;
-    if (fault == Fault::no_such_segment) left.segment = right.segment = c.segments;
-    Slot target = fault == Fault::merge_into_landing ? landing(rank) : partial(0);
-    if (fault == Fault::no_such_segment) target.segment = c.segments;
-    const Rank first = fault == Fault::wrong_covers_of_merge ? 1 : 0;
-    co_yield make::merge(target, left, right, {first, rank + 1});
-  }
-  if (fault != Fault::no_value) co_yield make::finish(value(0), partial(0));
-}
-
-Count star_messages(Context c) { return static_cast<Count>(c.rank_count) - 1; }
-
-Row row_of(Steps (*steps)(Context)) {
-  Row row = *find("flat");
-  row.name = "broken";
-  row.steps = steps;
-  row.messages = nullptr;
-  row.rounds = nullptr;
-  row.partial_messages = nullptr;
-  return row;
-}
-
-constexpr Context reduce_of_four{.rank_count = 4, .collective = Collective::reduce};
-
-template <Fault fault>
-std::string report() {
-  return check(row_of(star<fault>), reduce_of_four).value_or("nothing");
-}
-
-#define EXPECT_REPORTS(report, part) EXPECT_NE((report).find(part), std::string::npos) << (report)
 
 TEST(Checker, AcceptsTheStarWithoutFault) { EXPECT_EQ(report<Fault::none>(), "nothing"); }
 
@@ -374,133 +298,6 @@ Steps native_without_last(Context c) {
 
 TEST(Checker, ReportsARankThatLeavesAnAdditionOut) {
   EXPECT_REPORTS(check(row_of(native_without_last), {.rank_count = 3}).value_or(""), "takes part in 0 add_words");
-}
-
-// What is wrong with other steps.
-std::string report_of(Steps (*steps)(Context), Context context = reduce_of_four,
-                      KeepsRankOrder order = KeepsRankOrder::always) {
-  Row row = row_of(steps);
-  row.keeps_rank_order = order;
-  return check(row, context).value_or("nothing");
-}
-
-TEST(Checker, ReportsSlotsThatAreNeverRead) {
-  EXPECT_REPORTS(report_of([](Context c) -> Steps {
-                   for (Steps all = star<Fault::none>(c); const Step* step = all.next();) co_yield *step;
-                   if (c.rank == 2) co_yield make::send(0, partial(0), landing(9));
-                   if (c.rank == 0) co_yield make::receive(2, landing(9), {2, 1});
-                 }),
-                 "rank 0 never reads landing(9, segment 0)");
-  EXPECT_REPORTS(report_of([](Context c) -> Steps {
-                   for (Steps all = star<Fault::none>(c); const Step* step = all.next();) co_yield *step;
-                   if (c.rank == 0) co_yield make::send(3, value(0), landing_value(0));
-                   if (c.rank == 3) co_yield make::receive(0, landing_value(0));
-                 }),
-                 "rank 3 never reads landing_value(0, segment 0)");
-}
-
-// Rank 0 merges what ranks 1 and 2 bring, and then that or its own with something else.
-template <Rank left, Rank right>
-Steps merges_of_two(Context c) {
-  co_yield make::lift(partial(0), c.rank);
-  if (c.rank > 0) co_yield make::send(0, partial(0), landing(c.rank));
-  if (c.rank > 0) co_return;
-  for (Rank rank = 1; rank < c.rank_count; ++rank) co_yield make::receive(rank, landing(rank), {rank, 1});
-  co_yield make::merge(partial(1), landing(1), landing(2), {1, 2});
-  const auto of = [](Rank rank) { return rank == 0 ? partial(0) : rank == 1 ? partial(1) : landing(rank); };
-  co_yield make::merge(partial(2), of(left), of(right), {0, 3});
-}
-
-TEST(Checker, ReportsMergesOfRowsThatOverlapOrDoNotMeet) {
-  EXPECT_REPORTS((report_of(merges_of_two<2, 1>)), "merges overlapping rank 2 with 2 ranks from 1");
-  EXPECT_REPORTS((report_of(merges_of_two<1, 2>)), "merges overlapping 2 ranks from 1 with rank 2");
-  EXPECT_REPORTS((report_of(merges_of_two<0, 2>, reduce_of_four, KeepsRankOrder::never)),
-                 "merges what is not adjacent, rank 0 with rank 2");
-}
-
-template <Rank first, Rank end>
-Steps lifts(Context c) {
-  for (Steps all = star<Fault::none>(c); const Step* step = all.next();)
-    if (step->kind != StepKind::lift || c.rank != 2)
-      co_yield *step;
-    else
-      co_yield make::lift(partial(0), order::Interval{first, end});
-}
-
-TEST(Checker, ReportsRowsThatARankDoesNotHold) {
-  EXPECT_EQ((report_of(lifts<2, 3>)), "nothing");
-  EXPECT_REPORTS((report_of(lifts<1, 2>)), "rank 2 step 0 (lift): takes rank 1, which it does not hold");
-  EXPECT_REPORTS((report_of(lifts<2, 4>)), "takes 2 ranks from 2, which it does not hold");
-  EXPECT_REPORTS((report_of(lifts<2, 5>)), "covers rows that are not there");
-}
-
-template <Rank peer, Rank count>
-Steps receives(Context c) {
-  for (Steps all = star<Fault::none>(c); const Step* step = all.next();) {
-    Step own = *step;
-    if (c.rank == 0 && own.kind == StepKind::receive) own.peer = peer, own.covers = {1, count};
-    co_yield own;
-  }
-}
-
-TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
-  EXPECT_REPORTS((report_of(receives<0, 1>)), "no peer 0");
-  EXPECT_REPORTS((report_of(receives<-2, 1>)), "no peer -2");
-  EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that are not there");
-  EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that are not there");
-}
-
-// Words of what several ranks brought, or of segments that ranks take in different orders.
-template <bool of_others>
-Steps additions(Context c) {
-  for (std::uint32_t s = 0; s < 2; ++s) co_yield make::lift(partial(0, s), c.rank);
-  if (of_others && c.rank == 1) co_yield make::send(0, partial(0, 0), landing(0, 0));
-  if (of_others && c.rank == 0) {
-    co_yield make::receive(1, landing(0, 0), {1, 1});
-    co_yield make::merge(partial(0, 0), partial(0, 0), landing(0, 0), {0, 2});
-  }
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    const std::uint32_t s = of_others || c.rank != 2 ? i : 1 - i;
-    co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
-  }
-}
-
-TEST(Checker, ReportsAdditionsOfDifferentThings) {
-  const Context context{.rank_count = 3, .segments = 2};
-  EXPECT_REPORTS(report_of(additions<true>, context), "adds 2 ranks from 0, not its own rows");
-  EXPECT_REPORTS(report_of(additions<false>, context), "adds another segment than the ranks before it");
-}
-
-// Two segments, of which rank 1 has both values sent in messages of the first.
-Steps uneven_values(Context c) {
-  for (std::uint32_t s = 0; s < 2; ++s) {
-    co_yield make::lift(partial(0, s), c.rank);
-    if (c.rank == 1) {
-      co_yield make::send(0, partial(0, s), landing(0, s));
-    } else {
-      co_yield make::receive(1, landing(0, s), {1, 1});
-      co_yield make::merge(partial(1, s), partial(0, s), landing(0, s), {0, 2});
-      co_yield make::finish(value(0, s), partial(1, s));
-    }
-  }
-  for (int again = 0; again < 2; ++again) {
-    if (c.rank == 0) co_yield make::send(1, value(0, 0), landing_value(again, 0));
-    if (c.rank == 1) co_yield make::receive(0, landing_value(again, 0));
-    if (c.rank == 1) co_yield make::copy(value(1 + again, 0), landing_value(again, 0));
-  }
-}
-
-TEST(Checker, ReportsValuesAndPartialsThatAreNotWhereFormulasSay) {
-  Row row = row_of(uneven_values);
-  row.messages = [](Context) { return Count{4}; };
-  row.partial_messages = [](Context) { return Count{2}; };
-  const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
-  EXPECT_REPORTS(check(row, context).value_or(""), "values of a segment: 2, by the formula 1");
-
-  row = *find("ring");
-  EXPECT_EQ(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "");
-  row.partial_messages = [](Context) { return Count{11}; };
-  EXPECT_REPORTS(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "partials: 12, by the formula 11");
 }
 
 }  // namespace

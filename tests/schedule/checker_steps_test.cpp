@@ -1,0 +1,138 @@
+// The checker reports steps that cannot be: slots never read, rows that a rank does not hold, peers and ranks that are
+// not there, merges and additions of what does not belong together.
+#include <gtest/gtest.h>
+
+#include "broken_star.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+// What is wrong with other steps.
+std::string report_of(Steps (*steps)(Context), Context context = reduce_of_four,
+                      KeepsRankOrder order = KeepsRankOrder::always) {
+  Row row = row_of(steps);
+  row.keeps_rank_order = order;
+  return check(row, context).value_or("nothing");
+}
+
+TEST(Checker, ReportsSlotsThatAreNeverRead) {
+  EXPECT_REPORTS(report_of([](Context c) -> Steps {
+                   for (Steps all = star<Fault::none>(c); const Step* step = all.next();) co_yield *step;
+                   if (c.rank == 2) co_yield make::send(0, partial(0), landing(9));
+                   if (c.rank == 0) co_yield make::receive(2, landing(9), {2, 1});
+                 }),
+                 "rank 0 never reads landing(9, segment 0)");
+  EXPECT_REPORTS(report_of([](Context c) -> Steps {
+                   for (Steps all = star<Fault::none>(c); const Step* step = all.next();) co_yield *step;
+                   if (c.rank == 0) co_yield make::send(3, value(0), landing_value(0));
+                   if (c.rank == 3) co_yield make::receive(0, landing_value(0));
+                 }),
+                 "rank 3 never reads landing_value(0, segment 0)");
+}
+
+// Rank 0 merges what ranks 1 and 2 bring, and then that or its own with something else.
+template <Rank left, Rank right>
+Steps merges_of_two(Context c) {
+  co_yield make::lift(partial(0), c.rank);
+  if (c.rank > 0) co_yield make::send(0, partial(0), landing(c.rank));
+  if (c.rank > 0) co_return;
+  for (Rank rank = 1; rank < c.rank_count; ++rank) co_yield make::receive(rank, landing(rank), {rank, 1});
+  co_yield make::merge(partial(1), landing(1), landing(2), {1, 2});
+  const auto of = [](Rank rank) { return rank == 0 ? partial(0) : rank == 1 ? partial(1) : landing(rank); };
+  co_yield make::merge(partial(2), of(left), of(right), {0, 3});
+}
+
+TEST(Checker, ReportsMergesOfRowsThatOverlapOrDoNotMeet) {
+  EXPECT_REPORTS((report_of(merges_of_two<2, 1>)), "merges overlapping rank 2 with 2 ranks from 1");
+  EXPECT_REPORTS((report_of(merges_of_two<1, 2>)), "merges overlapping 2 ranks from 1 with rank 2");
+  EXPECT_REPORTS((report_of(merges_of_two<0, 2>, reduce_of_four, KeepsRankOrder::never)),
+                 "merges what is not adjacent, rank 0 with rank 2");
+}
+
+template <Rank first, Rank end>
+Steps lifts(Context c) {
+  for (Steps all = star<Fault::none>(c); const Step* step = all.next();)
+    if (step->kind != StepKind::lift || c.rank != 2)
+      co_yield *step;
+    else
+      co_yield make::lift(partial(0), order::Interval{first, end});
+}
+
+TEST(Checker, ReportsRowsThatARankDoesNotHold) {
+  EXPECT_EQ((report_of(lifts<2, 3>)), "nothing");
+  EXPECT_REPORTS((report_of(lifts<1, 2>)), "rank 2 step 0 (lift): takes rank 1, which it does not hold");
+  EXPECT_REPORTS((report_of(lifts<2, 4>)), "takes 2 ranks from 2, which it does not hold");
+  EXPECT_REPORTS((report_of(lifts<2, 5>)), "covers rows that are not there");
+}
+
+template <Rank peer, Rank count>
+Steps receives(Context c) {
+  for (Steps all = star<Fault::none>(c); const Step* step = all.next();) {
+    Step own = *step;
+    if (c.rank == 0 && own.kind == StepKind::receive) own.peer = peer, own.covers = {1, count};
+    co_yield own;
+  }
+}
+
+TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
+  EXPECT_REPORTS((report_of(receives<0, 1>)), "no peer 0");
+  EXPECT_REPORTS((report_of(receives<-2, 1>)), "no peer -2");
+  EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that are not there");
+  EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that are not there");
+}
+
+// Words of what several ranks brought, or of segments that ranks take in different orders.
+template <bool of_others>
+Steps additions(Context c) {
+  for (std::uint32_t s = 0; s < 2; ++s) co_yield make::lift(partial(0, s), c.rank);
+  if (of_others && c.rank == 1) co_yield make::send(0, partial(0, 0), landing(0, 0));
+  if (of_others && c.rank == 0) {
+    co_yield make::receive(1, landing(0, 0), {1, 1});
+    co_yield make::merge(partial(0, 0), partial(0, 0), landing(0, 0), {0, 2});
+  }
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const std::uint32_t s = of_others || c.rank != 2 ? i : 1 - i;
+    co_yield make::add_words(partial(1, s), partial(0, s), c.rank_count);
+  }
+}
+
+TEST(Checker, ReportsAdditionsOfDifferentThings) {
+  const Context context{.rank_count = 3, .segments = 2};
+  EXPECT_REPORTS(report_of(additions<true>, context), "adds 2 ranks from 0, not its own rows");
+  EXPECT_REPORTS(report_of(additions<false>, context), "adds another segment than the ranks before it");
+}
+
+// Two segments, of which rank 1 has both values sent in messages of the first.
+Steps uneven_values(Context c) {
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (c.rank == 1) {
+      co_yield make::send(0, partial(0, s), landing(0, s));
+    } else {
+      co_yield make::receive(1, landing(0, s), {1, 1});
+      co_yield make::merge(partial(1, s), partial(0, s), landing(0, s), {0, 2});
+      co_yield make::finish(value(0, s), partial(1, s));
+    }
+  }
+  for (int again = 0; again < 2; ++again) {
+    if (c.rank == 0) co_yield make::send(1, value(0, 0), landing_value(again, 0));
+    if (c.rank == 1) co_yield make::receive(0, landing_value(again, 0));
+    if (c.rank == 1) co_yield make::copy(value(1 + again, 0), landing_value(again, 0));
+  }
+}
+
+TEST(Checker, ReportsValuesAndPartialsThatAreNotWhereFormulasSay) {
+  Row row = row_of(uneven_values);
+  row.messages = [](Context) { return Count{4}; };
+  row.partial_messages = [](Context) { return Count{2}; };
+  const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
+  EXPECT_REPORTS(check(row, context).value_or(""), "values of a segment: 2, by the formula 1");
+
+  row = *find("ring");
+  EXPECT_EQ(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "");
+  row.partial_messages = [](Context) { return Count{11}; };
+  EXPECT_REPORTS(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "partials: 12, by the formula 11");
+}
+
+}  // namespace
+}  // namespace steadfold::schedule
