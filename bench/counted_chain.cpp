@@ -8,6 +8,7 @@
 
 #include "agreement/agreement.hpp"
 #include "execution/plan.hpp"
+#include "transport/forwarding.hpp"
 #include "transport/simulated.hpp"
 
 namespace {
@@ -19,45 +20,23 @@ using order::Rank;
 constexpr Rank ranks = 4;
 std::size_t left = 0;  // completions that may still be seen
 
-class CountedEndpoint final : public transport::Endpoint {
+class FewAtATime final : public transport::ForwardingEndpoint {
  public:
-  explicit CountedEndpoint(std::unique_ptr<transport::Endpoint> inner) : inner_(std::move(inner)) {}
-  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
-  void put(transport::Ticket ticket, Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
-           std::optional<std::span<const std::byte>> second) noexcept override {
-    inner_->put(ticket, target, slot, bytes, second);
-  }
-  void release(transport::Ticket ticket, Rank source, transport::SlotNumber slot,
-               const std::optional<transport::SecondRoom>& second) noexcept override {
-    inner_->release(ticket, source, slot, second);
-  }
-  void add_words(transport::Ticket, std::span<std::int64_t>) noexcept override {}
+  using ForwardingEndpoint::ForwardingEndpoint;
   std::size_t poll(std::span<transport::Completion> completions) noexcept override {
-    const std::size_t count = inner_->poll(completions.first(std::min(completions.size(), left)));
+    const std::size_t count = inner().poll(completions.first(std::min(completions.size(), left)));
     left -= count;
     return count;
   }
-  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
-
- private:
-  std::unique_ptr<transport::Endpoint> inner_;
 };
 
-class CountedTransport final : public transport::Transport {
+class TransportOfFew final : public transport::ForwardingTransport {
  public:
-  explicit CountedTransport(transport::Transport& inner) : inner_(inner) {}
-  Rank rank() const noexcept override { return inner_.rank(); }
-  Rank rank_count() const noexcept override { return inner_.rank_count(); }
-  void connect(bool is_prepared) override { inner_.connect(is_prepared); }
-  transport::Connection connected() override { return inner_.connected(); }
+  using ForwardingTransport::ForwardingTransport;
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
                                                transport::Ticket tickets) override {
-    return std::make_unique<CountedEndpoint>(inner_.prepare(tag, capacities, tickets));
+    return std::make_unique<FewAtATime>(inner().prepare(tag, capacities, tickets));
   }
-  Gathered gather_all(std::span<const std::byte>) override { return {}; }
-
- private:
-  transport::Transport& inner_;
 };
 
 }  // namespace
@@ -76,13 +55,15 @@ int main(int argc, char** argv) {
   const std::vector<std::span<const std::byte>> proposals(ranks, proposal);
   const agreement::Agreement agreed = agreement::conclude(proposals, argv[1]);
 
-  transport::SimulatedNetwork network(ranks, {.delivery = transport::Delivery::prompt});
+  const auto network = std::make_shared<transport::SimulatedNetwork>(
+      ranks, transport::SimulatedOptions{.delivery = transport::Delivery::prompt});
   std::vector<std::unique_ptr<execution::Plan>> plans;
   for (Rank rank = 0; rank < ranks; ++rank)
-    plans.push_back(std::make_unique<execution::Plan>(agreed, std::span(&call, 1),
-                                                      std::make_shared<CountedTransport>(network.rank(rank)), 0,
-                                                      static_cast<std::uint32_t>(segments)));
-  network.connect();
+    plans.push_back(std::make_unique<execution::Plan>(
+        agreed, std::span(&call, 1),
+        std::make_shared<TransportOfFew>(std::shared_ptr<transport::Transport>(network, &network->rank(rank))), 0,
+        static_cast<std::uint32_t>(segments)));
+  network->connect();
   const std::vector<double> x(segments, 0.1);
   std::vector<std::vector<double>> results(ranks, std::vector<double>(segments));
   for (std::size_t runs = std::strtoull(argv[3], nullptr, 10); runs > 0; --runs) {

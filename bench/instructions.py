@@ -66,7 +66,7 @@ def of_runs(programs, target, methods=METHODS, bundles=BUNDLES):
 
 
 def of_chains(programs, target, schedules=("linear", "ring"), counts=SEGMENTS):
-    functions = ["*Plan::start*", "*Plan::test*", "*CountedEndpoint::*"]
+    functions = ["*Plan::start*", "*Plan::test*", "*ForwardingEndpoint::*", "*FewAtATime::*"]
     return [{"target": target, "method": "plain", "what": f"segment of {count}, {schedule}",
              "instructions": round(slope(target, functions,
                                          lambda n: [f"{programs}/counted_chain", schedule, str(count), n], (1, 3))

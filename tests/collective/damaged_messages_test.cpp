@@ -6,6 +6,7 @@
 
 #include "collective/deals.hpp"
 #include "collective/simulated_job.hpp"
+#include "transport/forwarding.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -28,31 +29,28 @@ struct Fault {
   bool done = false;
 };
 
-class DamagingEndpoint final : public Endpoint {
+class DamagingEndpoint final : public transport::ForwardingEndpoint {
  public:
   DamagingEndpoint(std::unique_ptr<Endpoint> inner, Fault& fault, Ticket tickets)
-      : inner_(std::move(inner)), fault_(fault), is_send_(tickets), capacity_(tickets) {}
+      : ForwardingEndpoint(std::move(inner)), fault_(fault), is_send_(tickets), capacity_(tickets) {}
 
-  std::span<std::byte> landing(SlotNumber slot) noexcept override { return inner_->landing(slot); }
   void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
            std::optional<std::span<const std::byte>> second) noexcept override {
     is_send_[ticket] = true;
-    inner_->put(ticket, target, slot, bytes, second);
+    inner().put(ticket, target, slot, bytes, second);
   }
   void release(Ticket ticket, Rank source, SlotNumber slot,
                const std::optional<transport::SecondRoom>& second) noexcept override {
     is_send_[ticket] = false;
-    capacity_[ticket] = second ? second->head + second->room.size() : inner_->landing(slot).size();
-    inner_->release(ticket, source, slot, second);
+    capacity_[ticket] = second ? second->head + second->room.size() : landing(slot).size();
+    inner().release(ticket, source, slot, second);
   }
-  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override { inner_->add_words(ticket, words); }
   std::size_t poll(std::span<Completion> completions) noexcept override {
-    const std::size_t count = inner_->poll(completions);
+    const std::size_t count = inner().poll(completions);
     for (Completion& each : completions.first(count))
       if (is_send_[each.ticket] == fault_.to_a_send && fault_.seen++ == fault_.n) damage(each);
     return count;
   }
-  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 
  private:
   void damage(Completion& completion) noexcept {
@@ -68,26 +66,20 @@ class DamagingEndpoint final : public Endpoint {
     fault_.done = completion.failed || completion.size != before;
   }
 
-  std::unique_ptr<Endpoint> inner_;
   Fault& fault_;
   std::vector<bool> is_send_;
   std::vector<Bytes> capacity_;
 };
 
-class DamagingTransport final : public Transport {
+class DamagingTransport final : public transport::ForwardingTransport {
  public:
-  DamagingTransport(std::shared_ptr<Transport> inner, Fault& fault) : inner_(std::move(inner)), fault_(fault) {}
-  Rank rank() const noexcept override { return inner_->rank(); }
-  Rank rank_count() const noexcept override { return inner_->rank_count(); }
-  void connect(bool is_prepared) override { inner_->connect(is_prepared); }
-  transport::Connection connected() override { return inner_->connected(); }
+  DamagingTransport(std::shared_ptr<Transport> inner, Fault& fault)
+      : ForwardingTransport(std::move(inner)), fault_(fault) {}
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
-    return std::make_unique<DamagingEndpoint>(inner_->prepare(tag, capacities, tickets), fault_, tickets);
+    return std::make_unique<DamagingEndpoint>(inner().prepare(tag, capacities, tickets), fault_, tickets);
   }
-  Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
 
  private:
-  std::shared_ptr<Transport> inner_;
   Fault& fault_;
 };
 

@@ -8,6 +8,7 @@
 #include "collective/simulated_job.hpp"
 #include "collective/threads.hpp"
 #include "session/group.hpp"
+#include "transport/forwarding.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -17,24 +18,16 @@ using arithmetic::Sweep;
 using arithmetic::Type;
 
 /// Writes down the tags that are bound.
-class Recorder final : public transport::Transport {
+class Recorder final : public transport::ForwardingTransport {
  public:
-  explicit Recorder(std::shared_ptr<transport::Transport> inner) : inner_(std::move(inner)) {}
-  Rank rank() const noexcept override { return inner_->rank(); }
-  Rank rank_count() const noexcept override { return inner_->rank_count(); }
-  void connect(bool is_prepared) override { inner_->connect(is_prepared); }
-  transport::Connection connected() override { return inner_->connected(); }
+  using ForwardingTransport::ForwardingTransport;
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
                                                transport::Ticket tickets) override {
     tags.insert(tag);
-    return inner_->prepare(tag, capacities, tickets);
+    return inner().prepare(tag, capacities, tickets);
   }
-  Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
 
   std::multiset<std::uint32_t> tags;
-
- private:
-  std::shared_ptr<transport::Transport> inner_;
 };
 
 int add(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {

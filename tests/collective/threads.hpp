@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "transport/forwarding.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold::test {
@@ -57,44 +58,41 @@ class Meeting {
   std::uint64_t gathers_ = 0;
 };
 
-class LockedEndpoint final : public transport::Endpoint {
+class LockedEndpoint final : public transport::ForwardingEndpoint {
  public:
   LockedEndpoint(std::shared_ptr<Meeting> meeting, std::unique_ptr<transport::Endpoint> inner)
-      : meeting_(std::move(meeting)), inner_(std::move(inner)) {}
+      : ForwardingEndpoint(std::move(inner)), meeting_(std::move(meeting)) {}
   ~LockedEndpoint() override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_.reset();
+    end_inner();
   }
 
-  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
   void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
            std::optional<std::span<const std::byte>> second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_->put(ticket, target, slot, bytes, second);
+    inner().put(ticket, target, slot, bytes, second);
   }
   void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot,
                const std::optional<transport::SecondRoom>& second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_->release(ticket, source, slot, second);
+    inner().release(ticket, source, slot, second);
   }
   void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
-    inner_->add_words(ticket, words);
+    inner().add_words(ticket, words);
   }
   std::size_t poll(std::span<transport::Completion> completions) noexcept override {
     std::size_t count = 0;
     {
       const std::lock_guard lock(meeting_->mutex);
-      count = inner_->poll(completions);
+      count = inner().poll(completions);
     }
     if (count == 0) std::this_thread::yield();
     return count;
   }
-  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 
  private:
   std::shared_ptr<Meeting> meeting_;
-  std::unique_ptr<transport::Endpoint> inner_;
 };
 
 class ThreadTransport final : public transport::Transport {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fibers.hpp"
+#include "transport/forwarding.hpp"
 #include "transport/simulated.hpp"
 
 namespace steadfold::soak {
@@ -24,36 +25,23 @@ struct Meeting {
   std::uint64_t gathers = 0;
 };
 
-class FiberEndpoint final : public transport::Endpoint {
+class FiberEndpoint final : public transport::ForwardingEndpoint {
  public:
   FiberEndpoint(std::shared_ptr<Meeting> meeting, std::unique_ptr<transport::Endpoint> inner)
-      : meeting_(std::move(meeting)), inner_(std::move(inner)) {}
+      : ForwardingEndpoint(std::move(inner)), meeting_(std::move(meeting)) {}
+  ~FiberEndpoint() override { end_inner(); }  // before the network goes
 
-  std::span<std::byte> landing(transport::SlotNumber slot) noexcept override { return inner_->landing(slot); }
-  void put(transport::Ticket ticket, order::Rank target, transport::SlotNumber slot, std::span<const std::byte> bytes,
-           std::optional<std::span<const std::byte>> second) noexcept override {
-    inner_->put(ticket, target, slot, bytes, second);
-  }
-  void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot,
-               const std::optional<transport::SecondRoom>& second) noexcept override {
-    inner_->release(ticket, source, slot, second);
-  }
-  void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
-    inner_->add_words(ticket, words);
-  }
   std::size_t poll(std::span<transport::Completion> completions) noexcept override {
-    const std::size_t count = inner_->poll(completions);
+    const std::size_t count = inner().poll(completions);
     if (count == 0)
       meeting_->fibers->wait();
     else
       meeting_->fibers->progress();
     return count;
   }
-  transport::Traffic traffic() const noexcept override { return inner_->traffic(); }
 
  private:
   std::shared_ptr<Meeting> meeting_;
-  std::unique_ptr<transport::Endpoint> inner_;
 };
 
 class FiberTransport final : public transport::Transport {

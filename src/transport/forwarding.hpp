@@ -1,0 +1,59 @@
+// Endpoints and transports that pass every call on to another one: the base of those that change a little on the way.
+// Rank order: the other one's. Cost: a virtual call. Source: ours.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+class ForwardingEndpoint : public Endpoint {
+ public:
+  explicit ForwardingEndpoint(std::unique_ptr<Endpoint> inner) : inner_(std::move(inner)) {}
+
+  std::span<std::byte> landing(SlotNumber slot) noexcept override { return inner_->landing(slot); }
+  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
+    inner_->put(ticket, target, slot, bytes, second);
+  }
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
+    inner_->release(ticket, source, slot, second);
+  }
+  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override { inner_->add_words(ticket, words); }
+  std::size_t poll(std::span<Completion> completions) noexcept override { return inner_->poll(completions); }
+  Traffic traffic() const noexcept override { return inner_->traffic(); }
+
+ protected:
+  Endpoint& inner() noexcept { return *inner_; }
+  /// Ends the other one, before this one ends.
+  void end_inner() noexcept { inner_.reset(); }
+
+ private:
+  std::unique_ptr<Endpoint> inner_;
+};
+
+class ForwardingTransport : public Transport {
+ public:
+  explicit ForwardingTransport(std::shared_ptr<Transport> inner) : inner_(std::move(inner)) {}
+
+  Rank rank() const noexcept override { return inner_->rank(); }
+  Rank rank_count() const noexcept override { return inner_->rank_count(); }
+  std::uint32_t new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
+    return inner_->prepare(tag, capacities, tickets);
+  }
+  void connect(bool is_prepared) override { inner_->connect(is_prepared); }
+  Connection connected() override { return inner_->connected(); }
+  Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
+  void require_usable() const override { inner_->require_usable(); }
+
+ protected:
+  Transport& inner() noexcept { return *inner_; }
+
+ private:
+  std::shared_ptr<Transport> inner_;
+};
+
+}  // namespace steadfold::transport
