@@ -222,7 +222,7 @@ class OperatorHolder {
  public:
   virtual ~OperatorHolder() = default;
   /// Keeps the first exception of all threads.
-  void keep(std::exception_ptr thrown) noexcept {
+  void note(std::exception_ptr thrown) noexcept {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(thrown);
   }
@@ -295,7 +295,7 @@ class HeldOperator<T, Op> final : public OperatorHolder {
       }
       return 0;
     } catch (...) {
-      self.keep(std::current_exception());
+      self.note(std::current_exception());
       return 1;
     }
   }

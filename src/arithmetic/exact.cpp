@@ -171,7 +171,7 @@ class ExactBuilder final : public Builder {
     push_few();
     const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
     rows_ += block.rows;
-    if (waits) return few_.keep(block);
+    if (waits) return few_.let_wait(block);
     add(block, second);
   }
 

@@ -19,7 +19,7 @@ class FewRows {
   bool may_wait(const Block& block, Bytes element_bytes) const noexcept {
     return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes;
   }
-  void keep(const Block& block) noexcept { rows_ = block; }
+  void let_wait(const Block& block) noexcept { rows_ = block; }
   bool empty() const noexcept { return rows_.rows == 0; }
   /// The rows that wait; none wait afterwards.
   Block take() noexcept { return std::exchange(rows_, {}); }

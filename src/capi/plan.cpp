@@ -16,7 +16,7 @@ using steadfold::capi::require_place;
 namespace {
 
 /// Keeps a plan for as long as the program runs, where tools that look for leaks find it.
-void keep(sf_plan* plan) noexcept {
+void keep_for_ever(sf_plan* plan) noexcept {
   static std::atomic<sf_plan*> last = nullptr;
   plan->given_up_before = last.load(std::memory_order_relaxed);
   while (!last.compare_exchange_weak(plan->given_up_before, plan, std::memory_order_relaxed)) {
@@ -156,7 +156,7 @@ const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" 
 /// that another thread is using stays whole.
 void sf_plan_free(sf_plan* plan) {
   if (plan == nullptr || plan->busy.exchange(true, std::memory_order_acquire)) return;
-  if (plan->plan->running()) return keep(plan);
+  if (plan->plan->running()) return keep_for_ever(plan);
   delete plan;
 }
 }

@@ -47,16 +47,16 @@ class Hops {
   std::vector<std::vector<Distances>> runs_;
 };
 
-// A segment whose partial or value travels in a round, and how many ranks' partials both sides hold.
-struct Travelling {
+// A segment whose partial or value goes over a round's hop, and how many ranks' partials stand on either side of it.
+struct OverHop {
   std::uint32_t segment;
-  Rank near;  // on the receiving side, itself the last of them
-  Rank far;   // on the sending side
+  Rank at_receiver;  // the receiver's own is the last of them
+  Rank at_sender;
 };
 
 // The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut there.
-std::vector<Travelling> travelling(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
-  std::vector<Travelling> all;
+std::vector<OverHop> segments_over_hop(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
+  std::vector<OverHop> all;
   const Rank hop = hops.length(round);
   for (const Distances run : hops.runs(round)) {
     if (run.count <= hop) continue;
@@ -75,42 +75,43 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
   for (int round = hops.rounds() - 1; round >= 0; --round) {
     const Rank hop = hops.length(round);
     const Rank source = blocks.ahead(-hop);
-    const auto incoming = travelling(blocks, hops, round, 0);
+    const auto incoming = segments_over_hop(blocks, hops, round, 0);
     std::vector<Step> receives;
     receives.reserve(incoming.size());
-    for (const Travelling& each : incoming)
-      receives.push_back(
-          make::receive(source, landing(round, each.segment), {blocks.ahead(1 - hop - each.far), each.far}));
+    for (const OverHop& each : incoming)
+      receives.push_back(make::receive(source, landing(round, each.segment),
+                                       {blocks.ahead(1 - hop - each.at_sender), each.at_sender}));
     std::vector<Step> sends;
-    for (const Travelling& each : travelling(blocks, hops, round, hop))
+    for (const OverHop& each : segments_over_hop(blocks, hops, round, hop))
       sends.push_back(make::send(blocks.ahead(hop), partial(0, each.segment), landing(round, each.segment)));
     for (Steps steps = message(std::move(receives)); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = message(std::move(sends)); const Step* step = steps.next();) co_yield *step;
-    for (const Travelling& each : incoming)
+    for (const OverHop& each : incoming)
       co_yield make::merge(partial(0, each.segment), landing(round, each.segment), partial(0, each.segment),
-                           {blocks.ahead(1 - hop - each.far), each.far + each.near});
+                           {blocks.ahead(1 - hop - each.at_sender), each.at_sender + each.at_receiver});
   }
 }
 
 // The way back: values leave over the hop that their partials came over. In a rooted call a rank sends once: the values
-// it has on their way to the root, over the hop at which its distance from the root is in the far part of their run.
+// it has on their way to the root, over the hop at which its distance from the root is in the sender's part of their
+// run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
-  const auto on_the_way = [&](Rank distance, const Travelling& each) {
-    return !c.rooted() || (distance >= each.near && distance < each.near + each.far);
+  const auto on_the_way = [&](Rank distance, const OverHop& each) {
+    return !c.rooted() || (distance >= each.at_receiver && distance < each.at_receiver + each.at_sender);
   };
   const Rank from_root = c.rooted() ? (c.rank - c.root + c.rank_count) % c.rank_count : 0;
   for (int round = 0; round < hops.rounds(); ++round) {
     const Rank hop = hops.length(round);
     const Rank peer = blocks.ahead(hop);
     std::vector<Step> sends;
-    for (const Travelling& each : travelling(blocks, hops, round, 0)) {
+    for (const OverHop& each : segments_over_hop(blocks, hops, round, 0)) {
       if (on_the_way(from_root, each))
         sends.push_back(make::send(blocks.ahead(-hop), value(place, each.segment), landing_value(round, each.segment)));
     }
     std::vector<Step> receives;
     std::vector<Step> copies;
-    for (const Travelling& each : travelling(blocks, hops, round, hop)) {
+    for (const OverHop& each : segments_over_hop(blocks, hops, round, hop)) {
       const Rank peers_distance = from_root + hop;
       if (!on_the_way(peers_distance % c.rank_count, each) || (c.rooted() && peers_distance >= c.rank_count)) continue;
       receives.push_back(make::receive(peer, landing_value(round, each.segment)));

@@ -51,7 +51,7 @@ class MpiEndpoint final : public Endpoint {
 
   ~MpiEndpoint() override {
     if (finalized()) return;
-    if (!requests_.empty()) held_tag_.keep();  // a late message must not meet a new endpoint
+    if (!requests_.empty()) held_tag_.never_give_back();  // a late message must not meet a new endpoint
     for (std::size_t i = 0; i < requests_.size(); ++i) withdraw(requests_[i], open_[i].kind);
     for (LargeSlot& large : large_slots_) {
       if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);

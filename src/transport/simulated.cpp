@@ -84,7 +84,7 @@ struct Total {
 };
 
 /// Copies a transfer's bytes, since the caller may change them once the put is complete.
-void keep(Transfer& transfer) {
+void copy_bytes_of(Transfer& transfer) {
   if (transfer.landed) return;
   transfer.kept.assign(transfer.bytes.begin(), transfer.bytes.end());
   transfer.bytes = transfer.kept;
@@ -338,7 +338,7 @@ class SimulatedEndpoint final : public Endpoint {
     Transfer& transfer = *operation.transfer;
     (operation.kind == Kind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
     if (operation.kind == Kind::put)
-      keep(transfer);
+      copy_bytes_of(transfer);
     else
       network_.withdraw({tag_, operation.peer, rank_}, operation.transfer);
   }
@@ -349,7 +349,7 @@ class SimulatedEndpoint final : public Endpoint {
     completion.failed = !operation.transfer && !operation.total;  // it was not connected
     if (completion.failed) return completion;
     switch (operation.kind) {
-      case Kind::put: keep(*operation.transfer); break;
+      case Kind::put: copy_bytes_of(*operation.transfer); break;
       case Kind::release: land(*operation.transfer, completion); break;
       case Kind::sum: completion.failed = !take_total(operation); break;
     }

@@ -68,7 +68,7 @@ class HeldTag {
     if (tags_ != nullptr) tags_->give_back(tag_);
   }
   int number() const noexcept { return static_cast<int>(tag_); }
-  void keep() noexcept { tags_ = nullptr; }
+  void never_give_back() noexcept { tags_ = nullptr; }
 
  private:
   Tags* tags_;

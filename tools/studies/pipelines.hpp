@@ -23,24 +23,24 @@ inline constexpr std::array<Part, 3> parts = {{
 }};
 
 /// The blocks that [S1] tried, table 2.
-enum class Blocks : std::uint8_t { none, powers_of_ten, down_to_a_quarter };
+enum class BlockSizes : std::uint8_t { none, powers_of_ten, down_to_a_quarter };
 
 struct Algorithm {
   const char* schedule;
   const char* of;  // where it comes from
-  Blocks tried;
+  BlockSizes tried;
   double vectors;  // how many vectors' time on a port a long one costs by sections 2.5 and 4.3; 0: not stated
 };
 inline constexpr Algorithm algorithms[] = {
-    {"reduce_broadcast", "S1, exercise 1", Blocks::none, 0},
-    {"pipelined_linear", "S1, exercise 2", Blocks::powers_of_ten, 2},
-    {"doubly_pipelined_linear", "S1, exercise 3", Blocks::down_to_a_quarter, 0},
-    {"pipelined_tree", "S1, exercise 4", Blocks::down_to_a_quarter, 4},
-    {"doubly_pipelined_tree", "S1, exercise 5", Blocks::down_to_a_quarter, 3},
-    {"transpose", "ours", Blocks::none, 0},
-    {"ring", "ours", Blocks::none, 0},
-    {"halving_doubling", "ours", Blocks::none, 0},
-    {"circulant", "ours", Blocks::none, 0},
+    {"reduce_broadcast", "S1, exercise 1", BlockSizes::none, 0},
+    {"pipelined_linear", "S1, exercise 2", BlockSizes::powers_of_ten, 2},
+    {"doubly_pipelined_linear", "S1, exercise 3", BlockSizes::down_to_a_quarter, 0},
+    {"pipelined_tree", "S1, exercise 4", BlockSizes::down_to_a_quarter, 4},
+    {"doubly_pipelined_tree", "S1, exercise 5", BlockSizes::down_to_a_quarter, 3},
+    {"transpose", "ours", BlockSizes::none, 0},
+    {"ring", "ours", BlockSizes::none, 0},
+    {"halving_doubling", "ours", BlockSizes::none, 0},
+    {"circulant", "ours", BlockSizes::none, 0},
 };
 
 inline constexpr order::Count counts[] = {1, 2, 100, 512, 4096, 10000, 65536, 524288, 1000000, 10000000};

@@ -36,7 +36,7 @@ std::vector<std::string> arguments_for(const Asked& asked) {
   std::string schedules;
   for (const Algorithm& each : algorithms) {
     schedules += fmt::format("{}{}", schedules.empty() ? "" : ",", each.schedule);
-    if (each.tried == Blocks::none) continue;
+    if (each.tried == BlockSizes::none) continue;
     for (const order::Count block : tried_blocks) schedules += "," + block_name(each, block);
   }
   std::vector<std::string> arguments = {"allreduce", "--types=f32", "--operators=max", "--methods=plain"};
@@ -70,7 +70,7 @@ Json row_of(const Algorithm& algorithm, const Json& rows, const Json& count) {
               {"rival_seconds", measured["rival_seconds"]},
               {"ratio", measured["ratio"]},
               {"published_ratio", theirs != nullptr ? Json(theirs) : Json()}};
-  if (algorithm.tried == Blocks::none) return row;
+  if (algorithm.tried == BlockSizes::none) return row;
   const auto length = count.get<order::Count>();
   const Vectors vectors = floats(measured["ranks"], length);
   row["block"] = row["best_block"] = block_of(length, scenario_of(vectors, algorithm.schedule, {}).segments);

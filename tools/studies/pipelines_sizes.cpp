@@ -37,9 +37,9 @@ Best best_from(Best start, const Vectors& vectors, const std::string& schedule, 
   return best;
 }
 
-std::vector<Count> blocks_of(Blocks tried, Count count) {
+std::vector<Count> blocks_of(BlockSizes tried, Count count) {
   std::vector<Count> blocks = {10};
-  if (tried == Blocks::powers_of_ten) {
+  if (tried == BlockSizes::powers_of_ten) {
     while (blocks.back() < count) blocks.push_back(10 * blocks.back());
   } else {
     blocks = {std::max(count / 4, Count{1}), std::max(count / 2, Count{1}), count};
@@ -92,7 +92,7 @@ Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& ask
               {"vectors", json_of(moved)},
               {"published_vectors", moved && algorithm.vectors > 0 ? Json(algorithm.vectors) : Json()},
               {"published_seconds", nullptr}};
-  if (algorithm.tried != Blocks::none) {
+  if (algorithm.tried != BlockSizes::none) {
     const Count block = block_of(vectors.columns, segments);
     const Best best = best_from({block, time.seconds}, vectors, schedule, time.by, asked);
     row.update({{"block", block},
