@@ -102,7 +102,7 @@ Json predicted(const Options& options) {
                              .result_type = type,
                              .columns = options.width,
                              .root = collective == schedule::Collective::reduce ? 0 : agreement::all_ranks,
-                             .result_part = agreement::result_part_of(collective),
+                             .collective = collective,
                              .bin_count = method.bins,
                              .sweep = static_cast<agreement::Sweep>(method.sweep)};
   prediction::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};
@@ -112,9 +112,8 @@ Json predicted(const Options& options) {
   const std::string schedule = schedule_of(options, scenario);
   scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
   if (const auto reason = refusal(scenario.schedule, options.ranks)) throw Failure(*reason);
-  const auto ranks_only = agreement::context_of(scenario.description, 0, options.ranks, 1);
-  scenario.segments = agreement::segments_of(scenario.schedule, ranks_only, options.width,
-                                             scenario.description.element_bytes, options.link);
+  const auto context = agreement::context_of(scenario.description, scenario.schedule, options.ranks);
+  scenario.segments = agreement::segments_of(context, options.width, scenario.description.element_bytes, options.link);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {

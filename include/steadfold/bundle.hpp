@@ -78,10 +78,10 @@ class HeldMember final : public BundleMember {
   using Result = result_t<T, Op>;
 
   HeldMember(const Op& op, Source<const T> first, Source<const Second> second, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)), first_(std::move(first)), second_(std::move(second)) {
-    options_ = {
-        .method = options.method, .layout = options.layout, .require = options.require, .threads = options.threads};
-  }
+      : held_(std::make_shared<HeldOperator<T, Op>>(op)),
+        options_(options),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
 
   sf_call call() override { return call_of(*held_, size(), options_); }
   std::uint64_t size() const override { return first_().size(); }
@@ -96,7 +96,7 @@ class HeldMember final : public BundleMember {
 
  private:
   std::shared_ptr<HeldOperator<T, Op>> held_;
-  Options options_;
+  MemberOptions options_;
   Source<const T> first_;
   Source<const Second> second_;
   Result result_ = no_result<Result>();
@@ -107,9 +107,7 @@ template <class T, class Op>
 class HeldVector final : public BundleMember {
  public:
   HeldVector(const Op& op, Source<T> buffer, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)), buffer_(std::move(buffer)) {
-    options_ = {.method = options.method, .require = options.require, .threads = options.threads};
-  }
+      : held_(std::make_shared<HeldOperator<T, Op>>(op)), options_(options), buffer_(std::move(buffer)) {}
 
   sf_call call() override { return call_of_vectors(*held_, size(), options_); }
   std::uint64_t size() const override { return buffer_().size(); }
@@ -118,7 +116,7 @@ class HeldVector final : public BundleMember {
 
  private:
   std::shared_ptr<HeldOperator<T, Op>> held_;
-  Options options_;
+  MemberOptions options_;
   Source<T> buffer_;
 };
 
@@ -200,8 +198,7 @@ class BundlePlan : public detail::BoundPlan {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
       calls.push_back(member->call());
-      calls.back().root = options.root.value_or(SF_ALL_RANKS);
-      calls.back().schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+      detail::describe(options, calls.back());
       sizes_.push_back(member->size());
       own(member->holder());
     }

@@ -54,23 +54,18 @@ struct Options {
 namespace detail {
 
 /// A call in the form of the C interface; it points into `held` and `options`.
-template <class T, class Op>
-sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const Options& options) {
-  sf_call call = sf_call_default();
+template <class T, class Op, class SomeOptions>
+sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const SomeOptions& options) {
+  sf_call call = call_of_defaults();
   held.describe(call);
-  options.layout.describe(call);
-  options.method.describe(call);
-  call.root = options.root.value_or(SF_ALL_RANKS);
-  call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+  describe(options, call);
   call.rows = rows;
-  call.require = options.require.bits;
-  call.threads = options.threads;
   return call;
 }
 
 /// MPI's shape: every rank brings one row of `columns` elements.
-template <class T, class Op>
-sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const Options& options,
+template <class T, class Op, class SomeOptions>
+sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const SomeOptions& options,
                         sf_collective collective = SF_REDUCE) {
   sf_call call = call_of(held, 1, options);
   call.layout = SF_ROW_A_RANK;

@@ -121,9 +121,7 @@ template <class T, class Op>
 result_t<T, Op> reduce_local(const Operands<T>& x, const Op& op, const LocalOptions& options) {
   if (const std::string fault = misfit(x, op); !fault.empty()) throw Error(SF_INVALID_ARGUMENT, fault);
   sf_call call = call_of_defaults();
-  options.method.describe(call);
-  call.threads = options.threads;
-  call.require = options.require.bits;
+  describe(options, call);
   call.rows = x.first.size();
   auto result = no_result<result_t<T, Op>>();
   if constexpr (IsBuiltIn<Op>) {

@@ -233,6 +233,21 @@ constexpr sf_call call_of_defaults() {
   return call;
 }
 
+/// Writes a call's options into it, whichever of them these are. It points into them.
+template <class SomeOptions>
+void describe(const SomeOptions& options, sf_call& call) {
+  if constexpr (requires { options.layout; }) options.layout.describe(call);
+  if constexpr (requires { options.method; }) {
+    options.method.describe(call);
+    call.require = options.require.bits;
+    call.threads = options.threads;
+  }
+  if constexpr (requires { options.root; }) {
+    call.root = options.root.value_or(SF_ALL_RANKS);
+    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+  }
+}
+
 /// What ranks that get no result return: a quiet NaN if the type has one.
 template <class T>
 T no_result() {

@@ -143,7 +143,7 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
                 .digest = digest_of(description),
                 .layout = std::move(layout),
                 .element_count = element_count};
-  if (description.result_part == ResultPart::block)
+  if (description.collective == Collective::reduce_scatter)
     for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
   return member;
 }
@@ -155,7 +155,7 @@ void require_served(const Agreement& agreed) {
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
   if (const auto reason = refusal(agreed.schedule, layouts.front()->rank_count()))
     throw Failure(Status::unsupported, *reason);
-  if (!context_of(agreed, 0, 1, 1).is_scan()) return;
+  if (!is_scan(agreed.collective())) return;
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())
       throw Failure(Status::unsupported,
@@ -166,12 +166,9 @@ void require_served(const Agreement& agreed) {
 
 }  // namespace
 
-schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept {
+schedule::Context context_of(const Agreement& agreed) noexcept {
   const Member& first = agreed.members.front();
-  schedule::Context context = context_of(first.description, rank, rank_count, segments);
-  context.layout = first.layout.get();
-  context.spec = &agreed.schedule;
-  return context;
+  return context_of(first.description, agreed.schedule, first.layout->rank_count(), first.layout.get());
 }
 
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
@@ -205,7 +202,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
   append(bytes, schedule.data(), schedule.size());
   for (const Call& call : calls) {
     const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
-    const bool has_block = call.result_part == ResultPart::block && failure == nullptr;
+    const bool has_block = call.collective == Collective::reduce_scatter && failure == nullptr;
     const CallHead call_head{.description = describe(call),
                              .rows = call.rows,
                              .block = has_block ? call.blocks[static_cast<std::size_t>(rank)] : 0,

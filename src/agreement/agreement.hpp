@@ -33,11 +33,11 @@ struct Agreement {
   std::string schedule_text;
 
   Rank root() const noexcept { return members.front().description.root; }
-  schedule::Collective collective() const noexcept { return collective_of(members.front().description); }
+  Collective collective() const noexcept { return members.front().description.collective; }
 };
 
-/// The context from which a schedule generates a rank's steps. `agreed` must outlive it.
-schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, std::uint32_t segments) noexcept;
+/// The same for what was agreed, which must outlive it.
+schedule::Context context_of(const Agreement& agreed) noexcept;
 
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);

@@ -60,11 +60,6 @@ std::string_view layout_name(LayoutKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name_of_collective(ResultPart part) {
-  static constexpr std::array<std::string_view, 4> names = {"reduction", "reduce_scatter", "scan", "exscan"};
-  return names[static_cast<std::size_t>(part)];
-}
-
 std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
 
 std::string text_of_count(std::uint64_t count) {
@@ -98,7 +93,7 @@ Description describe(const Call& call) noexcept {
   d.layout = call.layout;
   d.root = call.root;
   d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  d.result_part = call.result_part;
+  d.collective = call.collective;
   for (const Count block : call.blocks) d.blocks = mix(d.blocks, block + 1);
   d.columns = call.columns;
   d.element_count = call.element_count;
@@ -140,8 +135,8 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
   if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));
   if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
-  if (mine.result_part != other.result_part)
-    return differ("collective", name_of_collective(mine.result_part), name_of_collective(other.result_part));
+  if (asked_name(mine.collective) != asked_name(other.collective))
+    return differ("collective", asked_name(mine.collective), asked_name(other.collective));
   if (mine.root != other.root) return differ("root", text_of_root(mine.root), text_of_root(other.root));
   if (mine.columns != other.columns)
     return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
@@ -163,14 +158,13 @@ void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
     refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
            "), give one of them, or -1 for all");
-  if (call.result_part == ResultPart::all) return;
-  const std::string name(name_of_collective(call.result_part));
-  if (call.root != all_ranks)
+  const std::string name(name_of(call.collective));
+  if (call.root != all_ranks && call.collective != Collective::reduce)
     refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
-  if (call.result_part != ResultPart::block && has_bins(call) && call.sweep == Sweep::double_sweep)
+  if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
     refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
            "single sweep");
-  if (call.result_part != ResultPart::block) return;
+  if (call.collective != Collective::reduce_scatter) return;
   Count sum = 0;
   for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
   if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
@@ -265,10 +259,12 @@ bool needs_indices(const Description& description) noexcept {
   return row_of(description.method).needs_indices || arithmetic::is_location(description.operation);
 }
 
-const arithmetic::Operator& operator_of(const Call& call) noexcept {
-  if (call.operation == Operation::user) return call.user;
-  return arithmetic::built_in(combined_by(call.operation), combined_type(call.operation, call.type, call.result_type,
-                                                                         row_of(resolved_method(call)).rounds_once));
+const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept {
+  const Operation operation = description.operation;
+  if (operation == Operation::user) return user;
+  const Type type =
+      combined_type(operation, description.type, description.result_type, row_of(description.method).rounds_once);
+  return arithmetic::built_in(combined_by(operation), type);
 }
 
 namespace {
@@ -305,39 +301,26 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
   if (description.columns == 0) return false;
-  switch (description.result_part) {
-    case ResultPart::block: return blocks[static_cast<std::size_t>(rank)] > 0;
-    case ResultPart::prefix_before: return rank > 0;
-    default: return description.root == all_ranks || description.root == rank;
+  switch (description.collective) {
+    case Collective::reduce: return description.root == rank;
+    case Collective::reduce_scatter: return blocks[static_cast<std::size_t>(rank)] > 0;
+    case Collective::exscan: return rank > 0;
+    default: return true;
   }
 }
 
-schedule::Collective collective_of(const Description& description) noexcept {
-  switch (description.result_part) {
-    case ResultPart::block: return schedule::Collective::reduce_scatter;
-    case ResultPart::prefix: return schedule::Collective::scan;
-    case ResultPart::prefix_before: return schedule::Collective::exscan;
-    default: break;
-  }
-  return description.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+std::string_view asked_name(Collective collective) noexcept {
+  const bool is_reduction = collective == Collective::reduce || collective == Collective::allreduce;
+  return is_reduction ? "reduction" : name_of(collective);
 }
 
-ResultPart result_part_of(schedule::Collective collective) noexcept {
-  switch (collective) {
-    case schedule::Collective::reduce_scatter: return ResultPart::block;
-    case schedule::Collective::scan: return ResultPart::prefix;
-    case schedule::Collective::exscan: return ResultPart::prefix_before;
-    default: return ResultPart::all;
-  }
-}
-
-schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
-                             std::uint32_t segments) noexcept {
-  return {.rank = rank,
-          .rank_count = rank_count,
+schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
+                             const order::Layout* layout) noexcept {
+  return {.rank_count = rank_count,
           .root = std::max<Rank>(description.root, 0),
-          .collective = collective_of(description),
-          .segments = segments};
+          .collective = description.collective,
+          .layout = layout,
+          .spec = &schedule};
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {

@@ -27,13 +27,16 @@ using order::Rank;
 
 /// The numbers are those of sf_layout in steadfold.h.
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank };
-/// Which part of the result a rank gets: all of it (at `root` or on all ranks), its block of columns, or the rows of
-/// the ranks up to its own or below it. The numbers are those of sf_collective.
-enum class ResultPart : std::uint32_t { all, block, prefix, prefix_before };
 
 using arithmetic::Sweep;
+using schedule::Collective;
 
+/// The root where there is none.
 inline constexpr Rank all_ranks = -1;
+/// The reduction whose result goes to this root, or to all ranks.
+constexpr Collective reduction_to(Rank root) noexcept {
+  return root == all_ranks ? Collective::allreduce : Collective::reduce;
+}
 
 inline constexpr std::uint32_t default_bin_count = 3;
 inline constexpr unsigned most_threads = 4096;  // that a rank may ask for
@@ -44,9 +47,9 @@ struct Call {
   arithmetic::Type type = arithmetic::Type::f64;
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
-  Rank root = all_ranks;
-  ResultPart result_part = ResultPart::all;
-  std::span<const Count> blocks = {};  // ResultPart::block: the columns of each rank
+  Rank root = all_ranks;  // Collective::reduce has one
+  Collective collective = Collective::allreduce;
+  std::span<const Count> blocks = {};  // Collective::reduce_scatter: the columns of each rank
   std::string_view schedule = {};      // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
@@ -108,9 +111,10 @@ struct Description {
   Word<bool> may_fail;
   Count bin_count = 0;  // resolved; 0 for methods without bins
   Word<Sweep> sweep;
-  Word<ResultPart> result_part;
+  Word<Collective> collective;
   std::uint64_t blocks = 0;  // a hash
 
+  Bytes row_bytes() const noexcept { return columns * element_bytes; }
   friend bool operator==(const Description&, const Description&) = default;
 };
 static_assert(sizeof(Description) == 17 * 8 && std::is_trivially_copyable_v<Description>,
@@ -150,22 +154,23 @@ Missing missing(arithmetic::Operation operation, Count rows, Count columns, cons
 /// The failure that says what is missing. Not for `nothing`.
 Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows);
 
-/// The operator a call combines with.
-const arithmetic::Operator& operator_of(const Call& call) noexcept;
+/// The operator that combines: the built-in one, or `user`.
+const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept;
 
 /// How a call's rows are combined, `columns` of them. The operator must outlive the kind. Throws Failure where the
 /// method does not serve the operation or the type.
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns);
 
-/// The collective and the kind of operator as the registry names them.
-schedule::Collective collective_of(const Description& description) noexcept;
-ResultPart result_part_of(schedule::Collective collective) noexcept;
+/// What a call asks for, for people: "reduction" whoever gets its result, else the collective's name.
+std::string_view asked_name(Collective collective) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
+/// The kind of operator as the registry names it.
 schedule::Operator operator_kind(const Description& description) noexcept;
-/// The context from which a schedule generates a rank's steps, without layout and parameters.
-schedule::Context context_of(const Description& description, Rank rank, Rank rank_count,
-                             std::uint32_t segments) noexcept;
+/// What the schedule makes rank 0's steps of where columns are not cut; `Segmentation::cut` has those of other ranks
+/// and of segments. Schedule and layout must outlive it; the layout may be left out for the formulas of most rows.
+schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
+                             const order::Layout* layout = nullptr) noexcept;
 
 }  // namespace steadfold::agreement

@@ -16,7 +16,7 @@ std::optional<std::string> refusal(const schedule::Spec& spec, const Description
   const schedule::Merging& own = row_of(call.method).merging;
   const bool as_tree = !own.is_associative && order_free(call);
   const Rank root = std::max<Rank>(call.root, 0);
-  return schedule::refusal(spec, collective_of(call), root, as_tree ? row_of(Method::tree).merging : own,
+  return schedule::refusal(spec, call.collective, root, as_tree ? row_of(Method::tree).merging : own,
                            operator_kind(call));
 }
 
@@ -33,32 +33,21 @@ std::string few_rounds_to_root(std::span<const Description> calls) {
 
 /// The schedule of the fewest rounds: the choice unless another is cheaper by far.
 std::string by_rounds(std::span<const Description> calls) {
-  const schedule::Collective collective = collective_of(calls.front());
-  if (collective == schedule::Collective::reduce_scatter) return "halving_doubling";
-  return collective == schedule::Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
-}
-
-/// An operator for kinds that are only asked for sizes; of a user's operator nothing but the size is known here.
-arithmetic::Operator operator_for_sizes(const Description& call) {
-  const Call like{.operation = call.operation,
-                  .method = call.method,
-                  .type = call.type,
-                  .result_type = call.result_type,
-                  .user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
-                           .element_bytes = call.element_bytes}};
-  return operator_of(like);
+  const Collective collective = calls.front().collective;
+  if (collective == Collective::reduce_scatter) return "halving_doubling";
+  return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
 std::string by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link) {
   constexpr double worthwhile = 0.9;  // of the time; models are not that exact
-  const arithmetic::Operator op = operator_for_sizes(call);
-  const auto kind = make_kind(call, op, call.columns);
-  schedule::Context context = context_of(call, 0, layout.rank_count(), 1);
-  context.layout = &layout;
+  // The kind is only asked for sizes; of a user's operator nothing else is known here.
+  const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
+                                  .element_bytes = call.element_bytes};
+  const auto kind = make_kind(call, operator_of(call, user), call.columns);
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
     if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
-    return modelled_seconds(spec, context, *kind, call.columns, link);
+    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), *kind, call.columns, link);
   };
   std::string best = by_rounds(std::span(&call, 1));
   double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
@@ -83,11 +72,11 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);
   const bool is_short = call.columns * call.element_bytes <= most_short || call.columns < power;
-  if (collective_of(call) == schedule::Collective::reduce)
+  if (call.collective == Collective::reduce)
     return is_short || power != ranks ? few_rounds_to_root(calls) : "halving_doubling";
-  if (call.result_part == ResultPart::block)
+  if (call.collective == Collective::reduce_scatter)
     return call.columns * call.element_bytes < most_halved ? "halving_doubling" : "transpose";
-  if (call.result_part != ResultPart::all) return "recursive_doubling";
+  if (is_scan(call.collective)) return "recursive_doubling";
   const bool is_user = call.operation == arithmetic::Operation::user;
   return is_short || is_user ? "recursive_doubling" : "halving_doubling";
 }

@@ -38,9 +38,8 @@ Guarantees kept(const Description& description) noexcept {
   Guarantees found = order_free(description) ? guarantee::all : row_of(description.method).keeps;
   // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
   // rank.
-  const ResultPart share = description.result_part;
-  const bool is_scan = share == ResultPart::prefix || share == ResultPart::prefix_before;
-  if (kind == LayoutKind::row_per_rank || is_scan) found &= ~(guarantee::ranks | guarantee::layout);
+  if (kind == LayoutKind::row_per_rank || is_scan(description.collective))
+    found &= ~(guarantee::ranks | guarantee::layout);
   // Without an interval list the elements' indices follow from who holds them.
   if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;
   return found;

@@ -29,7 +29,7 @@ struct Vectors {
 Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, double rounds) {
   const double all = row.vectors ? row.vectors(context) : rounds / context.segments;
   if (context.is_scan()) return {.partials = all};
-  if (context.collective == schedule::Collective::reduce_scatter) {
+  if (context.scatters()) {
     if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
     // Whole vectors, then blocks of one along a binomial tree.
     return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
@@ -42,17 +42,14 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
 
 }  // namespace
 
-std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Context context,
-                                       const arithmetic::PartialKind& kind, Count columns,
+std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
                                        const transport::LogGP& link) {
-  const schedule::Row& row = *spec.row;
+  const schedule::Row& row = *context.spec->row;
   if (!row.messages || !row.rounds) return std::nullopt;
-  context.spec = &spec;
   if (context.rank_count == 1) return 0;
-  const bool scatters = context.collective == schedule::Collective::reduce_scatter;
-  context.segments = scatters
+  context.segments = context.scatters()
                          ? static_cast<std::uint32_t>(context.rank_count)
-                         : segments_of(spec, context, columns, kind.value_bytes() / std::max(columns, Count{1}), link);
+                         : segments_of(context, columns, kind.value_bytes() / std::max(columns, Count{1}), link);
   const auto rounds = static_cast<double>(row.rounds(context));
   const Vectors vectors = vectors_of(row, context, rounds);
   const auto partial = static_cast<double>(typical_partial(row, context, kind));

@@ -14,9 +14,9 @@ namespace steadfold::agreement {
 /// Seconds that merging takes per byte: the speed of memory, not of a link.
 inline constexpr double assumed_merge_per_byte = 1e-10;
 
-/// Seconds; nothing if the row has no formulas. The context names the layout; its rank and segments are ignored.
-std::optional<double> modelled_seconds(const schedule::Spec& spec, schedule::Context context,
-                                       const arithmetic::PartialKind& kind, Count columns,
+/// Seconds; nothing if the row has no formulas. The context names the layout and the schedule; its rank and segments
+/// are ignored.
+std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
                                        const transport::LogGP& link = assumed_link);
 
 }  // namespace steadfold::agreement

@@ -65,19 +65,18 @@ Segmentation::Segmentation(std::span<const Count> blocks, Count most) : begins_{
   segments_ = blocks_.back();
 }
 
-Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
-                             Bytes column_bytes, std::span<const Count> blocks, const transport::LogGP& link) {
-  if (context.collective == schedule::Collective::reduce_scatter) return {blocks, block_of(spec)};
-  return {columns, segments_of(spec, context, columns, column_bytes, link)};
+Segmentation segmentation_of(const schedule::Context& context, Count columns, Bytes column_bytes,
+                             std::span<const Count> blocks, const transport::LogGP& link) {
+  if (context.scatters()) return {blocks, block_of(*context.spec)};
+  return {columns, segments_of(context, columns, column_bytes, link)};
 }
 
-std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context, Count columns, Bytes column_bytes,
+std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link) {
-  const schedule::Row& row = *spec.row;
-  context.spec = &spec;
+  const schedule::Row& row = *context.spec->row;
   const Count most = std::min<Count>(columns, most_segments);
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
-  const Count block = block_of(spec);
+  const Count block = block_of(*context.spec);
   if (row.segments == schedule::Segments::one_per_rank) return of_units(row.unit_of(context), most, block);
   double wanted = 0;
   if (block > 0) {

@@ -18,8 +18,9 @@ using order::Count;
 /// The link that the library assumes if nobody names one; predictions use the same.
 inline constexpr transport::LogGP assumed_link{};
 
-/// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count.
-std::uint32_t segments_of(const schedule::Spec& spec, schedule::Context context, Count columns, Bytes column_bytes,
+/// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count; it
+/// has a schedule.
+std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link = assumed_link);
 
 /// Which columns each segment has.
@@ -35,8 +36,13 @@ class Segmentation {
     if (!begins_.empty()) return {begins_[segment], begins_[segment + 1]};
     return {columns_ * segment / segments_, columns_ * (segment + 1) / segments_};
   }
-  /// As `Context::blocks` wants them.
-  std::span<const std::uint32_t> blocks() const noexcept { return blocks_; }
+  /// What a schedule makes a rank's steps of, with the columns cut like this. The segmentation must outlive it.
+  schedule::Context cut(schedule::Context context, order::Rank rank = 0) const noexcept {
+    context.rank = rank;
+    context.segments = segments_;
+    context.blocks = blocks_;
+    return context;
+  }
   /// The segments of which a rank may get the result: those of its block, or all.
   order::Interval segments_of(order::Rank rank) const noexcept {
     if (blocks_.empty()) return {0, segments_};
@@ -52,9 +58,8 @@ class Segmentation {
 };
 
 /// The segmentation of a call; `blocks` only for reduce_scatter.
-Segmentation segmentation_of(const schedule::Spec& spec, const schedule::Context& context, Count columns,
-                             Bytes column_bytes, std::span<const Count> blocks,
-                             const transport::LogGP& link = assumed_link);
+Segmentation segmentation_of(const schedule::Context& context, Count columns, Bytes column_bytes,
+                             std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
 
 /// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
 /// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm.

@@ -7,15 +7,11 @@
 namespace steadfold::capi {
 namespace {
 
-constexpr sf_method last_method = SF_BINNED;
+using agreement::Call;
+using agreement::Failure;
+
 static_assert(SF_INTERNAL == static_cast<int>(Status::internal));
-static_assert(SF_MASKED_SUM == static_cast<int>(arithmetic::Operation::masked_sum));
 static_assert(SF_BYTES == static_cast<int>(arithmetic::Type::bytes));
-static_assert(SF_FLOAT128 == static_cast<int>(arithmetic::Type::f128));
-static_assert(last_method == static_cast<int>(agreement::Method::binned));
-static_assert(SF_DOUBLE_SWEEP == static_cast<int>(agreement::Sweep::double_sweep));
-static_assert(SF_EXSCAN == static_cast<int>(agreement::ResultPart::prefix_before));
-static_assert(SF_ROW_A_RANK == static_cast<int>(agreement::LayoutKind::row_per_rank));
 static_assert(SF_ALL_RANKS == agreement::all_ranks);
 static_assert((SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE) ==
               agreement::guarantee::all);
@@ -24,61 +20,76 @@ static_assert(SF_RANKS == agreement::guarantee::ranks && SF_LAYOUT == agreement:
 static_assert(SF_UNKNOWN == arithmetic::unknown_count);
 static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 
-using agreement::Failure;
-
-std::optional<Failure> fault(const sf_call* call) {
-  if (call == nullptr)
-    return Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
-  const struct {
-    const char* what;
-    unsigned value, last;
-  } words[] = {{"operation", number(call->operation), SF_MASKED_SUM},
-               {"method", number(call->method), last_method},
-               {"type", number(call->type), SF_FLOAT128},
-               {"result type", number(call->result_type), SF_FLOAT128},
-               {"layout", number(call->layout), SF_ROW_A_RANK},
-               {"sweep", number(call->sweep), SF_DOUBLE_SWEEP},
-               {"collective", number(call->collective), SF_EXSCAN}};
-  for (const auto& word : words)
-    if (word.value > word.last)
-      return Failure(Status::invalid_argument, std::string(word.what) + " " + std::to_string(word.value) +
-                                                   " is unknown (the last is " + std::to_string(word.last) +
-                                                   "), start from sf_call_default()");
-  return std::nullopt;
+Failure unknown(const char* what, unsigned value, unsigned last) {
+  return {Status::invalid_argument, std::string(what) + " " + std::to_string(value) + " is unknown (the last is " +
+                                        std::to_string(last) + "), start from sf_call_default()"};
 }
+
+/// The library's own enumerator of the same number; both enumerations end with the same one.
+template <auto last, auto last_own, class Enumeration>
+auto own(const Enumeration& field, const char* what) {
+  static_assert(static_cast<unsigned>(last) == static_cast<unsigned>(last_own));
+  const unsigned value = number(field);
+  if (value > last) throw unknown(what, value, last);
+  return static_cast<decltype(last_own)>(value);
+}
+
+schedule::Collective collective_of(const sf_call& call) {
+  switch (number(call.collective)) {
+    case SF_REDUCE: return agreement::reduction_to(call.root);
+    case SF_REDUCE_SCATTER: return schedule::Collective::reduce_scatter;
+    case SF_SCAN: return schedule::Collective::scan;
+    case SF_EXSCAN: return schedule::Collective::exscan;
+    default: throw unknown("collective", number(call.collective), SF_EXSCAN);
+  }
+}
+
+std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
 }  // namespace
 
-Translated translated(const sf_call* call) {
-  Translated result{.call = {}, .failure = fault(call)};
-  if (result.failure) return result;
-  const auto text = [](const char* s) { return s == nullptr ? std::string_view() : std::string_view(s); };
-  result.call = {.operation = static_cast<arithmetic::Operation>(call->operation),
-                 .method = static_cast<agreement::Method>(call->method),
-                 .type = static_cast<arithmetic::Type>(call->type),
-                 .result_type = static_cast<arithmetic::Type>(call->result_type),
-                 .columns = call->columns,
-                 .root = call->root,
-                 .result_part = static_cast<agreement::ResultPart>(call->collective),
-                 .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
-                 .schedule = text(call->schedule),
-                 .element_count = call->element_count,
-                 .user = {.apply = call->user,
-                          .context = call->context,
-                          .element_bytes = call->element_bytes,
-                          .commutative = call->commutative != 0,
-                          .is_users = true},
-                 .operator_name = text(call->operator_name),
-                 .user_may_fail = call->never_fails == 0,
-                 .layout = static_cast<agreement::LayoutKind>(call->layout),
-                 .rows = call->rows,
-                 .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
-                               call->intervals == nullptr ? 0 : call->interval_count},
-                 .bin_count = call->bins,
-                 .sweep = static_cast<agreement::Sweep>(call->sweep),
-                 .require = call->require,
-                 .threads = std::max(call->threads, 1u)};
-  return result;
+Call translated(const sf_call* call) {
+  using agreement::LayoutKind;
+  using agreement::Method;
+  using arithmetic::Operation;
+  using arithmetic::Sweep;
+  using arithmetic::Type;
+  if (call == nullptr)
+    throw Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
+  return {.operation = own<SF_MASKED_SUM, Operation::masked_sum>(call->operation, "operation"),
+          .method = own<SF_BINNED, Method::binned>(call->method, "method"),
+          .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
+          .result_type = own<SF_FLOAT128, Type::f128>(call->result_type, "result type"),
+          .columns = call->columns,
+          .root = call->root,
+          .collective = collective_of(*call),
+          .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
+          .schedule = text_of(call->schedule),
+          .element_count = call->element_count,
+          .user = {.apply = call->user,
+                   .context = call->context,
+                   .element_bytes = call->element_bytes,
+                   .commutative = call->commutative != 0,
+                   .is_users = true},
+          .operator_name = text_of(call->operator_name),
+          .user_may_fail = call->never_fails == 0,
+          .layout = own<SF_ROW_A_RANK, LayoutKind::row_per_rank>(call->layout, "layout"),
+          .rows = call->rows,
+          .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
+                        call->intervals == nullptr ? 0 : call->interval_count},
+          .bin_count = call->bins,
+          .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
+          .require = call->require,
+          .threads = std::max(call->threads, 1u)};
+}
+
+Call translated(const sf_call* call, std::optional<Failure>& failure) {
+  try {
+    return translated(call);
+  } catch (const Failure& wrong) {
+    failure = wrong;
+    return {};
+  }
 }
 
 }  // namespace steadfold::capi

@@ -14,16 +14,17 @@
 
 namespace steadfold::capi {
 
-/// The call as the library's own type, and what is wrong with it, if anything: a collective call tells the other ranks
-/// before it fails.
-struct Translated {
-  agreement::Call call;
-  std::optional<agreement::Failure> failure;
-};
-Translated translated(const sf_call* call);
+/// The call as the library's own type. Throws Failure where it is none, or a field has a number that its enumeration
+/// does not have.
+agreement::Call translated(const sf_call* call);
+/// The same for a collective call: what is wrong with it the other ranks are told before it fails.
+agreement::Call translated(const sf_call* call, std::optional<agreement::Failure>& failure);
 
-inline const std::byte* bytes(const void* memory) { return static_cast<const std::byte*>(memory); }
-inline std::byte* bytes(void* memory) { return static_cast<std::byte*>(memory); }
+inline agreement::Data data_of(const void* first, const void* second, void* result) noexcept {
+  return {.first = static_cast<const std::byte*>(first),
+          .second = static_cast<const std::byte*>(second),
+          .result = static_cast<std::byte*>(result)};
+}
 
 /// The number in an enumeration of C, which may be any; in C++ loading one that is no enumerator is undefined.
 template <class Enumeration>

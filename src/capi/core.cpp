@@ -2,10 +2,12 @@
 // Rank order: that of the call. Cost: that of the call. Source: ours.
 #include "capi/boundary.hpp"
 #include "session/local.hpp"
+#include "steadfold/types.hpp"
 
 namespace {
 
-using steadfold::capi::bytes;
+using steadfold::agreement::Data;
+using steadfold::capi::data_of;
 using steadfold::capi::number;
 
 thread_local std::string error_text;
@@ -42,19 +44,18 @@ bool are_alike(const sf_call& a, const sf_call& b) noexcept {
          number(a.collective) == number(b.collective);
 }
 
-bool is_repeated(const sf_call* call, const void* first, const void* second, void* result) {
+bool is_repeated(const sf_call* call, const Data& data) {
   const LastCall& last = last_call;
   return last.reducer != nullptr && call != nullptr && are_alike(*call, last.call) &&
-         last.reducer->repeat(call->rows, bytes(first), bytes(second), bytes(result));
+         last.reducer->repeat(call->rows, data);
 }
 
-void reduce_anew(const sf_call* call, const void* first, const void* second, void* result) {
+void reduce_anew(const sf_call* call, const Data& data) {
   last_call.reducer = nullptr;  // what it points to may go
-  const auto [translated, failure] = steadfold::capi::translated(call);
-  if (failure) throw *failure;
+  const auto translated = steadfold::capi::translated(call);
   if (last_call.is_over) {
-    steadfold::session::LocalReducer().reduce(translated, bytes(first), bytes(second), bytes(result));
-  } else if (own.reducer.reduce(translated, bytes(first), bytes(second), bytes(result))) {
+    steadfold::session::LocalReducer().reduce(translated, data);
+  } else if (own.reducer.reduce(translated, data)) {
     last_call = {.call = *call, .reducer = &own.reducer, .is_over = false};
   }
 }
@@ -63,22 +64,17 @@ void reduce_anew(const sf_call* call, const void* first, const void* second, voi
 
 extern "C" {
 
-sf_call sf_call_default(void) {
-  sf_call call{};
-  call.columns = 1;
-  call.root = SF_ALL_RANKS;
-  call.element_count = SF_UNKNOWN;
-  return call;
-}
+sf_call sf_call_default(void) { return steadfold::detail::call_of_defaults(); }
 
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
   using steadfold::arithmetic::Rounding;
   const bool is_promised = Rounding::now() == Rounding{};  // mostly: nothing to change, nothing to change back
   return steadfold::capi::caught([&] {
-    if (is_promised && is_repeated(call, first, second, result)) return;
+    const Data data = data_of(first, second, result);
+    if (is_promised && is_repeated(call, data)) return;
     const steadfold::arithmetic::PromisedEnvironment environment;
-    if (!is_promised && is_repeated(call, first, second, result)) return;
-    reduce_anew(call, first, second, result);
+    if (!is_promised && is_repeated(call, data)) return;
+    reduce_anew(call, data);
   });
 }
 

@@ -39,10 +39,10 @@ std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<F
   if (calls == nullptr && count > 0)
     failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
   for (size_t i = 0; calls != nullptr && i < count; ++i) {
-    auto each = steadfold::capi::translated(calls + i);
-    all.push_back(each.call);
-    if (each.failure && !failure)
-      failure = Failure(each.failure->status(), steadfold::agreement::in_bundle(i, count) + each.failure->what());
+    std::optional<Failure> wrong;
+    all.push_back(steadfold::capi::translated(calls + i, wrong));
+    if (wrong && !failure)
+      failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
   }
   return all;
 }
@@ -67,8 +67,9 @@ int32_t sf_group_size(const sf_group* group) { return group == nullptr ? -1 : gr
 
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group) {
   return guarded([&] {
-    const auto [translated, failure] = steadfold::capi::translated(call);
-    GroupInUse(group)->reduce(translated, steadfold::capi::data_of(first, second, result), failure);
+    std::optional<Failure> failure;
+    const Call own = steadfold::capi::translated(call, failure);
+    GroupInUse(group)->reduce(own, steadfold::capi::data_of(first, second, result), std::move(failure));
   });
 }
 

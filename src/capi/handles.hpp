@@ -49,8 +49,4 @@ inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
 
-inline agreement::Data data_of(const void* first, const void* second, void* result) {
-  return {.first = bytes(first), .second = bytes(second), .result = bytes(result)};
-}
-
 }  // namespace steadfold::capi

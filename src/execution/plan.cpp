@@ -16,21 +16,15 @@ using agreement::Sweep;
 
 namespace {
 
-Segmentation segmentation_of(const Agreement& agreed, Rank rank_count, std::uint32_t asked) {
+Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   const Member& member = agreed.members.front();
   const Description& call = member.description;
   if (agreed.members.size() > 1) return {call.columns, 1};
-  const schedule::Context context = context_of(agreed, 0, rank_count, 1);
+  const schedule::Context context = context_of(agreed);
   if (asked == 0 || !member.blocks.empty())
-    return agreement::segmentation_of(agreed.schedule, context, call.columns, call.element_bytes, member.blocks);
+    return agreement::segmentation_of(context, call.columns, call.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
-}
-
-schedule::Context context_of(const Agreement& agreed, Rank rank, Rank rank_count, const Segmentation& segmentation) {
-  schedule::Context context = context_of(agreed, rank, rank_count, segmentation.segments());
-  context.blocks = segmentation.blocks();
-  return context;
 }
 
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
@@ -38,10 +32,10 @@ std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<co
                                            ThreadTeam& team) {
   std::vector<std::unique_ptr<Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Segmentation whole(agreed.members[i].description.columns, 1);  // of a bundle's
-    members.push_back(std::make_unique<Rows>(agreed.members[i], operator_of(calls[i]), transport.rank(),
-                                             transport.rank_count(), calls.size() == 1 ? segmentation : whole, team,
-                                             calls.size() == 1));
+    const Member& member = agreed.members[i];
+    members.push_back(std::make_unique<Rows>(
+        member, operator_of(member.description, calls[i].user), transport.rank(), transport.rank_count(),
+        calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), team, calls.size() == 1));
   }
   return members;
 }
@@ -64,13 +58,13 @@ Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
   return bytes;
 }
 
-std::string text_of(const Agreement& agreed, Rank rank_count, const Segmentation& segmentation) {
+std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
   const Rank root = agreed.root();
   const schedule::Row& row = *agreed.schedule.row;
-  const schedule::Context context = context_of(agreed, 0, rank_count, segmentation);
+  const schedule::Context context = segmentation.cut(context_of(agreed));
   std::string text = std::string(name_of(agreed.collective())) +
                      (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
-                     std::to_string(rank_count) + " ranks\n";
+                     std::to_string(context.rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
   text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
   if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
@@ -81,25 +75,25 @@ std::string text_of(const Agreement& agreed, Rank rank_count, const Segmentation
 
 }  // namespace
 
-std::string fault_of_schedule(const Agreement& agreed, Rank rank_count) {
-  const Segmentation segmentation = segmentation_of(agreed, rank_count, 0);
+std::string fault_of_schedule(const Agreement& agreed) {
+  const Segmentation segmentation = segmentation_of(agreed, 0);
   if (segmentation.segments() == 0) return {};  // no columns, no steps
-  return schedule::check_when_bound(agreed.schedule, context_of(agreed, 0, rank_count, segmentation)).value_or("");
+  return schedule::check_when_bound(agreed.schedule, segmentation.cut(context_of(agreed))).value_or("");
 }
 
 Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
            std::uint32_t tag, std::uint32_t segments)
     : agreed_(std::move(agreed)),
       transport_(std::move(transport)),
-      segmentation_(segmentation_of(agreed_, transport_->rank_count(), segments)),
+      segmentation_(segmentation_of(agreed_, segments)),
       members_(rows_of(agreed_, calls, *transport_, segmentation_, team_)),
-      main_(*agreed_.schedule.row, context_of(agreed_, transport_->rank(), transport_->rank_count(), segmentation_),
-            payload(), *transport_, tag),
+      main_(*agreed_.schedule.row, segmentation_.cut(context_of(agreed_), transport_->rank()), payload(), *transport_,
+            tag),
       is_empty_(agreed_.members.front().description.columns == 0),
       gets_result_(agreed_.members.front().gets_result(transport_->rank())),
       due_(segmentation_.segments_of(transport_->rank())),
       statuses_(members_.size(), Status::ok),
-      text_(text_of(agreed_, transport_->rank_count(), segmentation_)) {
+      text_(text_of(agreed_, segmentation_)) {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {
@@ -107,10 +101,8 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
     first_sweep_ = std::make_unique<Plan>(agreed_first_sweep(call, transport_->rank_count()), std::span(&call, 1),
                                           transport_, tag + 2);
   }
-  if (may_fail(agreed_) && agreed_.root() == all_ranks) {
-    const schedule::Context context{.rank = transport_->rank(), .rank_count = transport_->rank_count()};
-    closing_.emplace(*schedule::find("recursive_doubling"), context, status_exchange_, *transport_, tag + 1);
-  }
+  if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
+    closing_.emplace(status_exchange_, *transport_, tag + 1);
 }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
@@ -250,7 +242,7 @@ void Plan::trace(bool on) {
   if (!first_sweep_) return;
   first_sweep_->trace(on);
   const Agreement& sweep = first_sweep_->agreed();
-  const Count rounds = sweep.schedule.row->rounds(context_of(sweep, 0, transport_->rank_count(), 1));
+  const Count rounds = sweep.schedule.row->rounds(context_of(sweep));
   rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
 }
 

@@ -26,7 +26,7 @@ using agreement::Segmentation;
 
 /// What is wrong with a schedule that no sweep of proofs has, for the plan to be made; empty when nothing is. The same
 /// on all ranks.
-std::string fault_of_schedule(const Agreement& agreed, Rank rank_count);
+std::string fault_of_schedule(const Agreement& agreed);
 
 /// A plan of one call, or of a bundle of calls that share every message. One thread at a time. Keeps the transport
 /// alive. Uses the tags from `tag` on, as many as `tags_of` says.

@@ -35,15 +35,16 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
       gets_result_(agreed.gets_result(rank)),
       team_(&team) {
   const Description& d = agreed.description;
-  row_bytes_ = d.columns * d.element_bytes;
-  due_ = segmentation.segments_of(rank);
+  row_bytes_ = d.row_bytes();
+  const order::Interval due = gets_result_ ? segmentation.segments_of(rank) : order::Interval{};
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
     const order::Interval columns = segmentation.columns(s);
-    Segment segment{.first_byte = columns.begin * d.element_bytes,
-                    .kind = make_kind(d, operator_, columns.size()),
-                    .first_result_byte = result_bytes_};
+    Segment segment{.first_byte = columns.begin * d.element_bytes, .kind = make_kind(d, operator_, columns.size())};
     segment.spare.resize(segment.value_bytes);
-    if (gets(s)) result_bytes_ += segment.value_bytes;
+    if (s >= due.begin && s < due.end) {
+      segment.first_result_byte = result_bytes_;
+      result_bytes_ += segment.value_bytes;
+    }
     segments_.push_back(std::move(segment));
   }
   if (segments_.empty()) return;
@@ -121,7 +122,7 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const bool is_apart = value.values != nullptr;
   if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;  // came in part
   const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
-  std::byte* const place = data_.result + own.first_result_byte;
+  std::byte* const place = data_.result + *own.first_result_byte;
   if (values != place) std::memcpy(place, values, bytes);
   return status;
 }
@@ -224,10 +225,7 @@ Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head,
   return arithmetic::status_of(head) == Status::ok ? s.value_bytes : 0;
 }
 
-std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const {
-  if (!gets_result_ || !gets(segment)) return std::nullopt;
-  return segments_[segment].first_result_byte;
-}
+std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const { return segments_[segment].first_result_byte; }
 
 std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                              std::span<std::byte> head, std::byte* values) {

@@ -64,7 +64,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
     Bytes first_byte = 0;  // where its columns begin in a row of elements
     std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
     Lifter lifter = Lifter(*kind);
-    Bytes first_result_byte = 0;
+    std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
     std::vector<std::byte> spare = {};
     Bytes value_bytes = kind->value_bytes();
     const arithmetic::ValuesApart* values_apart = kind->values_apart();
@@ -91,7 +91,6 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   Count row_count(const Covers& covers) const noexcept;
   void note(Status after, Status before) noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
-  bool gets(std::uint32_t segment) const { return segment >= due_.begin && segment < due_.end; }
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it
@@ -103,7 +102,6 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   unsigned threads_ = 1;
   Bytes row_bytes_;
   std::vector<Segment> segments_;
-  order::Interval due_;  // segments whose results this rank gets, where it gets any
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;
   bool has_words_ = false;

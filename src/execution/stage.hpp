@@ -16,6 +16,10 @@ class Stage {
       : program_(row.steps(context), context.segments),
         executor_(program_, payload, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
+  /// What all ranks ask each other beside the reduction itself: an allreduce of one segment.
+  Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag)
+      : Stage(*schedule::find("recursive_doubling"), {.rank = transport.rank(), .rank_count = transport.rank_count()},
+              payload, transport, tag) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 

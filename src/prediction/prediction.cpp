@@ -36,7 +36,7 @@ std::optional<T> sum_of(const std::optional<T>& first, const std::optional<T>& s
 
 Segmentation Scenario::segmentation() const {
   if (blocks.empty()) return {description.columns, segments};
-  return agreement::segmentation_of(schedule, context_of(description, 0, rank_count(), 1), description.columns,
+  return agreement::segmentation_of(context_of(description, schedule, rank_count()), description.columns,
                                     description.element_bytes, blocks);
 }
 
@@ -45,15 +45,9 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   if (row.messages == nullptr) return {};
   const auto layout = order::Layout::contiguous(scenario.counts);
   const Segmentation segmentation = scenario.segmentation();
-  schedule::Context context = context_of(scenario.description, 0, scenario.rank_count(), segmentation.segments());
-  context.blocks = segmentation.blocks();
-  context.layout = &layout;
-  context.spec = &scenario.schedule;
-  const arithmetic::Operation operation = scenario.description.operation;
-  const arithmetic::Type type = scenario.description.type;
-  const bool is_user = operation == arithmetic::Operation::user;
-  const arithmetic::Operator& op = is_user ? scenario.user : arithmetic::built_in(operation, type);
-  const Sizes sizes(scenario.description, op, segmentation);
+  const schedule::Context context =
+      segmentation.cut(context_of(scenario.description, scenario.schedule, scenario.rank_count(), &layout));
+  const Sizes sizes(scenario.description, operator_of(scenario.description, scenario.user), segmentation);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
     const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;

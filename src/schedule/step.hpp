@@ -101,6 +101,10 @@ struct Step {
 /// below its own, rank 0 nothing.
 enum class Collective : std::uint8_t { reduce = 1, allreduce = 2, reduce_scatter = 4, scan = 8, exscan = 16 };
 
+constexpr bool is_scan(Collective collective) noexcept {
+  return collective == Collective::scan || collective == Collective::exscan;
+}
+
 struct Spec;
 
 /// What an algorithm may look at: a pure function of this gives every rank's steps. Equal on all ranks except for
@@ -119,7 +123,7 @@ struct Context {
   constexpr Count ranks() const noexcept { return static_cast<Count>(rank_count); }
   constexpr bool rooted() const noexcept { return collective == Collective::reduce; }
   constexpr bool scatters() const noexcept { return collective == Collective::reduce_scatter; }
-  constexpr bool is_scan() const noexcept { return collective == Collective::scan || collective == Collective::exscan; }
+  constexpr bool is_scan() const noexcept { return schedule::is_scan(collective); }
 };
 
 /// An algorithm's steps for one rank, made one at a time. The final result stands in `value(0, segment)`.

@@ -11,12 +11,11 @@
 
 namespace steadfold::session {
 
+using agreement::Collective;
 using agreement::LayoutKind;
 using agreement::Missing;
-using agreement::ResultPart;
 using execution::in_the_handshake;
 using execution::no_way;
-using execution::Placed;
 using order::Index;
 
 namespace {
@@ -24,16 +23,14 @@ namespace {
 constexpr std::size_t most_shapes = 64;  // per group; the oldest is dropped first
 constexpr std::size_t most_plans = 16;
 
-schedule::Context context_of(const transport::Transport& transport) {
-  return {.rank = transport.rank(), .rank_count = transport.rank_count()};
-}
-
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::string forced_on_rank_0(transport::Transport& transport) {
   const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
-  const auto all = transport.gather_all(bytes_of(mine == nullptr ? "" : mine));
-  return {reinterpret_cast<const char*>(all.bytes.data()), all.first[1]};
+  return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
 }
 
 /// Whether no agreement on a layout is needed: this rank knows the indices of its rows, or they do not matter.
@@ -52,13 +49,11 @@ order::Coverage coverage_of(const Call& call) {
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
     : transport_(std::move(transport)), rows_(rows), forced_schedule_(forced_on_rank_0(*transport_)) {
-  const schedule::Row& row = *schedule::find("recursive_doubling");
-  const schedule::Context context = context_of(*transport_);
   const std::uint32_t tag = transport_->new_tags(2);
   std::string wrong;
   try {
-    handshake_stage_.emplace(row, context, handshake_, *transport_, tag);
-    status_stage_.emplace(row, context, status_exchange_, *transport_, tag + 1);
+    handshake_stage_.emplace(handshake_, *transport_, tag);
+    status_stage_.emplace(status_exchange_, *transport_, tag + 1);
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
@@ -69,7 +64,7 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
 Call Group::placed(const Call& given, order::Interval& mine) {
   Call call = given;
   const auto ranks = static_cast<Count>(rank_count());
-  if (call.result_part == ResultPart::block && call.blocks.empty() && call.columns % ranks == 0) {
+  if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
     equal_blocks_.assign(ranks, call.columns / ranks);
     call.blocks = equal_blocks_;
   }
@@ -84,9 +79,8 @@ Call Group::placed(const Call& given, order::Interval& mine) {
   return call;
 }
 
-void Group::require_usable(const Call& call, const Data& data) const {
-  validate(call, rank_count());
-  const bool is_due = gets_result(describe(call), call.blocks, rank());
+void Group::require_data(const Call& call, const Description& description, const Data& data) const {
+  const bool is_due = gets_result(description, call.blocks, rank());
   const Missing lacked = missing(call.operation, call.rows, call.columns, data, is_due);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
 }
@@ -99,16 +93,17 @@ void Group::require_usable(std::span<const Call> calls) const {
     const std::string where = agreement::in_bundle(i, calls.size());
     try {
       validate(calls[i], rank_count());
-      make_kind(describe(calls[i]), operator_of(calls[i]), calls[i].columns);
+      const Description description = describe(calls[i]);
+      make_kind(description, operator_of(description, calls[i].user), calls[i].columns);
     } catch (const Failure& failure) {
       throw Failure(failure.status(), where + failure.what());
     }
     if (calls.size() > 1 && calls[i].columns == 0)
       throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
-    if (calls.size() > 1 && calls[i].result_part == ResultPart::block)
+    if (calls.size() > 1 && calls[i].collective == Collective::reduce_scatter)
       throw Failure(Status::unsupported,
                     where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
-    if (calls[i].result_part != calls[0].result_part)
+    if (agreement::asked_name(calls[i].collective) != agreement::asked_name(calls[0].collective))
       throw Failure(Status::invalid_argument,
                     where + "another collective than that of call 0 (a bundle has one), bind it apart");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
@@ -117,17 +112,13 @@ void Group::require_usable(std::span<const Call> calls) const {
   }
 }
 
-Group::Shape::Shape(const Description& given, const Call& call)
-    : description(given),
+Group::KnownShape::KnownShape(const Description& given, const Call& call)
+    : Shape(given, call),
       digest(digest_of(given)),
-      op(operator_of(call)),
-      kind(make_kind(given, op, call.columns)),
-      lifter(*kind),
       bytes_of_none(kind->capacity({})),
       bytes_of_a_node(kind->capacity(order::IntervalSet({0, 1})) - bytes_of_none) {}
 
-Group::Shape& Group::shape_of(const Call& call) {
-  const Description description = describe(call);
+Group::KnownShape& Group::shape_of(const Call& call, const Description& description) {
   const auto found = std::find_if(shapes_.begin(), shapes_.end(),
                                   [&](const auto& shape) { return shape->description == description; });
   if (found != shapes_.end()) {
@@ -135,16 +126,16 @@ Group::Shape& Group::shape_of(const Call& call) {
     if (call.operation == arithmetic::Operation::user) shapes_.front()->op = call.user;
     return *shapes_.front();
   }
-  auto shape = std::make_unique<Shape>(description, call);
+  auto shape = std::make_unique<KnownShape>(description, call);
   if (shapes_.size() == most_shapes) shapes_.pop_back();
   shapes_.insert(shapes_.begin(), std::move(shape));
   return *shapes_.front();
 }
 
 /// Goes by the largest partial that this rank's rows can have, so that none is built in vain.
-bool Group::fits_handshake(const Shape& shape, const Call& call) const {
+bool Group::fits_handshake(const KnownShape& shape, const Call& call) const {
   if (shape.kind->survey_bytes() > 0) return false;  // two reductions, one after the other
-  if (call.result_part == ResultPart::prefix || call.result_part == ResultPart::prefix_before) return false;
+  if (is_scan(call.collective)) return false;
   if (!forced_schedule_.empty() || !asked_schedule(call).empty() || !knows_its_rows(call, shape.description))
     return false;
   Bytes bytes = shape.bytes_of_none;
@@ -157,7 +148,7 @@ bool Group::fits_handshake(const Shape& shape, const Call& call) const {
 }
 
 /// The cached plans that fit this shape and this rank's rows; on other ranks fewer of them may fit.
-Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
+Ways Group::cached_plans(const KnownShape& shape, const Call& call) const noexcept {
   Ways ways = no_way;
   for (std::size_t place = 0; place < plans_.size(); ++place) {
     const CachedPlan& cached = plans_[place];
@@ -169,16 +160,12 @@ Ways Group::cached_plans(const Shape& shape, const Call& call) const noexcept {
   return ways;
 }
 
-Bytes Group::build(Shape& shape, const Call& call, const Data& data) {
-  const Placed placed{.intervals = call.intervals,
-                      .data = data,
-                      .row_bytes = shape.description.columns * shape.description.element_bytes,
-                      .is_masked = call.operation == arithmetic::Operation::masked_sum};
+Bytes Group::build(KnownShape& shape, const Call& call, const Data& data) {
   if (call.threads > team_.size()) team_.resize(call.threads);
-  return shape.lifter.lift(placed, team_, call.threads, handshake_.partial());
+  return shape.lifter.lift(shape.rows_of(call, data), team_, call.threads, handshake_.partial());
 }
 
-std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
+std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call& call, const KnownShape* shape,
                                        Bytes partial_bytes) {
   handshake_.take(mine, ways, coverage_of(call), shape == nullptr ? nullptr : shape->kind.get(), partial_bytes);
   handshake_stage_->run();
@@ -186,7 +173,7 @@ std::span<const std::byte> Group::open(const Header& mine, Ways ways, const Call
 }
 
 /// Finishes the handshake's partial on every rank, so that all ranks come to the same status.
-Status Group::finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial) {
+Status Group::finish_here(KnownShape& shape, const Call& call, std::span<const std::byte> partial) {
   const Bytes value_bytes = shape.kind->value_bytes();
   shape.values.resize(2 * value_bytes);
   return shape.kind->finish(partial, call.element_count, shape.values.data(), shape.values.data() + value_bytes);
@@ -202,15 +189,17 @@ Status Group::agreed_status(Status mine) {
 void Group::reduce(const Call& given, const Data& data, std::optional<Failure> failure) {
   order::Interval mine;
   const Call call = placed(given, mine);
+  const Description description = describe(call);
   Header header;
   Ways ways = no_way;
-  Shape* shape = nullptr;
+  KnownShape* shape = nullptr;
   Bytes partial_bytes = 0;
   try {
     if (failure) throw Failure(*failure);
-    require_usable(call, data);
-    if (call.columns > 0) shape = &shape_of(call);
-    header.digest = shape != nullptr ? shape->digest : digest_of(describe(call));
+    validate(call, rank_count());
+    require_data(call, description, data);
+    if (call.columns > 0) shape = &shape_of(call, description);
+    header.digest = shape != nullptr ? shape->digest : digest_of(description);
     if (shape != nullptr) ways = cached_plans(*shape, call);
     if (shape != nullptr && ways == no_way && fits_handshake(*shape, call)) {
       ways = in_the_handshake;
@@ -223,7 +212,7 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
     failure.emplace(Status::internal, agreement::text_of(wrong));
   }
-  if (failure) header = {.status = failure->status(), .digest = digest_of(describe(call))};
+  if (failure) header = {.status = failure->status(), .digest = digest_of(description)};
   if (header.status != Status::ok) ways = no_way;
 
   const auto outcome = open(header, ways, call, shape, partial_bytes);
@@ -238,20 +227,20 @@ void Group::reduce(const Call& given, const Data& data, std::optional<Failure> f
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
   // by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
-  if (shape != nullptr && shape->description.may_fail && may_differ) status = agreed_status(status);
+  if (shape != nullptr && description.may_fail && may_differ) status = agreed_status(status);
   if (status != Status::ok) diagnose(call, status, failure);
   if (call.columns == 0) return;
   if (!is_here)
     run_plan(call, ways, data);
-  else if (gets_result(shape->description, call.blocks, rank()))
+  else if (gets_result(description, call.blocks, rank()))
     deliver(*shape, call, data);
 }
 
 /// Copies what was finished here to the result: all of it, or this rank's columns.
-void Group::deliver(const Shape& shape, const Call& call, const Data& data) const {
+void Group::deliver(const KnownShape& shape, const Call& call, const Data& data) const {
   const Bytes column_bytes = shape.kind->value_bytes() / call.columns;
   order::Interval columns{0, call.columns};
-  if (call.result_part == ResultPart::block) {
+  if (call.collective == Collective::reduce_scatter) {
     const auto before = call.blocks.first(static_cast<std::size_t>(rank()));
     columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
     columns.end = columns.begin + call.blocks[before.size()];
@@ -284,15 +273,14 @@ void Group::require_proof(const Agreement& agreed) {
   if (schedule::is_swept(agreed.schedule)) return;
   std::string fault;
   try {
-    if (rank() == 0) fault = execution::fault_of_schedule(agreed, rank_count());
+    if (rank() == 0) fault = execution::fault_of_schedule(agreed);
   } catch (const std::exception& error) {
     fault = error.what();
   }
   const auto told = transport_->gather_all(bytes_of(fault));
   if (told.bytes.empty()) return;
-  const std::string text(reinterpret_cast<const char*>(told.bytes.data()), told.bytes.size());
   throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
-                                         text + "), take another and report this one");
+                                         text_of(told.bytes) + "), take another and report this one");
 }
 
 /// Makes the plan on all ranks or on none: memory may run out on one of them.
@@ -317,20 +305,17 @@ void Group::connect(const std::string& wrong) {
   while (state == transport::Connection::pending) state = transport_->connected();
   if (state == transport::Connection::connected) return;
   const auto told = transport_->gather_all(bytes_of(wrong));
-  for (std::size_t i = 0; i + 1 < told.first.size(); ++i) {
-    if (told.first[i] == told.first[i + 1]) continue;
-    const std::string text(reinterpret_cast<const char*>(told.bytes.data()) + told.first[i],
-                           told.first[i + 1] - told.first[i]);
-    throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text);
+  for (Rank i = 0; i < rank_count(); ++i) {
+    if (told.of(i).empty()) continue;
+    throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text_of(told.of(i)));
   }
 }
 
 Agreement Group::agree(std::span<const Call> calls, const Failure* mine) {
   const auto gathered = transport_->gather_all(propose(calls, rank(), mine));
   std::vector<std::span<const std::byte>> proposals;
-  for (std::size_t i = 0; i + 1 < gathered.first.size(); ++i)
-    proposals.push_back(
-        std::span(gathered.bytes).subspan(gathered.first[i], gathered.first[i + 1] - gathered.first[i]));
+  proposals.reserve(gathered.first.size());
+  for (Rank i = 0; i < rank_count(); ++i) proposals.push_back(gathered.of(i));
   return agreement::conclude(proposals, forced_schedule_, rows_);
 }
 
@@ -360,7 +345,7 @@ Group::RankOrder Group::rank_order(Count rows) {
   RankOrder found{};
   for (Rank i = 0; i < rank_count(); ++i) {
     Count count = 0;
-    std::memcpy(&count, gathered.bytes.data() + gathered.first[static_cast<std::size_t>(i)], sizeof count);
+    std::memcpy(&count, gathered.of(i).data(), sizeof count);
     if (i == rank()) found.mine = {found.element_count, found.element_count + count};
     found.element_count = agreement::sum_of_rows(found.element_count, count);
   }

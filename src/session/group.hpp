@@ -11,16 +11,13 @@
 #include "agreement/failure.hpp"
 #include "execution/handshake.hpp"
 #include "execution/plan.hpp"
+#include "session/shape.hpp"
 
 namespace steadfold::session {
 
 using agreement::Agreement;
-using agreement::Call;
-using agreement::Data;
-using agreement::Description;
 using agreement::Failure;
 using execution::Handshake;
-using execution::Lifter;
 using execution::Plan;
 using execution::Stage;
 using execution::StatusExchange;
@@ -55,15 +52,11 @@ class Group {
   RankOrder rank_order(Count rows);
 
  private:
-  /// What a call of this description needs, made once. Its kind refers to its operator, so it never moves.
-  struct Shape {
-    Shape(const Description& description, const Call& call);
+  /// A shape that one-shot calls had.
+  struct KnownShape : Shape {
+    KnownShape(const Description& given, const Call& call);
 
-    Description description;
     std::uint64_t digest;
-    arithmetic::Operator op;
-    std::unique_ptr<arithmetic::PartialKind> kind;
-    Lifter lifter;
     Bytes bytes_of_none;            // a partial of no rows, and
     Bytes bytes_of_a_node;          // what every node may add: says whether the handshake can hold a partial
     std::vector<std::byte> values;  // a result, and as much again to finish in
@@ -76,16 +69,16 @@ class Group {
   };
 
   Call placed(const Call& call, order::Interval& mine);
-  void require_usable(const Call& call, const Data& data) const;
+  void require_data(const Call& call, const Description& description, const Data& data) const;
   void require_usable(std::span<const Call> calls) const;
-  Shape& shape_of(const Call& call);
-  bool fits_handshake(const Shape& shape, const Call& call) const;
-  Ways cached_plans(const Shape& shape, const Call& call) const noexcept;
-  Bytes build(Shape& shape, const Call& call, const Data& data);
-  std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const Shape* shape,
+  KnownShape& shape_of(const Call& call, const Description& description);
+  bool fits_handshake(const KnownShape& shape, const Call& call) const;
+  Ways cached_plans(const KnownShape& shape, const Call& call) const noexcept;
+  Bytes build(KnownShape& shape, const Call& call, const Data& data);
+  std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const KnownShape* shape,
                                   Bytes partial_bytes);
-  Status finish_here(Shape& shape, const Call& call, std::span<const std::byte> partial);
-  void deliver(const Shape& shape, const Call& call, const Data& data) const;
+  Status finish_here(KnownShape& shape, const Call& call, std::span<const std::byte> partial);
+  void deliver(const KnownShape& shape, const Call& call, const Data& data) const;
   Status agreed_status(Status mine);
   void run_plan(const Call& call, Ways ways, const Data& data);
   Plan& new_cached_plan(const Call& call);
@@ -102,7 +95,7 @@ class Group {
   std::optional<Stage> handshake_stage_;
   StatusExchange status_exchange_;
   std::optional<Stage> status_stage_;
-  std::vector<std::unique_ptr<Shape>> shapes_;  // the last used first
+  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used first
   std::deque<CachedPlan> plans_;
   std::vector<Count> equal_blocks_;  // the last that were asked for
   ThreadTeam team_;                  // for partials in the handshake; plans have their own

@@ -4,18 +4,15 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
-#include "execution/lifter.hpp"
+#include "session/shape.hpp"
 
 namespace steadfold::session {
 
 using agreement::all_ranks;
-using agreement::Data;
+using agreement::Collective;
 using agreement::Failure;
 using agreement::LayoutKind;
 using agreement::Missing;
-using agreement::ResultPart;
-using execution::Lifter;
-using execution::Placed;
 using execution::ThreadTeam;
 using order::Bytes;
 
@@ -28,20 +25,15 @@ constexpr Count most_kept_columns = 64;  // memory for more columns is not kept
 /// Reduces rows of one shape, with the memory for it.
 class LocalReducer::Workspace {
  public:
-  explicit Workspace(const Call& call, const Description& description)
-      : description_(description),
-        row_bytes_(description.columns * description.element_bytes),
-        operator_(operator_of(call)),
-        kind_(make_kind(description, operator_, call.columns)),
-        lifter_(*kind_),
-        spare_(kind_->value_bytes()),
-        surveyed_(kind_->survey_bytes()),
-        finishes_alone_(lifter_.finishes_alone() && surveyed_.empty()),
+  Workspace(const Call& call, const Description& description)
+      : shape_(description, call),
+        row_bytes_(description.row_bytes()),
+        spare_(shape_.kind->value_bytes()),
+        surveyed_(shape_.kind->survey_bytes()),
+        finishes_alone_(shape_.lifter.finishes_alone() && surveyed_.empty()),
         most_rows_(agreement::most_rows(row_bytes_)) {}
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
 
-  bool serves(const Description& description) const noexcept { return description == description_; }
+  bool serves(const Description& description) const noexcept { return description == shape_.description; }
   /// Whether calls that differ from this one only in their rows are valid and described by it.
   bool repeats(const Call& call) const noexcept {
     const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
@@ -50,49 +42,43 @@ class LocalReducer::Workspace {
   }
 
   Status reduce(const Call& call, const Data& data) {
-    operator_ = operator_of(call);  // its context may be another one
+    if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
     const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block) return finish_alone(call.rows, call.element_count, data);
     make_room(call.rows);
-    const Placed placed{.intervals = call.intervals,
-                        .data = data,
-                        .row_bytes = row_bytes_,
-                        .is_masked = call.operation == arithmetic::Operation::masked_sum};
+    const execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
     team.resize(call.threads);
     if (!surveyed_.empty()) {
-      lifter_.survey(placed, team, call.threads, surveyed_);
-      lifter_.expect(surveyed_);
+      shape_.lifter.survey(rows, team, call.threads, surveyed_);
+      shape_.lifter.expect(surveyed_);
     }
-    const Bytes size = lifter_.lift(placed, team, call.threads, std::span(partial_).first(room_));
-    return kind_->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
+    const Bytes size = shape_.lifter.lift(rows, team, call.threads, std::span(partial_).first(room_));
+    return shape_.kind->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
 
   bool repeat(Count rows, const Data& data) {
-    const arithmetic::Operation operation = description_.operation;
-    if (rows > most_rows_ || missing(operation, rows, description_.columns, data, true) != Missing::nothing)
-      return false;
+    const Description& d = shape_.description;
+    if (rows > most_rows_ || missing(d.operation, rows, d.columns, data, true) != Missing::nothing) return false;
     return finish_alone(rows, arithmetic::unknown_count, data) == Status::ok;
   }
 
  private:
   Status finish_alone(Count rows, Count element_count, const Data& data) {
-    return lifter_.finish_alone({.first = data.first, .second = data.second, .rows = rows, .row_stride = row_bytes_},
-                                element_count, data.result, spare_.data());
+    return shape_.lifter.finish_alone(
+        {.first = data.first, .second = data.second, .rows = rows, .row_stride = row_bytes_}, element_count,
+        data.result, spare_.data());
   }
 
   void make_room(Count rows) {
     if (room_ != 0 && rows_ == order::Interval{0, rows}) return;
     rows_ = {0, rows};
-    room_ = kind_->working_capacity(order::IntervalSet(rows_));
+    room_ = shape_.kind->working_capacity(order::IntervalSet(rows_));
     if (partial_.size() < room_) partial_.resize(room_);
   }
 
-  Description description_;
+  Shape shape_;
   Bytes row_bytes_;
-  arithmetic::Operator operator_;  // the kind refers to it
-  std::unique_ptr<arithmetic::PartialKind> kind_;
-  Lifter lifter_;
   order::Interval rows_;
   Bytes room_ = 0;  // for the partial of these rows
   std::vector<std::byte> partial_;
@@ -125,16 +111,16 @@ LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Des
   return *workspace_;
 }
 
-bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::byte* second, std::byte* result) {
+bool LocalReducer::reduce(const Call& given, const Data& data) {
   Call call = given;
   call.root = all_ranks;
-  if (call.result_part != ResultPart::all)
+  if (call.collective == Collective::reduce) call.collective = Collective::allreduce;
+  if (call.collective != Collective::allreduce)
     throw Failure(Status::unsupported,
                   "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
   const order::Interval all{0, call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
-  const Data data{.first = first, .second = second, .result = result};
   const Missing lacked = missing(call.operation, call.rows, call.columns, data, true);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
   if (call.layout == LayoutKind::intervals || call.element_count != arithmetic::unknown_count) {
@@ -155,8 +141,6 @@ bool LocalReducer::reduce(const Call& given, const std::byte* first, const std::
   return is_kept && workspace_->repeats(call);
 }
 
-bool LocalReducer::repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result) {
-  return workspace_->repeat(rows, {.first = first, .second = second, .result = result});
-}
+bool LocalReducer::repeat(Count rows, const Data& data) { return workspace_->repeat(rows, data); }
 
 }  // namespace steadfold::session

@@ -9,6 +9,7 @@
 namespace steadfold::session {
 
 using agreement::Call;
+using agreement::Data;
 using agreement::Description;
 using order::Count;
 
@@ -21,13 +22,13 @@ class LocalReducer {
   LocalReducer(const LocalReducer&) = delete;
   LocalReducer& operator=(const LocalReducer&) = delete;
 
-  /// Reduces the call's rows into `result`. Throws Failure. Returns whether `repeat` serves calls that differ from this
-  /// one only in their rows, until the next `reduce`.
-  bool reduce(const Call& call, const std::byte* first, const std::byte* second, std::byte* result);
+  /// Reduces the call's rows; its root counts for nothing. Throws Failure. Returns whether `repeat` serves calls that
+  /// differ from this one only in their rows, until the next `reduce`.
+  bool reduce(const Call& call, const Data& data);
 
   /// Reduces `rows` other rows as the last call did, without checking or describing it again. False if anything is
   /// unusual: then call `reduce`, which says what. In the promised environment.
-  bool repeat(Count rows, const std::byte* first, const std::byte* second, std::byte* result);
+  bool repeat(Count rows, const Data& data);
 
  private:
   class Workspace;

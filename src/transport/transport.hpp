@@ -104,6 +104,10 @@ class Transport {
   struct Gathered {
     std::vector<std::byte> bytes;
     std::vector<Bytes> first;  // where rank i's bytes begin, and the end
+    std::span<const std::byte> of(Rank rank) const {
+      const auto i = static_cast<std::size_t>(rank);
+      return std::span(bytes).subspan(first[i], first[i + 1] - first[i]);
+    }
   };
   virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
 

@@ -81,7 +81,12 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
   expect_difference(
       sum, [](Call& c) { c.layout = LayoutKind::anywhere; }, "layout rank order against anywhere");
   expect_difference(
-      sum, [](Call& c) { c.root = 0; }, "root none against 0");
+      sum,
+      [](Call& c) {
+        c.root = 0;
+        c.collective = schedule::Collective::reduce;
+      },
+      "root none against 0");
   expect_difference(
       sum, [](Call& c) { c.columns = 3; }, "columns 1 against 3");
   expect_difference(
@@ -92,6 +97,7 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
       sum, [](Call& c) { c.schedule = "flat"; }, "schedule auto against flat");
   Call rooted = sum;
   rooted.root = 1;
+  rooted.collective = schedule::Collective::reduce;
   expect_difference(
       rooted, [](Call& c) { c.root = 3; }, "root 1 against 3");
   Call exact = sum;
@@ -132,6 +138,7 @@ TEST(Mismatch, OfTwoRanksNamesTheFirst) {
   std::vector<Call> calls(5, sum_call());
   calls[4].columns = 2;
   calls[2].root = 1;
+  calls[2].collective = schedule::Collective::reduce;
   expect_refused(calls, Status::mismatch,
                  "the ranks made different calls (rank 0 and rank 2: root none against 1), make the same call on every "
                  "rank");
@@ -344,6 +351,7 @@ TEST(Schedules, AreThoseAskedForOrForcedOrChosen) {
   EXPECT_EQ(with_schedule("auto").agreement.value().schedule_text, "recursive_doubling");
   Call rooted = sum_call();
   rooted.root = 2;
+  rooted.collective = schedule::Collective::reduce;
   EXPECT_EQ(with_schedule("", "", rooted).agreement.value().schedule_text, "binomial");
   EXPECT_EQ(with_schedule("binomial_spanning_tree", "", rooted).agreement.value().schedule.row,
             schedule::find("binomial"));
@@ -354,6 +362,7 @@ TEST(Schedules, TheChoiceKeepsRankOrderWhereTheOperatorNeedsIt) {
   call.method = Method::plain;
   for (const Rank root : {all_ranks, 0, 1, 3}) {
     call.root = root;
+    call.collective = agreement::reduction_to(root);
     for (const bool commutative : {false, true}) {
       call.user.commutative = commutative;
       const std::string chosen = with_schedule("", "", call).agreement.value().schedule_text;
@@ -383,10 +392,12 @@ TEST(Schedules, ThatCannotServeTheCallAreRefused) {
             "schedule 'native' cannot serve method 'tree' (it serves exact), take another schedule or method");
   Call rooted = sum_call();
   rooted.root = 1;
+  rooted.collective = schedule::Collective::reduce;
   EXPECT_EQ(with_schedule("recursive_doubling", "", rooted).status, Status::unsupported);
   Call ordered = user_call();
   ordered.method = Method::plain;
   ordered.root = 1;
+  ordered.collective = schedule::Collective::reduce;
   EXPECT_EQ(with_schedule("binomial", "", ordered).status, Status::unsupported);
   EXPECT_NE(with_schedule("binomial", "", ordered).text.find("at root 1"), std::string::npos);
 }
@@ -432,8 +443,14 @@ TEST(Descriptions, HaveDigestsOfTheirOwn) {
   add([](Call& c) { c.type = Type::f32; });
   add([](Call& c) { c.result_type = Type::f32; });
   add([](Call& c) { c.columns = 2; });
-  add([](Call& c) { c.root = 0; });
-  add([](Call& c) { c.root = 1; });
+  add([](Call& c) {
+    c.root = 0;
+    c.collective = schedule::Collective::reduce;
+  });
+  add([](Call& c) {
+    c.root = 1;
+    c.collective = schedule::Collective::reduce;
+  });
   add([](Call& c) { c.schedule = "flat"; });
   add([](Call& c) { c.element_count = 11; });
   add([](Call& c) { c.layout = LayoutKind::anywhere; });

@@ -27,12 +27,17 @@ TEST(FailingBundles, ToARootTellTheRootAndTheRankThatFailed) {
     bool fails[p] = {};
     fails[culprit] = true;
     for (Rank rank = 0; rank < p; ++rank) {
-      const Call sum{.method = Method::exact, .root = root, .layout = LayoutKind::rank_order, .rows = 2};
+      const Call sum{.method = Method::exact,
+                     .root = root,
+                     .collective = agreement::reduction_to(root),
+                     .layout = LayoutKind::rank_order,
+                     .rows = 2};
       Call user{.operation = Operation::user,
                 .method = Method::tree,
                 .type = Type::bytes,
                 .result_type = Type::bytes,
                 .root = root,
+                .collective = agreement::reduction_to(root),
                 .user = {.apply = add_or_fail, .context = &fails[rank], .element_bytes = 8},
                 .layout = LayoutKind::rank_order,
                 .rows = 2};
@@ -81,8 +86,9 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const agreement::Segmentation whole(1, 1);
   std::vector<std::unique_ptr<execution::Rows>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    members.push_back(std::make_unique<execution::Rows>(agreed.members[i], agreement::operator_of(calls[i]), 0, 1,
-                                                        whole, team, false));
+    members.push_back(std::make_unique<execution::Rows>(
+        agreed.members[i], agreement::operator_of(agreed.members[i].description, calls[i].user), 0, 1, whole, team,
+        false));
   execution::Bundle bundle(members, agreed.digest);
   const double x = 3.5;
   double result = 0;

@@ -69,6 +69,7 @@ struct Part {
   std::vector<Call> calls(Rank root, std::string_view schedule) const {
     Call asked = call;
     asked.root = root;
+    asked.collective = agreement::reduction_to(root);
     asked.schedule = schedule;
     return calls_for(asked, deal);
   }
@@ -194,11 +195,7 @@ TEST(Bundles, GiveTheBitsOfTheCallsByThemselves) {
             EXPECT_EQ(hex(job.results[rank][k].bytes()), hex(parts[k].alone)) << "rank " << rank << ", part " << k;
           }
         }
-        const schedule::Context context{
-            .rank_count = p,
-            .root = std::max(root, 0),
-            .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
-            .segments = 1};
+        const schedule::Context context = agreement::context_of(*sides.agreed.agreement);
         const Count first_sweep = schedule::find("recursive_doubling")->messages({.rank_count = p});
         EXPECT_EQ(job.messages(), first_sweep + row.messages(context)) << "a bundle is one message, after one more";
       }
@@ -358,9 +355,9 @@ struct Lone {
   explicit Lone(std::mt19937_64& random) : parts(parts_for(1, random)), sides(parts, 1, all_ranks, "") {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      rows.push_back(std::make_unique<execution::Rows>(members[k], agreement::operator_of(sides.calls[0][k]), 0, 1,
-                                                       agreement::Segmentation(members[k].description.columns, 1), team,
-                                                       false));
+      rows.push_back(std::make_unique<execution::Rows>(
+          members[k], agreement::operator_of(members[k].description, sides.calls[0][k].user), 0, 1,
+          agreement::Segmentation(members[k].description.columns, 1), team, false));
       results.emplace_back(parts[k].result_bytes);
     }
     for (std::size_t k = 0; k < parts.size(); ++k) rows[k]->take(parts[k].data(0, results[k]));

@@ -69,10 +69,8 @@ class ByHand {
   };
 
   void take_steps(std::size_t rank) {
-    schedule::Context context = agreement::context_of(agreed_, static_cast<Rank>(rank),
-                                                      static_cast<Rank>(ranks_.size()), segmentation_.segments());
-    context.blocks = segmentation_.blocks();
-    schedule::Steps steps = agreed_.schedule.row->steps(context);
+    const schedule::Context whole = agreement::context_of(agreed_);
+    schedule::Steps steps = agreed_.schedule.row->steps(segmentation_.cut(whole, static_cast<Rank>(rank)));
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
   }
 
@@ -157,13 +155,12 @@ class ByHand {
 };
 
 /// How a plan cuts the call's columns where it is given `segments`; see execution::Plan.
-inline agreement::Segmentation segmentation_of(const Agreement& agreed, Rank p, std::uint32_t segments) {
+inline agreement::Segmentation segmentation_of(const Agreement& agreed, std::uint32_t segments) {
   const agreement::Member& member = agreed.members.front();
   const Count columns = member.description.columns;
-  const schedule::Context context = agreement::context_of(agreed, 0, p, 1);
+  const schedule::Context context = agreement::context_of(agreed);
   if (segments == 0 || !member.blocks.empty())
-    return agreement::segmentation_of(agreed.schedule, context, columns, member.description.element_bytes,
-                                      member.blocks);
+    return agreement::segmentation_of(context, columns, member.description.element_bytes, member.blocks);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(segments, columns));
   return {columns, agreed.schedule.row->segments_up_to(most, context)};
 }
@@ -176,7 +173,7 @@ inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments
     rows.emplace_back(mine.size() / sizeof(double));
     if (!mine.empty()) std::memcpy(rows.back().data(), mine.data(), mine.size());
   }
-  const agreement::Segmentation segmentation = segmentation_of(agreed, static_cast<Rank>(memory.size()), segments);
+  const agreement::Segmentation segmentation = segmentation_of(agreed, segments);
   const auto add = [](double a, double b) { return a + b; };
   return bytes_of(ByHand(agreed, segmentation, rows, add, 0).result(static_cast<std::size_t>(rank)));
 }

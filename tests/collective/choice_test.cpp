@@ -18,7 +18,11 @@ using transport::LogGP;
 constexpr LogGP link{.latency = 0, .gap = 1e-6, .per_byte = 1e-9};
 
 Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::plain) {
-  return {.method = method, .columns = columns, .root = root, .layout = LayoutKind::row_per_rank};
+  return {.method = method,
+          .columns = columns,
+          .root = root,
+          .collective = agreement::reduction_to(root),
+          .layout = LayoutKind::row_per_rank};
 }
 
 std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link) {
@@ -32,9 +36,9 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p) {
                                 .schedule = schedule::parse(name),
                                 .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
                                 .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double)};
-  scenario.segments = agreement::segments_of(scenario.schedule, context_of(scenario.description, 0, p, 1), call.columns,
+  scenario.segments = agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns,
                                              sizeof(double), link);
-  if (call.result_part == agreement::ResultPart::block)
+  if (call.collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
 }
@@ -42,10 +46,9 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p) {
 double modelled_seconds(const std::string& name, const Call& call, Rank p) {
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
   const Description description = describe(call);
-  schedule::Context context = context_of(description, 0, p, 1);
-  context.layout = &layout;
-  const auto kind = make_kind(description, operator_of(call), call.columns);
-  return agreement::modelled_seconds(schedule::parse(name), context, *kind, call.columns, link).value();
+  const schedule::Spec spec = schedule::parse(name);
+  const auto kind = make_kind(description, operator_of(description, call.user), call.columns);
+  return agreement::modelled_seconds(context_of(description, spec, p, &layout), *kind, call.columns, link).value();
 }
 
 /// Good enough to choose by: the model is at most half as much again, or two thirds, of what is simulated.
@@ -57,8 +60,8 @@ TEST(Model, IsNearTheSimulation) {
         for (const schedule::Collective collective : schedule::every_collective) {
           if (!offers(row.collectives, collective)) continue;
           Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
-          call.result_part = agreement::result_part_of(collective);
-          if (call.result_part == agreement::ResultPart::block && columns < static_cast<Count>(p)) continue;
+          call.collective = collective;
+          if (call.collective == schedule::Collective::reduce_scatter && columns < static_cast<Count>(p)) continue;
           const std::string name(row.name);
           const double model = modelled_seconds(name, call, p);
           const double simulation = simulated_seconds(name, call, p);
@@ -106,15 +109,15 @@ TEST(Choice, AlwaysServesTheCall) {
 
 TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   Call call = vector_call(64);
-  call.result_part = agreement::ResultPart::block;
+  call.collective = schedule::Collective::reduce_scatter;
   EXPECT_EQ(chosen(call, 8), "halving_doubling");
   EXPECT_EQ(chosen(call, 8, "mpich"), "halving_doubling");
   call.columns = 1'000'000;
   EXPECT_EQ(chosen(call, 8, "mpich"), "transpose");
   EXPECT_LE(simulated_seconds(chosen(call, 7), call, 7), simulated_seconds("binomial", call, 7));
-  for (const auto part : {agreement::ResultPart::prefix, agreement::ResultPart::prefix_before}) {
+  for (const auto part : {schedule::Collective::scan, schedule::Collective::exscan}) {
     Call scan = vector_call(1);
-    scan.result_part = part;
+    scan.collective = part;
     EXPECT_EQ(chosen(scan, 64), "recursive_doubling");
     EXPECT_EQ(chosen(scan, 64, "mpich"), "recursive_doubling");
     scan.columns = 1'000'000;

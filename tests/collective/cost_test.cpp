@@ -16,8 +16,12 @@ struct Cost {
 Cost cost_of(const std::string& schedule, Rank p, Rank root, Count n, std::uint64_t seed, Method method = Method::tree,
              std::uint32_t segments = 1) {
   const Deal deal = contiguous_deal(order::counts(order::Distribution::lower, n, p));
-  const Call call{
-      .method = method, .columns = segments, .root = root, .schedule = schedule, .layout = LayoutKind::rank_order};
+  const Call call{.method = method,
+                  .columns = segments,
+                  .root = root,
+                  .collective = agreement::reduction_to(root),
+                  .schedule = schedule,
+                  .layout = LayoutKind::rank_order};
   const std::vector<Call> calls = calls_for(call, deal);
   std::vector<Memory> memory;
   for (const auto& intervals : deal)
@@ -67,7 +71,7 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
     if (row.messages == nullptr) continue;
     for (Rank p = 1; p <= 24; p += p < 9 ? 1 : 5) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
-        const auto asked = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+        const auto asked = agreement::reduction_to(root);
         if (!schedule::offers(row.collectives, asked)) continue;
         for (const std::uint32_t asked_segments : {1u, 2u, 3u, 5u}) {
           const bool of_ranks = row.segments == schedule::Segments::one_per_rank;
@@ -75,12 +79,11 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
               of_ranks ? row.segments_up_to((asked_segments * static_cast<std::uint32_t>(p) + 1) / 2, {.rank_count = p})
                        : asked_segments;
           const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 2));
-          const schedule::Context context{
-              .rank_count = p,
-              .root = std::max(root, 0),
-              .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
-              .segments = segments,
-              .layout = &layout};
+          const schedule::Context context{.rank_count = p,
+                                          .root = std::max(root, 0),
+                                          .collective = agreement::reduction_to(root),
+                                          .segments = segments,
+                                          .layout = &layout};
           for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             SCOPED_TRACE(testing::Message() << row.name << ", p " << p << ", root " << root << ", segments " << segments
                                             << ", seed " << seed);
@@ -108,7 +111,11 @@ TEST(Costs, NativeSendsNothingItself) {
 /// Bytes of a whole reduce: a header, counts, an interval, and the record's nodes; nothing more.
 TEST(Costs, BytesOfARecordAreItsNodes) {
   const Deal deal = contiguous_deal({64, 64, 63, 1});
-  const Call call{.method = Method::tree, .root = 0, .schedule = "flat", .layout = LayoutKind::rank_order};
+  const Call call{.method = Method::tree,
+                  .root = 0,
+                  .collective = schedule::Collective::reduce,
+                  .schedule = "flat",
+                  .layout = LayoutKind::rank_order};
   const std::vector<Call> calls = calls_for(call, deal);
   std::vector<Memory> memory;
   for (const auto& intervals : deal) memory.push_back(bytes_of(std::vector<double>(rows_of(intervals), 1.0)));
@@ -122,8 +129,12 @@ TEST(Costs, BytesOfARecordAreItsNodes) {
 
 TEST(Costs, AreDescribedForPeople) {
   const Deal deal = contiguous_deal({3, 3, 4});
-  const std::vector<Call> calls =
-      calls_for({.method = Method::tree, .root = 1, .schedule = "linear", .layout = LayoutKind::rank_order}, deal);
+  const std::vector<Call> calls = calls_for({.method = Method::tree,
+                                             .root = 1,
+                                             .collective = schedule::Collective::reduce,
+                                             .schedule = "linear",
+                                             .layout = LayoutKind::rank_order},
+                                            deal);
   SimulatedRanks ranks(3, 1);
   SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
   const std::string text = job.plan(0).description();

@@ -32,6 +32,7 @@ void for_every_setting(const Call& common, const Test& test) {
         Setting setting{.p = p, .root = root, .schedule = std::string(row.name), .calls = {}, .agreement = {}};
         Call call = common;
         call.root = root;
+        call.collective = agreement::reduction_to(root);
         call.schedule = setting.schedule;
         call.layout = LayoutKind::rank_order;
         setting.calls = calls_for(call, deal);
@@ -151,7 +152,8 @@ TEST(Entries, OfAnotherNumberAreReportedAndTheNextRunIsGood) {
 /// A rank without rows, or one that gets no result, may bring null.
 TEST(NullPointers, AreFineWhereNothingIsReadOrWritten) {
   const Deal deal = contiguous_deal({0, 3, 0, 2});
-  const Call call{.method = Method::tree, .root = 1, .layout = LayoutKind::rank_order};
+  const Call call{
+      .method = Method::tree, .root = 1, .collective = schedule::Collective::reduce, .layout = LayoutKind::rank_order};
   const std::vector<Call> calls = calls_for(call, deal);
   const std::vector<double> ones(3, 1.0);
   const auto* data = reinterpret_cast<const std::byte*>(ones.data());
@@ -338,6 +340,7 @@ TEST(Starts, OfManyPlansInFlight) {
       const Call call{.method = all[j].method,
                       .columns = all[j].columns,
                       .root = all[j].root,
+                      .collective = agreement::reduction_to(all[j].root),
                       .schedule = all[j].schedule,
                       .layout = LayoutKind::rank_order};
       const std::vector<Call> calls = calls_for(call, deal);

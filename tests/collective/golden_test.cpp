@@ -11,7 +11,7 @@
 namespace steadfold::test {
 namespace {
 
-using agreement::ResultPart;
+using agreement::Collective;
 using golden::Record;
 
 Call simulated_call(const Record& record, const golden::Method& method) {
@@ -114,7 +114,7 @@ void expect_job(Turns& turns, const Data& data, Job job) {
     SCOPED_TRACE(testing::Message() << job.record.where << ", by " << agreement::name_of(job.call.method) << ", bins "
                                     << job.call.bin_count << ", p " << job.deal.size() << ", " << job.call.schedule
                                     << ", layout " << static_cast<int>(job.call.layout) << ", share "
-                                    << static_cast<int>(job.call.result_part) << ", root " << job.call.root);
+                                    << static_cast<int>(job.call.collective) << ", root " << job.call.root);
     ASSERT_TRUE(agreed.agreement) << agreed.text;
     SimulatedRanks ranks(static_cast<Rank>(job.deal.size()), turns.next(1000));
     SimulatedJob bound(ranks, *agreed.agreement, calls, static_cast<std::uint32_t>(turns.next(3)));
@@ -139,6 +139,7 @@ void expect_distributed(Turns& turns, const Data& data, const Record& record, co
                     : turns.next(2) == 0 ? LayoutKind::rank_order
                                          : LayoutKind::anywhere;
   job.call.root = turns.next(3) == 0 ? static_cast<Rank>(turns.next(static_cast<std::uint64_t>(p))) : all_ranks;
+  job.call.collective = agreement::reduction_to(job.call.root);
   job.call.threads = record.rows > 60 && turns.next(4) == 0 ? 2 : 1;
   if (job.call.method == Method::binned && turns.next(2) == 0) job.call.sweep = arithmetic::Sweep::double_sweep;
   for (Rank rank = 0; rank < p; ++rank)
@@ -156,16 +157,16 @@ void expect_scans(Turns& turns, const Data& data, const std::vector<Record>& all
   std::ranges::sort(ends);
   if (layout != LayoutKind::row_per_rank)
     ends.insert(ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2), ends[ends.size() / 2]);
-  for (const ResultPart part : {ResultPart::prefix, ResultPart::prefix_before}) {
+  for (const Collective part : {Collective::scan, Collective::exscan}) {
     Job job{.record = record, .call = simulated_call(record, method), .deal = {}, .wanted = {}};
-    job.call.result_part = part;
+    job.call.collective = part;
     job.call.layout = layout;
     std::optional<std::string> before;
     for (Index begin = 0; const Index end : ends) {
       job.deal.push_back({{std::exchange(begin, end), end}});
       const std::string* const value = golden::find(all, record, end)->value_by(method);
       ASSERT_NE(value, nullptr);
-      job.wanted.push_back(part == ResultPart::prefix ? std::optional(*value) : before);
+      job.wanted.push_back(part == Collective::scan ? std::optional(*value) : before);
       before = *value;
     }
     expect_job(turns, data, job);
@@ -177,19 +178,21 @@ void expect_vectors(Turns& turns, const Data& data, const Record& record, const 
                     const std::string& wanted) {
   const auto p = static_cast<Rank>(record.rows);
   const Deal deal = contiguous_deal(std::vector<Count>(record.rows, 1));
-  for (const ResultPart part : {ResultPart::all, ResultPart::block}) {
+  for (const Collective part : {Collective::allreduce, Collective::reduce_scatter}) {
     Job job{.record = record, .call = simulated_call(record, method), .deal = deal, .wanted = {}};
-    job.call.result_part = part;
+    job.call.collective = part;
     job.call.layout = LayoutKind::row_per_rank;
-    if (part == ResultPart::all && turns.next(2) == 0)
+    if (part == Collective::allreduce && turns.next(2) == 0) {
       job.call.root = static_cast<Rank>(turns.next(static_cast<std::uint64_t>(p)));
+      job.call.collective = Collective::reduce;
+    }
     job.blocks.resize(record.rows);
     for (Count column = 0; column < record.columns; ++column) ++job.blocks[turns.next(record.rows)];
-    if (part == ResultPart::block) job.call.blocks = job.blocks;
+    if (part == Collective::reduce_scatter) job.call.blocks = job.blocks;
     Count begin = 0;
     for (Rank rank = 0; rank < p; ++rank) {
       const Count block = job.blocks[static_cast<std::size_t>(rank)];
-      if (part == ResultPart::all)
+      if (part == Collective::allreduce)
         job.wanted.push_back(job.call.root == all_ranks || job.call.root == rank ? std::optional(wanted)
                                                                                  : std::nullopt);
       else

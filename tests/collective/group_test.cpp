@@ -111,7 +111,7 @@ std::vector<Case> cases_of(std::mt19937_64& random, Rank p) {
   for (const Rank root : {all_ranks, p - 1}) {
     for (const Count columns : {1u, 3u, 70u}) {
       for (const Method method : {Method::automatic, Method::tree, Method::exact}) {
-        Call call{.method = method, .columns = columns, .root = root};
+        Call call{.method = method, .columns = columns, .root = root, .collective = agreement::reduction_to(root)};
         for (const LayoutKind layout : {LayoutKind::anywhere, LayoutKind::rank_order, LayoutKind::intervals}) {
           call.layout = layout;
           for (const Count n : {Count{0}, Count{1}, ranks, 50 * ranks})
@@ -238,7 +238,12 @@ TEST_P(Groups, TellEveryRankWhatIsWrongOnOne) {
       expect_failure_everywhere(
           p, good, [](Side& s) { s.call.columns = 0; }, wrong, "0 columns");
       expect_failure_everywhere(
-          p, good, [](Side& s) { s.call.root = 99; }, wrong, "root 99");
+          p, good,
+          [](Side& s) {
+            s.call.root = 99;
+            s.call.collective = schedule::Collective::reduce;
+          },
+          wrong, "root 99");
       expect_failure_everywhere(
           p, good, [](Side& s) { s.call.type = Type::bytes; }, wrong, "do not go together");
       if (p == 1) continue;
@@ -247,7 +252,12 @@ TEST_P(Groups, TellEveryRankWhatIsWrongOnOne) {
       expect_failure_everywhere(
           p, good, [](Side& s) { s.call.operation = Operation::max; }, Status::mismatch, "operator");
       expect_failure_everywhere(
-          p, good, [](Side& s) { s.call.root = 0; }, Status::mismatch, "root");
+          p, good,
+          [](Side& s) {
+            s.call.root = 0;
+            s.call.collective = schedule::Collective::reduce;
+          },
+          Status::mismatch, "root");
       expect_failure_everywhere(
           p, good, [](Side& s) { s.call.schedule = "flat"; }, Status::mismatch, "schedule ");
       expect_failure_everywhere(
@@ -354,6 +364,7 @@ TEST_P(Groups, TellEveryRankOfAFailingOperator) {
                       .result_type = Type::bytes,
                       .columns = columns,
                       .root = root,
+                      .collective = agreement::reduction_to(root),
                       .user = {.apply = add_or_fail, .element_bytes = 8},
                       .layout = LayoutKind::intervals};
       fail_in_every_call(sum_case(random, even_deal(3 * static_cast<Count>(p) + 2, p), call), p);

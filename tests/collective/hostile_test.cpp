@@ -116,6 +116,7 @@ void expect_bits(const Hostile& hostile, Operation operation, Method method, std
           const Call call{.operation = operation,
                           .method = method,
                           .root = root,
+                          .collective = agreement::reduction_to(root),
                           .schedule = name,
                           .element_count = hostile.values.size(),
                           .layout = LayoutKind::rank_order};

@@ -55,7 +55,8 @@ std::vector<Kind> kinds_of(Method method, Sweep sweep) {
           if (call.operation == Operation::user || arithmetic::size_of(call.type) == 0) continue;
           if (arithmetic::size_of(call.result_type) == 0) continue;
           try {
-            auto partial = agreement::make_kind(agreement::describe(call), agreement::operator_of(call), columns);
+            const auto described = agreement::describe(call);
+            auto partial = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
             kinds.push_back({call, std::move(partial)});
           } catch (const Failure&) {  // not offered
           }

@@ -48,6 +48,7 @@ void reduce_by(const std::string& name, Method method, Rank root, const Vectors&
   const Call call{.method = method,
                   .columns = vectors.columns,
                   .root = root,
+                  .collective = agreement::reduction_to(root),
                   .schedule = name,
                   .layout = LayoutKind::row_per_rank,
                   .rows = 1,
@@ -82,7 +83,7 @@ TEST_P(Lengths, OfBlocksAndSegments) {
       for (const std::string& name : names_of(row)) {
         for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
           for (const Rank root : {all_ranks, p - 1}) {
-            const auto collective = root == all_ranks ? Collective::allreduce : Collective::reduce;
+            const auto collective = agreement::reduction_to(root);
             ++seed;
             if (random() % one_in != 0 || schedule::refusal(schedule::parse(name), collective, std::max(root, 0),
                                                             row_of(method).merging, schedule::Operator::commutative))

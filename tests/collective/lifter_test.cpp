@@ -51,7 +51,8 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
       for (const Count rows : {1, 2, 6, 7, 8, 100, 3000}) {
         for (const Count columns : {1, 3}) {
           const Call call{.operation = operation, .method = method, .columns = columns, .rows = rows};
-          const auto kind = agreement::make_kind(agreement::describe(call), agreement::operator_of(call), columns);
+          const auto described = agreement::describe(call);
+          const auto kind = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
           const std::vector<double> x = numbers(rows * (columns + 1), random);
           const std::vector<double> y = numbers(rows * (columns + 1), random);
           const std::vector<Interval> intervals = shuffled(rows, random);
@@ -112,8 +113,10 @@ TEST(Plans, LiftWithThreadsOfTheirOwn) {
         const std::vector<double> x = numbers(deal.back().back().end, random);
         std::vector<Memory> memory;
         for (const auto& intervals : deal) memory.push_back(memory_of(x, 1, intervals));
+        const Rank root = schedule == "recursive_doubling" ? all_ranks : 0;
         const Call common{.method = method,
-                          .root = schedule == "recursive_doubling" ? all_ranks : 0,
+                          .root = root,
+                          .collective = agreement::reduction_to(root),
                           .schedule = schedule,
                           .layout = LayoutKind::intervals};
         std::string wanted;

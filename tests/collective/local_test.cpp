@@ -16,9 +16,10 @@ using arithmetic::Type;
 Memory reduced(const Call& call, const std::vector<double>& rows, const std::vector<double>* second = nullptr) {
   Result result(8 * call.columns);
   const std::vector<double> copy = rows;
-  session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(rows.data()),
-                                 second == nullptr ? nullptr : reinterpret_cast<const std::byte*>(second->data()),
-                                 result.data());
+  session::LocalReducer().reduce(
+      call, {.first = reinterpret_cast<const std::byte*>(rows.data()),
+             .second = second == nullptr ? nullptr : reinterpret_cast<const std::byte*>(second->data()),
+             .result = result.data()});
   EXPECT_EQ(bytes_of(rows), bytes_of(copy)) << "the input was written";
   EXPECT_TRUE(result.guard_intact());
   return {result.bytes().begin(), result.bytes().end()};
@@ -38,6 +39,7 @@ TEST(Local, SumsAreTheOracles) {
       Call call{.method = Method::tree, .columns = columns, .rows = n};
       EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
       call.root = 5;  // ignored, as the schedule is
+      call.collective = schedule::Collective::reduce;
       call.schedule = "no such";
       EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
       call.method = n % 2 == 0 ? Method::exact : Method::automatic;
@@ -72,8 +74,8 @@ struct Failed {
 
 Failed failure_of(const Call& call, const double* first, double* result) {
   try {
-    session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(first), nullptr,
-                                   reinterpret_cast<std::byte*>(result));
+    session::LocalReducer().reduce(
+        call, {.first = reinterpret_cast<const std::byte*>(first), .result = reinterpret_cast<std::byte*>(result)});
   } catch (const Failure& failure) {
     return {failure.status(), failure.what()};
   }

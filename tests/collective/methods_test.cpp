@@ -12,12 +12,14 @@ namespace steadfold::test {
 namespace {
 
 using agreement::Call;
+using agreement::Description;
 using agreement::Method;
 using agreement::MethodRow;
 using arithmetic::Operation;
 
 std::unique_ptr<arithmetic::PartialKind> kind_of(const Call& call) {
-  return make_kind(describe(call), operator_of(call), call.columns);
+  const Description description = describe(call);
+  return make_kind(description, operator_of(description, call.user), call.columns);
 }
 
 /// Whether a text has the name as a word of its own.

@@ -13,8 +13,8 @@
 namespace steadfold::test {
 namespace {
 
+using agreement::Collective;
 using agreement::Description;
-using agreement::ResultPart;
 using session::Group;
 
 /// One bit in any of its words makes another digest, and no two of these are the same.
@@ -91,14 +91,14 @@ TEST(OneShot, TellsSharesAndBlocksApart) {
   expect_told_apart(
       call,
       [](Call& c) {
-        c.result_part = ResultPart::block;
+        c.collective = Collective::reduce_scatter;
         c.blocks = even;
       },
       "collective ");
   expect_told_apart(
-      call, [](Call& c) { c.result_part = ResultPart::prefix; }, "collective ");
+      call, [](Call& c) { c.collective = Collective::scan; }, "collective ");
   Call blocks = call;
-  blocks.result_part = ResultPart::block;
+  blocks.collective = Collective::reduce_scatter;
   blocks.blocks = even;
   expect_told_apart(
       blocks, [](Call& c) { c.blocks = uneven; }, "different blocks of columns");
@@ -106,9 +106,9 @@ TEST(OneShot, TellsSharesAndBlocksApart) {
   expect_told_apart(
       blocks, [](Call& c) { c.blocks = turned; }, "different blocks of columns");
   Call scan = call;
-  scan.result_part = ResultPart::prefix;
+  scan.collective = Collective::scan;
   expect_told_apart(
-      scan, [](Call& c) { c.result_part = ResultPart::prefix_before; }, "collective ");
+      scan, [](Call& c) { c.collective = Collective::exscan; }, "collective ");
 }
 
 /// Pairs of rows are dealt to ranks. From one deal to the next a rank has as many rows in as many intervals, and the
@@ -174,10 +174,12 @@ TEST(OneShot, NeedsNoPlaceForAResultThatIsNotDue) {
   const Call call{.method = Method::tree, .columns = 3, .layout = LayoutKind::row_per_rank, .rows = 1};
   std::vector<Call> calls(4, call);
   calls[0].root = 1;
-  calls[1].result_part = ResultPart::prefix_before;
-  calls[2].result_part = ResultPart::block;
+  calls[0].collective = schedule::Collective::reduce;
+  calls[1].collective = Collective::exscan;
+  calls[2].collective = Collective::reduce_scatter;
   calls[2].blocks = blocks;
   calls[3].root = 2;
+  calls[3].collective = schedule::Collective::reduce;
   calls[3].columns = 1;
   const std::vector<std::vector<Rank>> due = {{1}, {1, 2}, {0, 2}, {2}};
   on_threads(p, 10, [&](std::shared_ptr<transport::Transport> transport) {

@@ -101,6 +101,7 @@ void expect_from_every_schedule(Call call, const Deal& deal, const std::vector<T
     for (const Rank root : {all_ranks, 0, p / 2, p - 1}) {
       const std::string name(row.name);
       call.root = root;
+      call.collective = agreement::reduction_to(root);
       call.schedule = name;
       const std::vector<Call> calls = calls_for(call, deal);
       const Concluded agreed = concluded(calls);
@@ -195,6 +196,7 @@ TEST(UserOperators, OfNothingReportEmpty) {
         const Deal deal(5);
         Call call = user_call(bracket, sizeof(Text), method, may_fail);
         call.root = root;
+        call.collective = agreement::reduction_to(root);
         const std::vector<Call> calls = calls_for(call, deal);
         SimulatedRanks ranks(5, 1);
         SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);

@@ -10,7 +10,6 @@
 namespace steadfold::test {
 namespace {
 
-using agreement::ResultPart;
 using schedule::Collective;
 
 /// One job by the tree, its rows, and what each rank is due.
@@ -20,16 +19,16 @@ struct Job {
   std::vector<double> elements;
 
   Interval columns_of(std::size_t rank) const {
-    if (call.result_part != ResultPart::block) return {0, call.columns};
+    if (call.collective != Collective::reduce_scatter) return {0, call.columns};
     const auto before = call.blocks.first(rank);
     const Count begin = std::accumulate(before.begin(), before.end(), Count{0});
     return {begin, begin + call.blocks[rank]};
   }
   std::vector<double> due(std::size_t rank) const {
     const Count each = elements.size() / call.columns / deal.size();  // rows of a rank
-    const Count rows = call.result_part == ResultPart::prefix          ? each * (rank + 1)
-                       : call.result_part == ResultPart::prefix_before ? each * rank
-                                                                       : each * deal.size();
+    const Count rows = call.collective == Collective::scan     ? each * (rank + 1)
+                       : call.collective == Collective::exscan ? each * rank
+                                                               : each * deal.size();
     std::vector<double> sums;
     const Interval columns = columns_of(rank);
     for (Count column = columns.begin; column < columns.end && rows > 0; ++column) {
@@ -75,7 +74,8 @@ void expect_due(const Job& job, const Agreement& agreed, const std::vector<Call>
   }
 }
 
-int expect_all(Job job, Collective collective) {
+int expect_all(Job job) {
+  const Collective collective = job.call.collective;
   int compared = 0;
   const auto width = static_cast<std::ptrdiff_t>(job.call.columns);
   for (const schedule::Row& row : schedule::registry()) {
@@ -89,7 +89,7 @@ int expect_all(Job job, Collective collective) {
     for (const std::ptrdiff_t shift :
          {-width / 2, std::ptrdiff_t{-1}, std::ptrdiff_t{0}, std::ptrdiff_t{1}, width - 1}) {
       for (const bool own_block : {false, true}) {
-        if (own_block && job.call.result_part != ResultPart::block) continue;
+        if (own_block && collective != Collective::reduce_scatter) continue;
         SCOPED_TRACE(testing::Message() << row.name << ", " << schedule::name_of(collective) << ", p "
                                         << job.deal.size() << ", result " << shift << " columns beyond the rows"
                                         << (own_block ? "' own block" : ""));
@@ -113,17 +113,18 @@ TEST(Overlaps, OfResultsAndRowsDoNoHarm) {
       Job job{.call = {.method = Method::tree, .columns = columns, .layout = LayoutKind::rank_order},
               .deal = contiguous_deal(std::vector<Count>(p, each)),
               .elements = summands(random, p * each * columns)};
-      EXPECT_GT(expect_all(job, Collective::allreduce), 30);
+      EXPECT_GT(expect_all(job), 30);
       job.call.root = static_cast<Rank>(p) - 1;
-      EXPECT_GT(expect_all(job, Collective::reduce), 30);
+      job.call.collective = Collective::reduce;
+      EXPECT_GT(expect_all(job), 30);
       job.call.root = all_ranks;
-      job.call.result_part = ResultPart::prefix;
-      EXPECT_GT(expect_all(job, Collective::scan), 10);
-      job.call.result_part = ResultPart::prefix_before;
-      EXPECT_GT(expect_all(job, Collective::exscan), 10);
-      job.call.result_part = ResultPart::block;
+      job.call.collective = Collective::scan;
+      EXPECT_GT(expect_all(job), 10);
+      job.call.collective = Collective::exscan;
+      EXPECT_GT(expect_all(job), 10);
+      job.call.collective = Collective::reduce_scatter;
       job.call.blocks = blocks;
-      EXPECT_GT(expect_all(job, Collective::reduce_scatter), 30);
+      EXPECT_GT(expect_all(job), 30);
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -37,6 +37,7 @@ Call call_of(Count columns, Rank root, std::string_view schedule, arithmetic::Ap
           .result_type = arithmetic::Type::bytes,
           .columns = columns,
           .root = root,
+          .collective = agreement::reduction_to(root),
           .schedule = schedule,
           .user = {.apply = apply, .element_bytes = sizeof(std::uint64_t)},
           .operator_name = "mix",

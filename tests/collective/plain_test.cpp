@@ -12,7 +12,6 @@
 namespace steadfold::test {
 namespace {
 
-using agreement::ResultPart;
 using arithmetic::Operation;
 using schedule::Collective;
 
@@ -54,7 +53,7 @@ void expect_by_hand(Call call, const Deal& deal, const Reduction& reduction, std
   ASSERT_TRUE(agreed.agreement) << agreed.text;
   const auto p = static_cast<Rank>(deal.size());
   const auto segments = static_cast<std::uint32_t>(seed % 4);
-  const agreement::Segmentation segmentation = segmentation_of(*agreed.agreement, p, segments);
+  const agreement::Segmentation segmentation = segmentation_of(*agreed.agreement, segments);
   const auto mine = rows_by_rank(elements, call.columns, deal);
   const ByHand hand(*agreed.agreement, segmentation, mine, reduction.combine, reduction.of_nothing);
 
@@ -90,18 +89,18 @@ class Plain : public testing::TestWithParam<Rank> {
   Deal one_row_per_rank() const { return contiguous_deal(std::vector<Count>(static_cast<std::size_t>(p), 1)); }
 
   /// By every schedule that serves the collective.
-  void expect_all(const Call& call, const Deal& deal, Collective collective) {
+  void expect_all(const Call& call, const Deal& deal) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
-        if (schedule::refusal(schedule::parse(name), collective, std::max(call.root, 0), row_of(Method::plain).merging,
-                              schedule::Operator::commutative))
+        if (schedule::refusal(schedule::parse(name), call.collective, std::max(call.root, 0),
+                              row_of(Method::plain).merging, schedule::Operator::commutative))
           continue;
         Call asked = call;
         asked.method = Method::plain;
         asked.schedule = name;
         const Reduction& reduction = ++seed % 5 == 0 ? product : sum;
-        SCOPED_TRACE(testing::Message() << name << ", " << schedule::name_of(collective) << ", p " << p << ", root "
-                                        << call.root << ", columns " << call.columns << ", seed " << seed);
+        SCOPED_TRACE(testing::Message() << name << ", " << schedule::name_of(call.collective) << ", p " << p
+                                        << ", root " << call.root << ", columns " << call.columns << ", seed " << seed);
         expect_by_hand(asked, deal, reduction, seed);
         if (HasFailure()) return;
         ++compared_;
@@ -117,15 +116,19 @@ class Plain : public testing::TestWithParam<Rank> {
 
 TEST_P(Plain, ToAllRanks) {
   for (const Count columns : {Count{1}, Count{3}, 2 * static_cast<Count>(p) + 1}) {
-    expect_all({.columns = columns, .layout = LayoutKind::row_per_rank}, one_row_per_rank(), Collective::allreduce);
-    expect_all({.columns = columns, .layout = LayoutKind::rank_order}, some_rows(), Collective::allreduce);
+    expect_all({.columns = columns, .layout = LayoutKind::row_per_rank}, one_row_per_rank());
+    expect_all({.columns = columns, .layout = LayoutKind::rank_order}, some_rows());
   }
 }
 
 TEST_P(Plain, ToEachRoot) {
   for (Rank root = 0; root < p; root += std::max(1, p / 5)) {
     for (const Count columns : {Count{1}, Count{5}})
-      expect_all({.columns = columns, .root = root, .layout = LayoutKind::rank_order}, some_rows(), Collective::reduce);
+      expect_all({.columns = columns,
+                  .root = root,
+                  .collective = agreement::reduction_to(root),
+                  .layout = LayoutKind::rank_order},
+                 some_rows());
   }
 }
 
@@ -134,17 +137,18 @@ TEST_P(Plain, ByBlocks) {
   for (Count& block : blocks) block = random() % 4;
   blocks[random() % blocks.size()] += 2;
   const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
-  expect_all(
-      {.columns = columns, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_per_rank},
-      one_row_per_rank(), Collective::reduce_scatter);
+  expect_all({.columns = columns,
+              .collective = Collective::reduce_scatter,
+              .blocks = blocks,
+              .layout = LayoutKind::row_per_rank},
+             one_row_per_rank());
 }
 
 TEST_P(Plain, ByScans) {
   for (const Count columns : {Count{1}, Count{4}}) {
-    expect_all({.columns = columns, .result_part = ResultPart::prefix, .layout = LayoutKind::rank_order}, some_rows(),
-               Collective::scan);
-    expect_all({.columns = columns, .result_part = ResultPart::prefix_before, .layout = LayoutKind::row_per_rank},
-               one_row_per_rank(), Collective::exscan);
+    expect_all({.columns = columns, .collective = Collective::scan, .layout = LayoutKind::rank_order}, some_rows());
+    expect_all({.columns = columns, .collective = Collective::exscan, .layout = LayoutKind::row_per_rank},
+               one_row_per_rank());
   }
 }
 
@@ -159,7 +163,7 @@ TEST(PlainControl, BitsFollowTheSchedule) {
   for (const char* const name : {"linear", "binomial"}) {
     const auto calls = calls_for({.method = Method::plain, .schedule = name, .layout = LayoutKind::row_per_rank}, deal);
     const Agreement agreed = concluded(calls).agreement.value();
-    const agreement::Segmentation segmentation = segmentation_of(agreed, 8, 1);
+    const agreement::Segmentation segmentation = segmentation_of(agreed, 1);
     found.push_back(ByHand(agreed, segmentation, rows, sum.combine, 0).result(0)[0]);
   }
   EXPECT_NE(found[0], found[1]);

@@ -76,6 +76,7 @@ Spent spent_by(const Make& make) {
 agreement::Call call_of(std::string_view schedule, Rank root) {
   return {.method = agreement::Method::tree,
           .root = root,
+          .collective = agreement::reduction_to(root),
           .schedule = schedule,
           .layout = agreement::LayoutKind::rank_order};
 }

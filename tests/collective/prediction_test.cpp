@@ -33,7 +33,7 @@ struct Case {
 };
 
 bool is_served(const schedule::Row& row, const Case& c) {
-  const auto asked = c.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  const auto asked = agreement::reduction_to(c.root);
   return row.messages != nullptr &&
          !schedule::refusal(row, asked, std::max(c.root, 0), row_of(c.method).merging, schedule::Operator::commutative);
 }
@@ -42,6 +42,7 @@ Call call_for(const Case& c) {
   return {.method = c.method,
           .columns = c.columns,
           .root = c.root,
+          .collective = agreement::reduction_to(c.root),
           .schedule = c.schedule,
           .layout = LayoutKind::rank_order};
 }
@@ -52,11 +53,9 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   const agreement::Description description = describe(call_for(c));
   const auto layout = order::Layout::contiguous(counts);
   const schedule::Spec spec = schedule::parse(c.schedule);
-  auto context = agreement::context_of(description, 0, static_cast<Rank>(counts.size()), c.segments);
-  context.layout = &layout;
-  context.spec = &spec;
-  const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64),
-                    agreement::Segmentation(description.columns, c.segments));
+  const agreement::Segmentation segmentation(description.columns, c.segments);
+  const auto context = segmentation.cut(agreement::context_of(description, spec, layout.rank_count(), &layout));
+  const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), segmentation);
   return prediction::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
 }
 
@@ -136,9 +135,8 @@ TEST(Predictions, AreThoseOfTheRegistry) {
       const schedule::Row& row = *spec.row;
       const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
       const auto layout = order::Layout::contiguous(counts);
-      auto context = agreement::context_of(describe(call_for(c)), 0, p, c.segments);
-      context.layout = &layout;
-      context.spec = &spec;
+      auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
+      context.segments = c.segments;
       for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
         SCOPED_TRACE(testing::Message() << c.schedule << ", p " << p << ", root " << c.root << ", " << topology);
         const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
@@ -312,9 +310,8 @@ TEST(Predict, BytesOfFixedSizesAreThoseOfTheFormulas) {
       const std::vector<Count> counts(static_cast<std::size_t>(p), 3);
       const schedule::Spec spec = schedule::parse(c.schedule);
       const auto layout = order::Layout::contiguous(counts);
-      auto context = agreement::context_of(describe(call_for(c)), 0, p, c.segments);
-      context.layout = &layout;
-      context.spec = &spec;
+      auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
+      context.segments = c.segments;
       const schedule::SegmentBytes sizes{.partials = c.segments * 32 + c.columns * 8,
                                          .values = c.segments * 16 + c.columns * 8};
       EXPECT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 0).bytes, bytes_of(*spec.row, context, sizes))

@@ -44,7 +44,7 @@ TEST(Lemma, IsNoSlowerThanAnyNumberOfBlocks) {
 
 std::uint32_t segments(const std::string& schedule, Rank p, Count columns, const LogGP& on = link) {
   const schedule::Spec spec = schedule::parse(schedule);
-  return segments_of(spec, {.rank_count = p}, columns, sizeof(double), on);
+  return segments_of({.rank_count = p, .spec = &spec}, columns, sizeof(double), on);
 }
 
 TEST(Segments, AreBlocksOfAllRanks) {
@@ -106,6 +106,7 @@ TEST(Segments, OfPlansGiveTheSameBits) {
             const std::vector<Call> calls = calls_for({.method = Method::tree,
                                                        .columns = columns,
                                                        .root = root,
+                                                       .collective = agreement::reduction_to(root),
                                                        .schedule = name,
                                                        .layout = LayoutKind::rank_order},
                                                       deal);
@@ -116,12 +117,8 @@ TEST(Segments, OfPlansGiveTheSameBits) {
             SimulatedJob job(ranks, agreed.agreement.value(), calls, 0);
             expect_result(run(ranks, job, memory, columns * sizeof(double), 100), root, bytes_of(expected));
             if (row.messages == nullptr || row.layouts != schedule::Layouts::any) continue;
-            schedule::Context context{
-                .rank_count = p,
-                .root = std::max(root, 0),
-                .collective = root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
-                .spec = &agreed.agreement->schedule};
-            context.segments = segments_of(*context.spec, context, columns, sizeof(double));
+            schedule::Context context = agreement::context_of(*agreed.agreement);
+            context.segments = segments_of(context, columns, sizeof(double));
             EXPECT_EQ(job.messages(), row.messages(context));
             if (testing::Test::HasFailure()) return;
           }

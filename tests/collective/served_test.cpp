@@ -34,7 +34,7 @@ Call call_of(const Asked& asked, std::string_view name, std::span<const Count> b
   Call call{.method = asked.method,
             .columns = blocks.size(),
             .root = asked.collective == Collective::reduce ? asked.root : all_ranks,
-            .result_part = agreement::result_part_of(asked.collective),
+            .collective = asked.collective,
             .schedule = name,
             .layout = asked.layout};
   if (asked.collective == Collective::reduce_scatter) call.blocks = blocks;

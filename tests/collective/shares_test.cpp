@@ -15,7 +15,6 @@
 namespace steadfold::test {
 namespace {
 
-using agreement::ResultPart;
 using schedule::Collective;
 
 constexpr std::uint32_t bins = 3;
@@ -41,21 +40,21 @@ struct Job {
 
   Rank rank_count() const { return static_cast<Rank>(deal.size()); }
   Interval columns_of(std::size_t rank) const {
-    if (common.result_part != ResultPart::block) return {0, common.columns};
+    if (common.collective != Collective::reduce_scatter) return {0, common.columns};
     const auto before = common.blocks.first(rank);
     const Count begin = std::accumulate(before.begin(), before.end(), Count{0});
     return {begin, begin + common.blocks[rank]};
   }
   Count rows_of(std::size_t rank) const {
     Count rows = 0;
-    const std::size_t end = common.result_part == ResultPart::block           ? deal.size()
-                            : common.result_part == ResultPart::prefix_before ? rank
-                                                                              : rank + 1;
+    const std::size_t end = common.collective == Collective::reduce_scatter ? deal.size()
+                            : common.collective == Collective::exscan       ? rank
+                                                                            : rank + 1;
     for (std::size_t i = 0; i < end; ++i) rows += test::rows_of(deal[i]);
     return rows;
   }
   bool gets_nothing(std::size_t rank) const {
-    return (common.result_part == ResultPart::prefix_before && rank == 0) || columns_of(rank).empty();
+    return (common.collective == Collective::exscan && rank == 0) || columns_of(rank).empty();
   }
 };
 
@@ -141,7 +140,7 @@ TEST_P(Shares, OfReduceScatter) {
           const LayoutKind layout = each == 1 ? LayoutKind::row_per_rank : LayoutKind::rank_order;
           const Call call{.method = method,
                           .columns = columns,
-                          .result_part = ResultPart::block,
+                          .collective = Collective::reduce_scatter,
                           .blocks = blocks,
                           .schedule = name,
                           .layout = layout,
@@ -164,8 +163,7 @@ TEST_P(Shares, OfScans) {
     const Count rows = std::accumulate(counts.begin(), counts.end(), Count{0});
     for (const Count columns : {1u, 4u}) {
       const auto elements = summands(random, rows * columns);
-      for (const ResultPart part : {ResultPart::prefix, ResultPart::prefix_before}) {
-        const Collective collective = part == ResultPart::prefix ? Collective::scan : Collective::exscan;
+      for (const Collective collective : {Collective::scan, Collective::exscan}) {
         for (const Method method : {Method::tree, Method::exact, Method::binned}) {
           for (const std::string& name : names_for(collective, method)) {
             SCOPED_TRACE(testing::Message()
@@ -173,7 +171,7 @@ TEST_P(Shares, OfScans) {
                          << ", columns " << columns << ", rows " << rows << ", seed " << ++seed);
             const Call call{.method = method,
                             .columns = columns,
-                            .result_part = part,
+                            .collective = collective,
                             .schedule = name,
                             .layout = rows == deal.size() ? LayoutKind::row_per_rank : LayoutKind::rank_order,
                             .bin_count = method == Method::binned ? bins : 0};
@@ -190,21 +188,19 @@ TEST_P(Shares, OfScans) {
 TEST(SharesOfWideRows, AreThoseOfTheTree) {
   std::uint64_t seed = 3000;
   std::mt19937_64 random(seed);
-  const std::vector<std::pair<Collective, ResultPart>> kinds = {{Collective::reduce_scatter, ResultPart::block},
-                                                                {Collective::scan, ResultPart::prefix},
-                                                                {Collective::exscan, ResultPart::prefix_before}};
   for (const std::size_t p : {2u, 3u, 4u, 5u}) {
     std::vector<Count> blocks(p, 1030);
     blocks[random() % p] = 3;
     const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
     const auto elements = summands(random, p * columns);
-    for (const auto& [collective, part] : kinds) {
+    for (const Collective collective : {Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
       for (const std::string& name : names_for(collective, Method::tree)) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(collective) << ", p " << p << ", seed " << ++seed);
         const Call call{.method = Method::tree,
                         .columns = columns,
-                        .result_part = part,
-                        .blocks = part == ResultPart::block ? std::span<const Count>(blocks) : std::span<const Count>(),
+                        .collective = collective,
+                        .blocks = collective == Collective::reduce_scatter ? std::span<const Count>(blocks)
+                                                                           : std::span<const Count>(),
                         .schedule = name,
                         .layout = LayoutKind::row_per_rank};
         expect_shares({call, contiguous_deal(std::vector<Count>(p, 1)), elements}, seed);
@@ -227,7 +223,7 @@ TEST(SharesOfWideRows, MayStandInTheRows) {
       SCOPED_TRACE(testing::Message() << name << ", p " << p << ", seed " << ++seed);
       const Job job{{.method = Method::tree,
                      .columns = columns,
-                     .result_part = ResultPart::block,
+                     .collective = Collective::reduce_scatter,
                      .blocks = blocks,
                      .schedule = name,
                      .layout = LayoutKind::row_per_rank},
@@ -260,20 +256,23 @@ TEST(SharesControl, PlainBitsFollowTheSchedule) {
   const Deal deal = contiguous_deal(std::vector<Count>(p, 1));
   const auto elements = summands(random, p * p);
   const std::vector<Count> blocks(p, 1);
-  for (const ResultPart part : {ResultPart::block, ResultPart::prefix, ResultPart::prefix_before}) {
+  for (const Collective collective : {Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
     for (const Method method : {Method::plain, Method::tree}) {
       std::set<std::string> found;
       for (const char* const name : {"linear", "binomial"}) {
-        Call call{
-            .method = method, .columns = p, .result_part = part, .schedule = name, .layout = LayoutKind::row_per_rank};
-        if (part == ResultPart::block) call.blocks = blocks;
+        Call call{.method = method,
+                  .columns = p,
+                  .collective = collective,
+                  .schedule = name,
+                  .layout = LayoutKind::row_per_rank};
+        if (collective == Collective::reduce_scatter) call.blocks = blocks;
         bool done = false;
         const Outcome outcome = outcome_of({call, deal, elements}, 1, done);
         std::string all;
         for (const Result& result : outcome.results) all += hex(result.bytes());
         found.insert(all);
       }
-      EXPECT_EQ(found.size() > 1, method == Method::plain) << static_cast<int>(part);
+      EXPECT_EQ(found.size() > 1, method == Method::plain) << name_of(collective);
     }
   }
 }
@@ -290,14 +289,13 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
       all += static_cast<char>('A' + rank);
     }
     for (const schedule::Row& row : schedule::registry()) {
-      for (const ResultPart part : {ResultPart::prefix, ResultPart::prefix_before}) {
-        const Collective collective = part == ResultPart::prefix ? Collective::scan : Collective::exscan;
+      for (const Collective collective : {Collective::scan, Collective::exscan}) {
         if (!says_it_serves(row, collective, 0, row_of(Method::plain).merging, schedule::Operator::ordered)) continue;
         const Call call{.operation = arithmetic::Operation::user,
                         .method = Method::plain,
                         .type = arithmetic::Type::bytes,
                         .result_type = arithmetic::Type::bytes,
-                        .result_part = part,
+                        .collective = collective,
                         .schedule = row.name,
                         .user = op,
                         .layout = LayoutKind::row_per_rank,
@@ -309,7 +307,7 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
         ASSERT_FALSE(outcome.stuck);
         for (Rank rank = 0; rank < p; ++rank) {
           const auto i = static_cast<std::size_t>(rank);
-          const std::size_t length = part == ResultPart::prefix ? i + 1 : i;
+          const std::size_t length = collective == Collective::scan ? i + 1 : i;
           if (length == 0) {
             EXPECT_TRUE(outcome.results[i].intact());
             continue;
@@ -323,8 +321,11 @@ TEST(Shares, KeepRankOrderForPlainOperatorsThatDoNotCommute) {
 }
 
 Call block_call(std::span<const Count> blocks) {
-  return {
-      .columns = 6, .result_part = ResultPart::block, .blocks = blocks, .layout = LayoutKind::row_per_rank, .rows = 1};
+  return {.columns = 6,
+          .collective = Collective::reduce_scatter,
+          .blocks = blocks,
+          .layout = LayoutKind::row_per_rank,
+          .rows = 1};
 }
 
 TEST(NoColumns, AreReducedByEverySchedule) {
@@ -338,7 +339,7 @@ TEST(NoColumns, AreReducedByEverySchedule) {
           Call call{.method = method,
                     .columns = 0,
                     .root = collective == Collective::reduce ? 0 : all_ranks,
-                    .result_part = agreement::result_part_of(collective),
+                    .collective = collective,
                     .schedule = row.name,
                     .layout = LayoutKind::row_per_rank};
           if (collective == Collective::reduce_scatter) call.blocks = blocks;
@@ -395,9 +396,9 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(block_call(huge))).find("blocks of more than 6 columns"), std::string::npos);
   EXPECT_NE(text({block_call(three), block_call(three), block_call(other)}).find("different blocks of columns"),
             std::string::npos);
-  Call scan{.result_part = ResultPart::prefix, .layout = LayoutKind::row_per_rank, .rows = 1};
+  Call scan{.collective = Collective::scan, .layout = LayoutKind::row_per_rank, .rows = 1};
   Call exscan = scan;
-  exscan.result_part = ResultPart::prefix_before;
+  exscan.collective = Collective::exscan;
   EXPECT_NE(text({scan, exscan}).find("collective scan against exscan"), std::string::npos);
   scan.root = 1;
   EXPECT_NE(text(thrice(scan)).find("root 1 of scan"), std::string::npos);
@@ -410,7 +411,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(scan)).find("schedule 'native' cannot serve scan"), std::string::npos);
 
   const std::vector<Interval> upper = {{1, 2}}, lower = {{0, 1}};
-  std::vector<Call> crossed(2, {.result_part = ResultPart::prefix, .layout = LayoutKind::intervals, .rows = 1});
+  std::vector<Call> crossed(2, {.collective = Collective::scan, .layout = LayoutKind::intervals, .rows = 1});
   crossed[0].intervals = upper;
   crossed[1].intervals = lower;
   EXPECT_NE(text(crossed).find("a scan of this layout"), std::string::npos);

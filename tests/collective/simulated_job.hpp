@@ -57,7 +57,8 @@ struct Concluded {
 inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   try {
     agreement::validate(call, rank_count);
-    agreement::make_kind(agreement::describe(call), agreement::operator_of(call), call.columns);
+    const agreement::Description description = agreement::describe(call);
+    agreement::make_kind(description, agreement::operator_of(description, call.user), call.columns);
   } catch (const Failure& failure) {
     return agreement::propose(std::span(&call, 1), rank, &failure);
   }

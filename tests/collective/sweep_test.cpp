@@ -126,7 +126,7 @@ struct Asked {
 };
 
 bool serves(const Asked& asked) {
-  const auto collective = asked.root == all_ranks ? Collective::allreduce : Collective::reduce;
+  const auto collective = agreement::reduction_to(asked.root);
   return says_it_serves(*asked.row, collective, std::max(asked.root, 0), row_of(asked.method).merging,
                         schedule::Operator::commutative);
 }
@@ -145,12 +145,7 @@ bool in_rank_order(const Deal& deal) {
 /// No segment is without a column.
 void expect_costs(const SimulatedJob& job, const Agreement& agreed, const Asked& asked, Count columns) {
   if (asked.row->messages == nullptr) return;
-  schedule::Context context{
-      .rank_count = job.rank_count(),
-      .root = std::max(asked.root, 0),
-      .collective = asked.root == all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce,
-      .layout = agreed.members[0].layout.get(),
-      .spec = &agreed.schedule};
+  schedule::Context context = agreement::context_of(agreed);
   context.segments =
       asked.row->segments_up_to(static_cast<std::uint32_t>(std::min<Count>(asked.segments, columns)), context);
   const bool twice = asked.sweep == arithmetic::Sweep::double_sweep;
@@ -177,6 +172,7 @@ void run_one(const Input& input, const Asked& asked, std::uint64_t seed) {
   const Call common{.method = asked.method,
                     .columns = input.columns,
                     .root = asked.root,
+                    .collective = agreement::reduction_to(asked.root),
                     .schedule = asked.name,
                     .element_count = seed % 2 == 0 ? input.rows : arithmetic::unknown_count,
                     .layout = input.named.layout,

@@ -45,8 +45,8 @@ TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
                       .rows = letters.size(),
                       .threads = threads};
       Text found{};
-      session::LocalReducer().reduce(call, reinterpret_cast<const std::byte*>(letters.data()), nullptr,
-                                     reinterpret_cast<std::byte*>(&found));
+      session::LocalReducer().reduce(call, {.first = reinterpret_cast<const std::byte*>(letters.data()),
+                                            .result = reinterpret_cast<std::byte*>(&found)});
       EXPECT_EQ(std::string(found.data()), all) << threads << " threads";
     }
   }

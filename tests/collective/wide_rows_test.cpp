@@ -126,6 +126,7 @@ int expect_everywhere(const Job<T>& job, const Deal& deal) {
       const std::string name(row.name);
       call.schedule = name;
       call.root = root;
+      call.collective = agreement::reduction_to(root);
       const std::vector<Call> calls = calls_for(call, deal);
       const Concluded agreed = concluded(calls);
       if (agreed.status == Status::unsupported) continue;
@@ -189,8 +190,8 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
     execution::ThreadTeam team;
-    execution::Rows rows(agreed.members[0], agreement::operator_of(call), 0, 1, agreement::Segmentation(columns, 1),
-                         team, true);
+    execution::Rows rows(agreed.members[0], agreement::operator_of(agreed.members[0].description, call.user), 0, 1,
+                         agreement::Segmentation(columns, 1), team, true);
     execution::Payload& payload = rows;
     EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;

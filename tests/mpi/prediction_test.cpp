@@ -57,7 +57,7 @@ Counted counted(const std::vector<Count>& counts, sf::Options options) {
 
 Prediction predicted(const std::string& schedule, agreement::Method method, order::Rank root,
                      const std::vector<Count>& counts) {
-  const agreement::Call call{.method = method, .root = root};
+  const agreement::Call call{.method = method, .root = root, .collective = agreement::reduction_to(root)};
   const auto topology = transport::make_topology("flat", {}, static_cast<order::Rank>(counts.size()));
   return prediction::predict({.description = describe(call), .schedule = schedule::parse(schedule), .counts = counts},
                              *topology);
@@ -67,7 +67,7 @@ Prediction predicted(const std::string& schedule, agreement::Method method, orde
 int expect_prediction(const std::string& schedule, agreement::Method method, order::Rank root,
                       const std::vector<Count>& counts) {
   const schedule::Row& row = *schedule::parse(schedule).row;
-  const auto asked = root == agreement::all_ranks ? schedule::Collective::allreduce : schedule::Collective::reduce;
+  const auto asked = agreement::reduction_to(root);
   if (row.messages == nullptr ||
       schedule::refusal(row, asked, std::max(root, 0), row_of(method).merging, schedule::Operator::commutative)) {
     return 0;

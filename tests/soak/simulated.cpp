@@ -26,7 +26,8 @@ class GroupLibrary final : public Library {
 
   sf_status reduce(const sf_call* call, const Data& data) override {
     return capi::guarded([&] {
-      const auto [translated, failure] = capi::translated(call);
+      std::optional<agreement::Failure> failure;
+      const agreement::Call translated = capi::translated(call, failure);
       group_.reduce(translated, data_of(data), failure);
     });
   }
@@ -35,9 +36,9 @@ class GroupLibrary final : public Library {
       std::vector<agreement::Call> translated;
       std::optional<agreement::Failure> failure;
       for (std::size_t i = 0; i < count; ++i) {
-        const auto each = capi::translated(calls == nullptr ? nullptr : calls + i);
-        translated.push_back(each.call);
-        if (each.failure && !failure) failure = each.failure;
+        std::optional<agreement::Failure> wrong;
+        translated.push_back(capi::translated(calls == nullptr ? nullptr : calls + i, wrong));
+        if (!failure) failure = wrong;
       }
       plan = new Plan{group_.bind(translated, failure)};
     });
@@ -74,9 +75,7 @@ class GroupLibrary final : public Library {
   void pause() override { fibers_.wait(); }
 
  private:
-  static agreement::Data data_of(const Data& data) {
-    return {.first = capi::bytes(data.first), .second = capi::bytes(data.second), .result = capi::bytes(data.result)};
-  }
+  static agreement::Data data_of(const Data& data) { return capi::data_of(data.first, data.second, data.result); }
   std::span<const agreement::Data> data_of(const Data* data, std::size_t count) {
     given_.clear();
     for (std::size_t i = 0; i < count; ++i) given_.push_back(data_of(data[i]));

@@ -110,8 +110,8 @@ Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& a
   constexpr Count most_cells = 1'400'000;  // slots on all ranks together
   constexpr Count most_messages = 2'400'000;
   const prediction::Scenario scenario = scenario_of(vectors, schedule, asked);
-  schedule::Context context = agreement::context_of(scenario.description, 0, vectors.ranks, scenario.segments);
-  context.spec = &scenario.schedule;
+  schedule::Context context = agreement::context_of(scenario.description, scenario.schedule, vectors.ranks);
+  context.segments = scenario.segments;
   if (static_cast<Count>(vectors.ranks) * scenario.segments > most_cells ||
       scenario.schedule.row->messages(context) > most_messages)
     return {modelled_seconds(vectors, schedule, asked).value(), "model"};

@@ -12,7 +12,8 @@ agreement::Call call_for(const Vectors& vectors) {
           .type = vectors.type,
           .result_type = vectors.type,
           .columns = vectors.columns,
-          .root = vectors.rooted ? 0 : agreement::all_ranks};
+          .root = vectors.rooted ? 0 : agreement::all_ranks,
+          .collective = vectors.rooted ? schedule::Collective::reduce : schedule::Collective::allreduce};
 }
 
 std::vector<order::Count> one_each(order::Rank ranks) {
@@ -24,11 +25,11 @@ std::vector<order::Count> one_each(order::Rank ranks) {
 prediction::Scenario scenario_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
   const agreement::Description description = describe(call_for(vectors));
   const schedule::Spec spec = agreement::checked_schedule(schedule, std::span(&description, 1));
-  const auto context = agreement::context_of(description, 0, vectors.ranks, 1);
+  const auto context = agreement::context_of(description, spec, vectors.ranks);
   return {.description = description,
           .schedule = spec,
           .counts = one_each(vectors.ranks),
-          .segments = agreement::segments_of(spec, context, vectors.columns, vectors.element_bytes(), asked.link),
+          .segments = agreement::segments_of(context, vectors.columns, vectors.element_bytes(), asked.link),
           .seconds_per_operation = agreement::assumed_merge_per_byte * static_cast<double>(vectors.element_bytes())};
 }
 
@@ -40,10 +41,9 @@ std::optional<double> modelled_seconds(const Vectors& vectors, const std::string
   const agreement::Call call = call_for(vectors);
   const agreement::Description description = describe(call);
   const auto layout = order::Layout::contiguous(one_each(vectors.ranks));
-  schedule::Context context = agreement::context_of(description, 0, vectors.ranks, 1);
-  context.layout = &layout;
-  const auto kind = make_kind(description, agreement::operator_of(call), vectors.columns);
-  return agreement::modelled_seconds(agreement::checked_schedule(schedule, std::span(&description, 1)), context, *kind,
+  const schedule::Spec spec = agreement::checked_schedule(schedule, std::span(&description, 1));
+  const auto kind = make_kind(description, agreement::operator_of(description, call.user), vectors.columns);
+  return agreement::modelled_seconds(agreement::context_of(description, spec, vectors.ranks, &layout), *kind,
                                      vectors.columns, asked.link);
 }
 

@@ -18,6 +18,7 @@ std::vector<Call> calls_for(const order::TwoShares& shares, const SimulatedSum& 
     calls.push_back({.method = asked.method,
                      .columns = asked.columns,
                      .root = asked.rooted ? 0 : agreement::all_ranks,
+                     .collective = asked.rooted ? schedule::Collective::reduce : schedule::Collective::allreduce,
                      .schedule = asked.schedule,
                      .layout = agreement::LayoutKind::rank_order,
                      .rows = shares.count(rank)});

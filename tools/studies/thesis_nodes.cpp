@@ -42,9 +42,8 @@ std::vector<std::pair<std::string, Count>> sizes_for(int ranks, Count largest) {
 }
 
 prediction::Scenario reduction(const std::string& schedule, std::vector<Count> counts) {
-  prediction::Scenario scenario{.description = describe(agreement::Call{.method = agreement::Method::tree, .root = 0}),
-                                .schedule = {},
-                                .counts = std::move(counts)};
+  const agreement::Call call{.method = agreement::Method::tree, .root = 0, .collective = schedule::Collective::reduce};
+  prediction::Scenario scenario{.description = describe(call), .schedule = {}, .counts = std::move(counts)};
   scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
   return scenario;
 }

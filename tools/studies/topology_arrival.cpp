@@ -150,7 +150,8 @@ Json json_of(const Way& way, const char* order, std::uint64_t columns,
 std::vector<std::vector<double>> by_arrival(const Way& way, const std::vector<double>& elements) {
   const std::uint64_t columns = elements.size() / ranks;
   const agreement::Call call{.method = way.method, .columns = columns};
-  const auto kind = make_kind(describe(call), operator_of(call), columns);
+  const agreement::Description description = describe(call);
+  const auto kind = make_kind(description, operator_of(description, call.user), columns);
   const std::vector<Bytes> partials = partials_of(*kind, elements);
   std::vector<std::vector<double>> results;
   for (int seed = 1; seed <= shuffles; ++seed) {

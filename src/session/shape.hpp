@@ -1,0 +1,40 @@
+// What calls of one shape need on one rank, made once: how their rows are combined, and what lifts them.
+// Rank order and cost: those of the kind of partial. Source: ours.
+#pragma once
+
+#include <memory>
+
+#include "agreement/call.hpp"
+#include "execution/lifter.hpp"
+
+namespace steadfold::session {
+
+using agreement::Call;
+using agreement::Data;
+using agreement::Description;
+
+/// The kind refers to the operator, so a shape stays where it is. The operator's context may change from call to call.
+struct Shape {
+  Shape(const Description& given, const Call& call)
+      : description(given),
+        op(operator_of(given, call.user)),
+        kind(make_kind(given, op, given.columns)),
+        lifter(*kind) {}
+  Shape(const Shape&) = delete;
+  Shape& operator=(const Shape&) = delete;
+
+  /// A call's rows, for the lifter.
+  execution::Placed rows_of(const Call& call, const Data& data) const noexcept {
+    return {.intervals = call.intervals,
+            .data = data,
+            .row_bytes = description.row_bytes(),
+            .is_masked = description.operation == arithmetic::Operation::masked_sum};
+  }
+
+  Description description;
+  arithmetic::Operator op;
+  std::unique_ptr<arithmetic::PartialKind> kind;
+  execution::Lifter lifter;
+};
+
+}  // namespace steadfold::session
