@@ -1,5 +1,6 @@
 // Folds against nodes that are built level by level from pairs, with operators written anew: every length to 2000 from
-// every offset to 600 (doubles are a word apart, so this is every alignment), then lengths around powers of two, on every target.
+// every offset to 600 (doubles are a word apart, so this is every alignment), then lengths around powers of two, on
+// every target.
 #include "kernels/fold.hpp"
 
 #include <gtest/gtest.h>
