@@ -90,7 +90,7 @@ class SplitRace {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
-  /// Of a call by MPI, on the slowest rank: the computation is cut by it.
+  /// How long a call by MPI takes on the slowest rank; the computation is cut by it.
   double seconds_of_mpi() {
     constexpr int calls = 20;
     double seconds = 0;

@@ -54,7 +54,7 @@ Steps in_rounds(Context c, Rounds rounds) {
   co_yield make::finish(value(), whole_sum(rounds.number()));
 }
 
-/// Of all ranks.
+/// How many messages all ranks send in all rounds.
 template <class Rounds>
 Count message_count(Context c, Rounds rounds) {
   Count messages = 0;

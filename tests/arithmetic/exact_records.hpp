@@ -68,7 +68,7 @@ inline Record finished(const PartialKind& kind, const Record& record, Count coun
   return values;
 }
 
-/// Both factors of a product sum: `columns` elements a row, all bit patterns but for few special values.
+/// Both factors of a product sum: `columns` elements per row, all bit patterns but for few special values.
 template <class Element>
 struct Data {
   std::vector<Element> first;
