@@ -3,6 +3,8 @@
 // and the next run is as good as new.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
@@ -289,6 +291,25 @@ std::string failure_of_start(Plan& plan, const Memory& memory, std::byte* result
     return failure.what();
   }
   return "";
+}
+
+TEST(Starts, AreWaitedForNoLongerThanAsked) {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  const std::vector<Call> calls = calls_for({.layout = LayoutKind::rank_order}, contiguous_deal({4, 4}));
+  const std::vector<Memory> memory(2, bytes_of(std::vector<double>{1, 2, 3, 4}));
+  SimulatedRanks ranks(2, 1);
+  SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
+  std::vector<Result> results(2, Result(8));
+  job.plan(0).start({.first = memory[0].data(), .result = results[0].data()});
+  const auto before = Clock::now();
+  EXPECT_FALSE(job.plan(0).wait_until(before + 3ms)) << "the other rank has not started";
+  EXPECT_GE(Clock::now(), before + 3ms);
+  EXPECT_FALSE(job.plan(0).wait_until(before)) << "that is over";
+  job.plan(1).start({.first = memory[1].data(), .result = results[1].data()});
+  ASSERT_TRUE(finish(ranks, {&job}));
+  for (const Rank rank : {0, 1}) EXPECT_TRUE(job.plan(rank).wait_until(before)) << "it is done";
+  for (const Result& result : results) EXPECT_EQ(hex(result.bytes()), hex(bytes_of(std::vector<double>{20})));
 }
 
 TEST(Starts, TwiceIsRefusedAndTheRunGoesOn) {
