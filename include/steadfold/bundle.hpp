@@ -185,7 +185,7 @@ class BundlePlan : public detail::BoundPlan {
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
-    const bool is_done = done_within(timeout, status);
+    const bool is_done = done_within(detail::nanoseconds_of(timeout), status);
     is_done ? conclude(status) : check(status);
     return is_done;
   }

@@ -17,7 +17,6 @@
 #if __cplusplus >= 202002L
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -255,14 +254,7 @@ class BoundPlan {
     return done != 0;
   }
   /// The same after at most this time.
-  template <class Count, class Period>
-  bool done_within(std::chrono::duration<Count, Period> timeout, sf_status& status) {
-    constexpr std::chrono::duration<double> a_century(3e9);
-    std::uint64_t nanoseconds = 0;
-    if (timeout > a_century)
-      nanoseconds = SF_FOREVER;
-    else if (timeout > timeout.zero())
-      nanoseconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
+  bool done_within(std::uint64_t nanoseconds, sf_status& status) {
     int done = 0;
     status = sf_plan_wait_for(plan_.get(), nanoseconds, &done);
     return done != 0;
@@ -346,7 +338,7 @@ class SinglePlan : public BoundPlan {
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
-    const bool is_done = done_within(timeout, status);
+    const bool is_done = done_within(nanoseconds_of(timeout), status);
     conclude(status);
     return is_done;
   }

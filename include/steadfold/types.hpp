@@ -6,6 +6,7 @@
 #error "Steadfold needs C++20 (the compiler is set to an older C++), compile with -std=c++20"
 #else
 
+#include <chrono>
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -103,6 +104,15 @@ struct Over;
 
 template <class C>
 using options_over_t = typename Over<C>::Options;
+
+/// A timeout as C takes it: none is negative, and what lasts longer than a century has no end.
+template <class Number, class Period>
+std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
+  constexpr std::chrono::duration<double> a_century(3e9);
+  if (timeout > a_century) return std::numeric_limits<std::uint64_t>::max();  // SF_FOREVER
+  if (!(timeout > timeout.zero())) return 0;
+  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
+}
 }  // namespace detail
 
 /// What has ranks: a Group (group.hpp), or MPI's communicator (mpi.hpp).
