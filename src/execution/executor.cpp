@@ -24,6 +24,23 @@ constexpr Bytes cache_line = 64;
 
 bool is_value(Slot slot) { return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value; }
 
+/// By step: whether the next step that names its left slot, if there is one, writes it and does not read it.
+std::vector<bool> find_last_reads(const schedule::Program& program) {
+  const auto steps = program.steps();
+  std::vector<bool> is_last(steps.size(), true);
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // that names the place
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const schedule::Program::Places& places = program.places(steps[i]);
+    if (places.left != schedule::Program::no_place) {
+      const Step* const later = next[places.left];
+      is_last[i] = later == nullptr || (later->left != steps[i].left && later->right != steps[i].left);
+    }
+    for (const std::uint32_t place : {places.target, places.left, places.right})
+      if (place != schedule::Program::no_place) next[place] = &steps[i];
+  }
+  return is_last;
+}
+
 }  // namespace
 
 Executor::Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport,
@@ -136,6 +153,7 @@ void Executor::resolve_steps() {
 /// Not before all of the segment's rows are lifted, since the result may take their place in memory.
 void Executor::find_ways_to_result() {
   const auto steps = program_->steps();
+  const std::vector<bool> reads_last = find_last_reads(*program_);
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
   std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
@@ -145,16 +163,13 @@ void Executor::find_ways_to_result() {
     const Step& step = steps[i];
     const schedule::Program::Places& places = program_->places(step);
     const bool gives_result = step.target == schedule::value(0, step.target.segment);
-    const auto reads = [](const Step* by, Slot slot) {
-      return by != nullptr && (by->left == slot || by->right == slot);
-    };
     bool& to_result = resolved_[i].to_result;
     if (step.kind == StepKind::finish)
       to_result = gives_result && (is_apart(step.target) || next[places.target] == nullptr);
     if (step.kind == StepKind::copy) to_result = gives_result && is_apart(step.target);
     if (step.kind == StepKind::merge) to_result = is_finished[places.target];
     if (step.kind == StepKind::receive) to_result = is_copied[places.target];
-    const bool ends = step.kind == StepKind::finish && to_result && !reads(next[places.left], step.left);
+    const bool ends = step.kind == StepKind::finish && to_result && reads_last[i];
     for (const std::uint32_t place : {places.target, places.left, places.right}) {
       if (place == schedule::Program::no_place) continue;
       next[place] = &step;
@@ -176,18 +191,10 @@ void Executor::find_ways_to_result() {
 /// By step: whether it finishes what the step before it merged, waits for nothing, and is the last to read it.
 std::vector<bool> Executor::find_finishes_of_merges() const {
   const auto steps = program_->steps();
-  std::vector<bool> found(steps.size(), false);
-  std::vector<const Step*> next(places_.size(), nullptr);  // that names the place
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    const Step& step = steps[i];
-    const schedule::Program::Places& places = program_->places(step);
-    if (step.kind == StepKind::finish && i > 0) {
-      const Step* const later = next[places.left];
-      const bool is_read_again = later != nullptr && (later->left == step.left || later->right == step.left);
-      found[i] = !is_read_again && steps[i - 1].kind == StepKind::merge && steps[i - 1].target == step.left;
-    }
-    for (const std::uint32_t place : {places.target, places.left, places.right})
-      if (place != schedule::Program::no_place) next[place] = &step;
+  std::vector<bool> found = find_last_reads(*program_);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool follows = i > 0 && steps[i - 1].kind == StepKind::merge && steps[i - 1].target == steps[i].left;
+    found[i] = found[i] && follows && steps[i].kind == StepKind::finish;
   }
   for (const schedule::Program::Wait& wait : program_->waits())
     if (wait.step < found.size()) found[wait.step] = false;
