@@ -83,7 +83,8 @@ class Loopback final : public transport::Transport {
                                                transport::Ticket tickets) override {
     return std::make_unique<LoopbackEndpoint>(loop_, rank_, capacities, tickets);
   }
-  Gathered gather_all(std::span<const std::byte>) override { return {}; }
+  void gather(std::span<const std::byte>) override {}
+  std::optional<Gathered> gathered() override { return Gathered{}; }
 
  private:
   std::shared_ptr<Loop> loop_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "transport/transport.hpp"
@@ -40,13 +41,14 @@ class ForwardingTransport : public Transport {
 
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
-  std::uint32_t new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
+  std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
     return inner_->prepare(tag, capacities, tickets);
   }
   void connect(bool is_prepared) override { inner_->connect(is_prepared); }
   Connection connected() override { return inner_->connected(); }
-  Gathered gather_all(std::span<const std::byte> bytes) override { return inner_->gather_all(bytes); }
+  void gather(std::span<const std::byte> bytes) override { inner_->gather(bytes); }
+  std::optional<Gathered> gathered() override { return inner_->gathered(); }
   void require_usable() const override { inner_->require_usable(); }
 
  protected:

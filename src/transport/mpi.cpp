@@ -78,8 +78,10 @@ bool ranks_share_cores(MPI_Comm comm) {
 
 MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   require_one_group(user);
-  require(PMPI_Comm_dup(user, &comm_), "communicator not duplicated");
-  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  for (MPI_Comm* const own : {&comm_, &setup_}) {
+    require(PMPI_Comm_dup(user, own), "communicator not duplicated");
+    PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
+  }
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &rank_count_);
   shares_cores_ = ranks_share_cores(comm_);
@@ -87,39 +89,47 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
 
 void MpiTransport::connect(bool is_prepared) {
   all_prepared_ = is_prepared ? 1 : 0;
-  require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, comm_, &connecting_),
+  require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, setup_, &connecting_),
           "endpoints not connected");
 }
 
 Connection MpiTransport::connected() {
-  int done = 0;
-  require(PMPI_Test(&connecting_, &done, MPI_STATUS_IGNORE), "endpoints not connected");
-  if (!done) {
-    if (shares_cores_) sched_yield();  // the rank that is waited for may not be running
-    return Connection::pending;
-  }
+  if (!has_ended(connecting_, "endpoints not connected")) return Connection::pending;
   return all_prepared_ != 0 ? Connection::connected : Connection::failed;
 }
 
-MpiTransport::~MpiTransport() {
-  if (!finalized()) PMPI_Comm_free(&comm_);
+bool MpiTransport::has_ended(MPI_Request& request, const char* what) const {
+  int done = 0;
+  require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+  if (!done && shares_cores_) sched_yield();  // the rank that is waited for may not be running
+  return done != 0;
 }
 
-std::uint32_t MpiTransport::new_tags(std::uint32_t count) {
-  auto first = tags_.take(count);
-  if (!first) {
-    const std::vector<std::uint32_t> mine = tags_.held();
-    const Gathered all = gather_all(std::as_bytes(std::span(mine)));
-    std::vector<std::uint32_t> held(all.bytes.size() / sizeof(std::uint32_t));
-    if (!held.empty()) std::memcpy(held.data(), all.bytes.data(), all.bytes.size());
-    tags_.start_over(std::move(held));
-    first = tags_.take(count);
+MpiTransport::~MpiTransport() {
+  if (finalized()) return;
+  PMPI_Comm_free(&setup_);
+  PMPI_Comm_free(&comm_);
+}
+
+std::optional<std::uint32_t> MpiTransport::new_tags(std::uint32_t count) {
+  if (!is_renewing_tags_) {
+    if (const auto first = tags_.take(count)) return first;
+    held_ = tags_.held();
+    gather(std::as_bytes(std::span(held_)));
+    is_renewing_tags_ = true;
   }
+  const auto all = gathered();
+  if (!all) return std::nullopt;
+  is_renewing_tags_ = false;
+  std::vector<std::uint32_t> held(all->bytes.size() / sizeof(std::uint32_t));
+  if (!held.empty()) std::memcpy(held.data(), all->bytes.data(), all->bytes.size());
+  tags_.start_over(std::move(held));
+  const auto first = tags_.take(count);
   if (!first) {
     throw std::runtime_error("no tag is left (the plans that live take all " + std::to_string(tags_.last() + 1) +
                              " of the MPI library), free plans or bind some on a duplicate of the communicator");
   }
-  return *first;
+  return first;
 }
 
 std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
@@ -135,27 +145,42 @@ std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<con
   }
 }
 
-Transport::Gathered MpiTransport::gather_all(std::span<const std::byte> bytes) {
-  const auto ranks = static_cast<std::size_t>(rank_count_);
-  const std::uint64_t own = bytes.size();
-  std::vector<std::uint64_t> sizes(ranks);
-  require(PMPI_Allgather(&own, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, comm_), "sizes not gathered");
+void MpiTransport::gather(std::span<const std::byte> bytes) {
+  gathering_ = {.mine = bytes,
+                .own_size = bytes.size(),
+                .sizes = std::vector<std::uint64_t>(static_cast<std::size_t>(rank_count_))};
+  require(PMPI_Iallgather(&gathering_.own_size, 1, MPI_UINT64_T, gathering_.sizes.data(), 1, MPI_UINT64_T, setup_,
+                          &gathering_.request),
+          "sizes not gathered");
+}
 
-  Gathered all;
+std::optional<Transport::Gathered> MpiTransport::gathered() {
+  if (!has_ended(gathering_.request, "bytes not gathered")) return std::nullopt;
+  if (gathering_.counts.empty()) {
+    gather_bytes();
+    return std::nullopt;
+  }
+  gathering_.counts.clear();
+  return std::move(gathering_.all);
+}
+
+/// Once the sizes are known.
+void MpiTransport::gather_bytes() {
+  Gathered& all = gathering_.all;
   all.first.assign(1, 0);
-  for (const std::uint64_t size : sizes) all.first.push_back(all.first.back() + size);
+  for (const std::uint64_t size : gathering_.sizes) all.first.push_back(all.first.back() + size);
   if (all.first.back() > int_max) {
     throw std::runtime_error("nothing gathered (" + std::to_string(all.first.back()) +
                              " bytes over all ranks, at most " + std::to_string(int_max) +
                              " fit one MPI call), describe layouts by fewer intervals");
   }
-  const std::vector<int> counts(sizes.begin(), sizes.end());
-  const std::vector<int> displacements(all.first.begin(), all.first.end() - 1);
+  gathering_.counts.assign(gathering_.sizes.begin(), gathering_.sizes.end());
+  gathering_.displacements.assign(all.first.begin(), all.first.end() - 1);
   all.bytes.resize(all.first.back());
-  require(PMPI_Allgatherv(bytes.data(), static_cast<int>(own), MPI_BYTE, all.bytes.data(), counts.data(),
-                          displacements.data(), MPI_BYTE, comm_),
+  require(PMPI_Iallgatherv(gathering_.mine.data(), static_cast<int>(gathering_.own_size), MPI_BYTE, all.bytes.data(),
+                           gathering_.counts.data(), gathering_.displacements.data(), MPI_BYTE, setup_,
+                           &gathering_.request),
           "bytes not gathered");
-  return all;
 }
 
 namespace {

@@ -7,8 +7,10 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "transport/tags.hpp"
 #include "transport/transport.hpp"
@@ -34,24 +36,43 @@ class MpiTransport final : public Transport {
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
 
-  /// Sends messages only when the tags have come to their end: then ranks tell each other which they still hold.
-  std::uint32_t new_tags(std::uint32_t count) override;
+  /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
+  std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
   /// Tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   /// One MPI_Iallreduce of a word.
   void connect(bool is_prepared) override;
   Connection connected() override;
-  /// All ranks' bytes together must stay below 2 GiB.
-  Gathered gather_all(std::span<const std::byte> bytes) override;
+  /// All ranks' bytes together must stay below 2 GiB. One MPI_Iallgather of sizes, one MPI_Iallgatherv.
+  void gather(std::span<const std::byte> bytes) override;
+  std::optional<Gathered> gathered() override;
   void require_usable() const override { require_mpi(); }
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  /// What is being gathered: sizes first, then bytes.
+  struct Gathering {
+    std::span<const std::byte> mine;
+    std::uint64_t own_size = 0;
+    std::vector<std::uint64_t> sizes;
+    std::vector<int> counts;  // empty until the sizes are known
+    std::vector<int> displacements;
+    Gathered all;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  bool has_ended(MPI_Request& request, const char* what) const;
+  void gather_bytes();
+
+  MPI_Comm comm_ = MPI_COMM_NULL;   // messages, and what plans add
+  MPI_Comm setup_ = MPI_COMM_NULL;  // connections and what is gathered: their order is not that of plans' starts
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;  // with other ranks
   int all_prepared_ = 1;      // of the connection under way
   MPI_Request connecting_ = MPI_REQUEST_NULL;
+  Gathering gathering_;
+  std::vector<std::uint32_t> held_;  // tags, while ranks tell each other
+  bool is_renewing_tags_ = false;
   Tags tags_;
 };
 

@@ -106,26 +106,36 @@ class RankTransport final : public Transport {
   /// Whether what was prepared while this many connections had begun is connected.
   bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
 
-  Gathered gather_all(std::span<const std::byte>) override {
-    throw std::logic_error(
-        "nothing gathered (the simulated ranks share one thread, none can block for the others), set up all ranks "
-        "from one place");
-  }
+  void gather(std::span<const std::byte> bytes) override;
+  std::optional<Gathered> gathered() override;
 
  private:
   SimulatedNetwork::State* network_;
   Rank rank_;
   std::uint32_t connections_ = 0;  // begun
   std::uint32_t connections_ended_ = 0;
-  std::uint8_t hold_ = 0;                 // of the last
+  std::uint32_t gathers_ = 0;             // begun
+  std::uint8_t hold_ = 0;                 // of the last connection
+  std::uint8_t gather_hold_ = 0;          // of the last gather
   std::optional<std::uint32_t> refused_;  // after so many
 };
 
-/// One `connect` over all ranks.
+/// One `connect` or `gather` over all ranks.
 struct Meeting {
   std::size_t joined = 0;
   std::size_t left = 0;
   bool all_prepared = true;
+  std::vector<std::span<const std::byte>> brought;  // by rank, the caller's
+  Transport::Gathered gathered;
+
+  /// Once all have joined; the callers' bytes may go afterwards.
+  void join_bytes() {
+    gathered.first.assign(1, 0);
+    for (const std::span<const std::byte> bytes : brought) {
+      gathered.bytes.insert(gathered.bytes.end(), bytes.begin(), bytes.end());
+      gathered.first.push_back(gathered.bytes.size());
+    }
+  }
 };
 
 }  // namespace
@@ -170,7 +180,8 @@ struct SimulatedNetwork::State {
   Traffic traffic;
   std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for the other end
   std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // lacking contributions
-  std::unordered_map<std::uint32_t, Meeting> meetings;                              // by number
+  std::unordered_map<std::uint32_t, Meeting> connections;                           // by number
+  std::unordered_map<std::uint32_t, Meeting> gathers;                               // by number
 };
 
 namespace {
@@ -405,14 +416,14 @@ std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<co
 }
 
 void RankTransport::connect(bool is_prepared) {
-  Meeting& meeting = network_->meetings[connections_++];
+  Meeting& meeting = network_->connections[connections_++];
   meeting.joined += 1;
   meeting.all_prepared = meeting.all_prepared && is_prepared;
   hold_ = network_->hold();
 }
 
 Connection RankTransport::connected() {
-  const auto found = network_->meetings.find(connections_ended_);
+  const auto found = network_->connections.find(connections_ended_);
   Meeting& meeting = found->second;
   if (meeting.joined < network_->ranks.size()) return Connection::pending;
   if (hold_ > 0) {
@@ -420,9 +431,31 @@ Connection RankTransport::connected() {
     return Connection::pending;
   }
   const bool all_prepared = meeting.all_prepared;
-  if (++meeting.left == network_->ranks.size()) network_->meetings.erase(found);
+  if (++meeting.left == network_->ranks.size()) network_->connections.erase(found);
   ++connections_ended_;
   return all_prepared ? Connection::connected : Connection::failed;
+}
+
+void RankTransport::gather(std::span<const std::byte> bytes) {
+  Meeting& meeting = network_->gathers[gathers_++];
+  meeting.brought.resize(network_->ranks.size());
+  meeting.brought[static_cast<std::size_t>(rank_)] = bytes;
+  if (++meeting.joined == network_->ranks.size()) meeting.join_bytes();
+  gather_hold_ = network_->hold();
+}
+
+std::optional<Transport::Gathered> RankTransport::gathered() {
+  const auto found = network_->gathers.find(gathers_ - 1);
+  Meeting& meeting = found->second;
+  if (meeting.joined < network_->ranks.size()) return std::nullopt;
+  if (gather_hold_ > 0) {
+    --gather_hold_;
+    return std::nullopt;
+  }
+  const bool is_last = ++meeting.left == network_->ranks.size();
+  Gathered all = is_last ? std::move(meeting.gathered) : meeting.gathered;
+  if (is_last) network_->gathers.erase(found);
+  return all;
 }
 
 }  // namespace

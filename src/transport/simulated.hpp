@@ -31,7 +31,7 @@ struct SimulatedOptions {
 /// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
 /// for it fails at the receiver, like one that does not fit. Every other shuffled message stands in memory of the
 /// network's own, which is gone when its slot is released again. What is started before its endpoint is connected
-/// fails; connections take a random number of questions.
+/// fails; connections and gathers take a random number of questions.
 class SimulatedNetwork {
  public:
   /// A ticket that can complete does so within this many polls: if no ticket completed while every rank polled this
@@ -43,8 +43,8 @@ class SimulatedNetwork {
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
-  /// The transport of one rank; valid as long as the network, which must outlive its endpoints. `gather_all` throws
-  /// std::logic_error: one process cannot block for the others, so set-up is done for all ranks at once elsewhere.
+  /// The transport of one rank; valid as long as the network, which must outlive its endpoints. `gather_all` waits for
+  /// ever unless other threads or fibers drive the other ranks.
   Transport& rank(Rank rank) noexcept;
 
   /// Connects what was prepared, for all ranks at once: for who drives them from one place.

@@ -83,9 +83,12 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
 
-  /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank.
-  /// Collective. Throws std::runtime_error on every rank when tags run out.
-  virtual std::uint32_t new_tags(std::uint32_t count) { return std::exchange(next_tag_, next_tag_ + count); }
+  /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank. Nothing while
+  /// ranks have to ask each other first: then to be asked again, for as many. Collective, never blocks. Throws
+  /// std::runtime_error on every rank when tags run out.
+  virtual std::optional<std::uint32_t> new_tags(std::uint32_t count) {
+    return std::exchange(next_tag_, next_tag_ + count);
+  }
 
   /// Prepares an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
   /// endpoints of one group apart and is equal on all ranks. Local: throws std::runtime_error, on this rank alone, when
@@ -99,8 +102,7 @@ class Transport {
   /// How that stands; to be asked until it has come to its end.
   virtual Connection connected() = 0;
 
-  /// Every rank's bytes, concatenated in rank order. Collective, blocks, allocates: for set-up only. Throws
-  /// std::runtime_error on a transport error.
+  /// Every rank's bytes, concatenated in rank order.
   struct Gathered {
     std::vector<std::byte> bytes;
     std::vector<Bytes> first;  // where rank i's bytes begin, and the end
@@ -109,7 +111,17 @@ class Transport {
       return std::span(bytes).subspan(first[i], first[i + 1] - first[i]);
     }
   };
-  virtual Gathered gather_all(std::span<const std::byte> bytes) = 0;
+  /// Starts to gather every rank's bytes, which stay as they are until all are there. One at a time; new_tags may need
+  /// it, too. Collective, never blocks, allocates: for set-up only. Throws std::runtime_error on a transport error.
+  virtual void gather(std::span<const std::byte> bytes) = 0;
+  /// What was gathered, once it is there; to be asked until then. Throws std::runtime_error on a transport error.
+  virtual std::optional<Gathered> gathered() = 0;
+  /// Both, and waits.
+  Gathered gather_all(std::span<const std::byte> bytes) {
+    gather(bytes);
+    for (;;)
+      if (auto all = gathered()) return std::move(*all);
+  }
 
   /// Throws std::runtime_error, with the reason, if nothing can be sent any more.
   virtual void require_usable() const {}

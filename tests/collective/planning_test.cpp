@@ -31,7 +31,8 @@ class Unconnected final : public transport::Transport {
   Unconnected(Rank rank, Rank rank_count) : rank_(rank), rank_count_(rank_count) {}
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
-  Gathered gather_all(std::span<const std::byte>) override { return {}; }
+  void gather(std::span<const std::byte>) override {}
+  std::optional<Gathered> gathered() override { return Gathered{}; }
 
   void connect(bool) override {}
   transport::Connection connected() override { return transport::Connection::connected; }

@@ -1,14 +1,14 @@
-// Ranks as threads of one process, for what blocks on every rank: a simulated network behind one lock, and a gather
-// that waits. A job that hangs ends the program with a message.
+// Ranks as threads of one process, for what blocks on every rank: a simulated network behind one lock. A job that hangs
+// ends the program with a message.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -20,42 +20,10 @@ namespace steadfold::test {
 /// What the threads share.
 class Meeting {
  public:
-  Meeting(order::Rank rank_count, std::uint64_t seed)
-      : network(rank_count, {.seed = seed}), brought_(static_cast<std::size_t>(rank_count)) {}
-
-  transport::Transport::Gathered gather(order::Rank rank, std::span<const std::byte> bytes) {
-    std::unique_lock lock(mutex);
-    brought_[static_cast<std::size_t>(rank)].assign(bytes.begin(), bytes.end());
-    const std::uint64_t mine = gathers_;
-    if (++present_ == brought_.size()) {
-      gathered_ = joined();
-      present_ = 0;
-      ++gathers_;
-      all_here_.notify_all();
-    } else {
-      all_here_.wait(lock, [&] { return gathers_ != mine; });
-    }
-    return gathered_;
-  }
+  Meeting(order::Rank rank_count, std::uint64_t seed) : network(rank_count, {.seed = seed}) {}
 
   std::mutex mutex;
   transport::SimulatedNetwork network;
-
- private:
-  transport::Transport::Gathered joined() const {
-    transport::Transport::Gathered all{.bytes = {}, .first = {0}};
-    for (const auto& bytes : brought_) {
-      all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
-      all.first.push_back(all.bytes.size());
-    }
-    return all;
-  }
-
-  std::condition_variable all_here_;
-  std::vector<std::vector<std::byte>> brought_;
-  transport::Transport::Gathered gathered_;
-  std::size_t present_ = 0;
-  std::uint64_t gathers_ = 0;
 };
 
 class LockedEndpoint final : public transport::ForwardingEndpoint {
@@ -122,7 +90,17 @@ class ThreadTransport final : public transport::Transport {
     const std::lock_guard lock(meeting_->mutex);
     meeting_->network.refuse(rank_, after);
   }
-  Gathered gather_all(std::span<const std::byte> bytes) override { return meeting_->gather(rank_, bytes); }
+  void gather(std::span<const std::byte> bytes) override {
+    const std::lock_guard lock(meeting_->mutex);
+    meeting_->network.rank(rank_).gather(bytes);
+  }
+  std::optional<Gathered> gathered() override {
+    std::unique_lock lock(meeting_->mutex);
+    auto all = meeting_->network.rank(rank_).gathered();
+    lock.unlock();
+    if (!all) std::this_thread::yield();
+    return all;
+  }
 
  private:
   std::shared_ptr<Meeting> meeting_;

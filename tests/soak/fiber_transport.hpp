@@ -14,15 +14,10 @@ namespace steadfold::soak {
 
 /// What the ranks of one program share.
 struct Meeting {
-  Meeting(std::size_t ranks, transport::SimulatedOptions options)
-      : network(static_cast<order::Rank>(ranks), options), brought(ranks) {}
+  Meeting(std::size_t ranks, transport::SimulatedOptions options) : network(static_cast<order::Rank>(ranks), options) {}
 
   transport::SimulatedNetwork network;
   Fibers* fibers = nullptr;
-  std::vector<std::vector<std::byte>> brought;
-  transport::Transport::Gathered gathered;
-  std::size_t present = 0;
-  std::uint64_t gathers = 0;
 };
 
 class FiberEndpoint final : public transport::ForwardingEndpoint {
@@ -50,7 +45,7 @@ class FiberTransport final : public transport::Transport {
       : meeting_(std::move(meeting)), rank_(static_cast<order::Rank>(rank)) {}
 
   order::Rank rank() const noexcept override { return rank_; }
-  order::Rank rank_count() const noexcept override { return static_cast<order::Rank>(meeting_->brought.size()); }
+  order::Rank rank_count() const noexcept override { return meeting_->network.rank(rank_).rank_count(); }
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
                                                transport::Ticket tickets) override {
     return std::make_unique<FiberEndpoint>(meeting_, meeting_->network.rank(rank_).prepare(tag, capacities, tickets));
@@ -64,30 +59,17 @@ class FiberTransport final : public transport::Transport {
       meeting_->fibers->progress();
     return state;
   }
-  Gathered gather_all(std::span<const std::byte> bytes) override {
-    Meeting& all = *meeting_;
-    all.brought[static_cast<std::size_t>(rank_)].assign(bytes.begin(), bytes.end());
-    const std::uint64_t mine = all.gathers;
-    if (++all.present == all.brought.size())
-      join();
+  void gather(std::span<const std::byte> bytes) override { meeting_->network.rank(rank_).gather(bytes); }
+  std::optional<Gathered> gathered() override {
+    auto all = meeting_->network.rank(rank_).gathered();
+    if (all)
+      meeting_->fibers->progress();
     else
-      while (all.gathers == mine) all.fibers->wait();
-    return all.gathered;
+      meeting_->fibers->wait();
+    return all;
   }
 
  private:
-  void join() {
-    Meeting& all = *meeting_;
-    all.gathered = {.bytes = {}, .first = {0}};
-    for (const auto& bytes : all.brought) {
-      all.gathered.bytes.insert(all.gathered.bytes.end(), bytes.begin(), bytes.end());
-      all.gathered.first.push_back(all.gathered.bytes.size());
-    }
-    all.present = 0;
-    ++all.gathers;
-    all.fibers->progress();
-  }
-
   std::shared_ptr<Meeting> meeting_;
   order::Rank rank_;
 };

@@ -436,9 +436,25 @@ TEST(Simulated, CountsMessagesAndBytes) {
   EXPECT_EQ(network.traffic().bytes, 35u);
 }
 
-TEST(Simulated, CannotGather) {
-  SimulatedNetwork network(2);
-  EXPECT_THROW(network.rank(0).gather_all({}), std::logic_error);
+TEST(Simulated, GathersWhatEveryRankBrought) {
+  SimulatedNetwork network(3, {.seed = 5});
+  for (int again = 0; again < 20; ++again) {
+    const std::vector<std::vector<std::byte>> brought = {
+        std::vector(2, std::byte{1}), {}, std::vector(1, std::byte{3})};
+    network.rank(2).gather(brought[2]);
+    EXPECT_FALSE(network.rank(2).gathered().has_value()) << "before all ranks have brought something";
+    network.rank(0).gather(brought[0]);
+    network.rank(1).gather(brought[1]);
+    for (const Rank rank : {1, 2, 0}) {
+      const Transport::Gathered all = [&] {
+        for (;;)
+          if (auto found = network.rank(rank).gathered()) return *found;
+      }();
+      ASSERT_EQ(all.bytes.size(), 3u);
+      for (Rank of = 0; of < 3; ++of)
+        EXPECT_TRUE(std::ranges::equal(all.of(of), brought[static_cast<std::size_t>(of)]));
+    }
+  }
 }
 
 TEST(Simulated, PassesATokenAroundManyRanks) {
