@@ -1,5 +1,6 @@
 #include "agreement/agreement.hpp"
 
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -13,7 +14,7 @@ namespace {
 /// call's intervals follow.
 struct Head {
   Status status = Status::ok;
-  std::uint32_t reserved = 0;
+  Asked asked = Asked::reduction;
   std::uint64_t text_bytes = 0;
   std::uint64_t schedule_bytes = 0;
   std::uint64_t call_count = 0;
@@ -33,6 +34,7 @@ struct ProposedCall {
 };
 struct Proposal {
   Status status = Status::ok;
+  Asked asked = Asked::reduction;
   std::string text;
   std::string schedule;
   std::vector<ProposedCall> calls;
@@ -69,7 +71,7 @@ class Reader {
 Proposal read(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   const auto head = reader.take<Head>();
-  Proposal proposal{.status = head.status};
+  Proposal proposal{.status = head.status, .asked = head.asked};
   proposal.text = reader.text(head.text_bytes);
   proposal.schedule = reader.text(head.schedule_bytes);
   for (std::uint64_t i = 0; i < head.call_count; ++i) {
@@ -92,9 +94,17 @@ void require_no_failure(const std::vector<Proposal>& proposals) {
   }
 }
 
+std::string_view name_of(Asked asked) noexcept {
+  constexpr std::array<std::string_view, 4> names = {"a reduction", "the bind of a plan", "a layout in rank order",
+                                                     "a barrier"};
+  return names[static_cast<std::size_t>(asked)];
+}
+
 /// The difference between two ranks' calls in words; empty if they are the same.
 std::optional<std::string> difference(const Proposal& first, const Proposal& mine) {
   const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
+  if (mine.asked != first.asked)
+    return std::string(name_of(first.asked)) + " against " + std::string(name_of(mine.asked));
   if (mine.schedule != first.schedule) return "schedule " + name(first.schedule) + " against " + name(mine.schedule);
   if (mine.calls.size() != first.calls.size())
     return "bundles of " + std::to_string(first.calls.size()) + " against " + std::to_string(mine.calls.size()) +
@@ -189,10 +199,11 @@ Count sum_of_rows(Count some, Count more) {
   return some + more;
 }
 
-std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure) {
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure, Asked asked) {
   const std::string text = failure == nullptr ? "" : failure->what();
   const std::string_view schedule = calls.empty() ? std::string_view() : asked_schedule(calls.front());
   const Head head{.status = failure == nullptr ? Status::ok : failure->status(),
+                  .asked = asked,
                   .text_bytes = text.size(),
                   .schedule_bytes = schedule.size(),
                   .call_count = calls.size()};
@@ -222,6 +233,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   require_same_calls(all);
 
   Agreement agreed;
+  if (all[0].calls.empty()) return agreed;
   std::vector<Description> descriptions;
   for (std::size_t call = 0; call < all[0].calls.size(); ++call) {
     agreed.members.push_back(member_of(all, call, agreed.members));

@@ -39,8 +39,12 @@ struct Agreement {
 /// The same for what was agreed, which must outlive it.
 schedule::Context context_of(const Agreement& agreed) noexcept;
 
+/// What a rank asks its group for.
+enum class Asked : std::uint32_t { reduction, bind, rank_order, barrier };
+
 /// A rank's side: its calls as bytes, with what is wrong with them, if anything (null: nothing).
-std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure);
+std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure,
+                               Asked asked = Asked::reduction);
 
 /// Throws Failure unless the layout has every element of 0..N-1 exactly once, and N is `element_count` (unknown_count:
 /// any number). The failure's text begins with `where`.
@@ -51,7 +55,7 @@ Count sum_of_rows(Count some, Count more);
 
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
-/// what is wrong with a layout or the schedule, which is one of `rows`.
+/// what is wrong with a layout or the schedule, which is one of `rows`. Without calls there is nothing to agree on.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
                    schedule::Rows rows = schedule::registry());
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 
 #include "execution/executor.hpp"
 
@@ -13,7 +14,13 @@ namespace steadfold::execution {
 using Ways = std::uint64_t;
 inline constexpr Ways no_way = 0;
 inline constexpr Ways in_the_handshake = 1;  // the partials are in the messages themselves
+/// How many cached plans can be told apart.
+inline constexpr std::size_t most_cached_plans = 63;
 constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
+/// The first place that is among the ways.
+constexpr std::size_t cached_plan_of(Ways ways) noexcept {
+  return static_cast<std::size_t>(std::countr_zero(ways >> 1));
+}
 
 /// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_handshake`.
 class Handshake final : public Payload {

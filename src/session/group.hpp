@@ -1,8 +1,14 @@
-// What the library keeps for a group of ranks: the handshake, shapes of calls made before, cached plans.
-// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: ours.
+// What the library keeps for a group of ranks, and the calls that are under way on it.
+// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: ours; [S4] for
+// calls that are started, tested and waited for.
+//
+// Every call begins with a handshake, and many may be under way: call i uses place i modulo `ring` of a ring of
+// handshakes, once call i - ring is done on this rank. What follows the handshake goes one call after the other, in the
+// order of the starts, which is the same on every rank: hence cached plans, tags and MPI's own collectives are too.
 #pragma once
 
-#include <deque>
+#include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +17,9 @@
 #include "agreement/failure.hpp"
 #include "execution/handshake.hpp"
 #include "execution/plan.hpp"
-#include "session/shape.hpp"
+#include "session/known_shapes.hpp"
+#include "session/operation.hpp"
+#include "session/plan_cache.hpp"
 
 namespace steadfold::session {
 
@@ -22,83 +30,117 @@ using execution::Plan;
 using execution::Stage;
 using execution::StatusExchange;
 using execution::ThreadTeam;
-using execution::Ways;
-using order::Bytes;
-using order::Count;
-using order::Rank;
 
-/// One thread at a time; calls in the same order on every rank. Failures are thrown as Failure, the same on every rank,
-/// except that an operator may fail on the root of a rooted call alone.
+/// One thread at a time; calls are started in the same order on every rank, and may be ended in any. Failures are
+/// thrown as Failure, the same on every rank, except that an operator may fail on the root of a rooted call alone.
 class Group {
  public:
   /// Collective: rank 0's environment variables count for all. `rows`: the schedules that can be asked for.
   explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry());
+  ~Group();
 
   Rank rank() const noexcept { return transport_->rank(); }
   Rank rank_count() const noexcept { return transport_->rank_count(); }
 
-  /// One-shot. `result` is written where the call wants it. A call of a shape made before allocates nothing. `failure`
-  /// is what this rank knows to be wrong already: it takes part all the same, so that the others do not wait.
+  using Started = std::shared_ptr<Operation>;
+  /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
+  /// until it is done; all else is copied. `failure` is what this rank knows to be wrong already: it takes part all the
+  /// same, so that the others do not wait.
+  Started start_reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
+  /// Starts to agree on a plan; several calls make a bundle. The plan may outlive the group.
+  Started start_bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
+  /// Starts to find out which rows are this rank's.
+  Started start_rank_order(Count rows);
+  /// Starts a call that is done once every rank has started it.
+  Started start_barrier();
+
+  /// Moves the call on, and another one that is under way; says whether it is done. Never waits.
+  bool advance(Operation& operation);
+  /// Moves one of the calls under way on, in turn.
+  void advance_another();
+  bool is_idle() const noexcept { return first_ == nullptr; }
+  /// Takes back what nobody asks for any more, to use it again.
+  void take_back(Started operation);
+
+  // The same calls, waiting until they are done. A reduction of a shape made before allocates nothing.
   void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
-
-  /// Agrees on a plan; several calls make a bundle. The plan may outlive the group.
   std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
-
-  /// Where this rank's rows begin when all stand in rank order, and the total.
-  struct RankOrder {
-    order::Interval mine;
-    Count element_count;
-  };
   RankOrder rank_order(Count rows);
+  void barrier();
 
  private:
-  /// A shape that one-shot calls had.
-  struct KnownShape : Shape {
-    KnownShape(const Description& given, const Call& call);
+  static constexpr std::size_t ring = 8;
 
-    std::uint64_t digest;
-    Bytes bytes_of_none;            // a partial of no rows, and
-    Bytes bytes_of_a_node;          // what every node may add: says whether the handshake can hold a partial
-    std::vector<std::byte> values;  // a result, and as much again to finish in
+  /// Where one call at a time has its handshake.
+  struct Place {
+    Place(transport::Transport& transport, std::uint32_t tag) : stage(handshake, transport, tag) {}
+
+    Handshake handshake;
+    Stage stage;
+    std::vector<std::byte> values;    // a result, and as much again to finish in
+    std::vector<Count> equal_blocks;  // of a call that gives none
+    order::Interval mine;             // the rows of a call that lists no intervals
+    bool is_taken = false;
   };
-  /// A plan that one-shot calls of the same shape and layout share.
-  struct CachedPlan {
-    Count rows;
-    std::vector<order::Interval> intervals;
-    std::unique_ptr<Plan> plan;
+  class Taken;
+  /// What a rank brings to a handshake.
+  struct Side {
+    Call call;
+    Description description;
+    std::shared_ptr<KnownShape> shape;
+    Header header;
+    Ways ways = execution::no_way;
+    Bytes partial_bytes = 0;
+    std::optional<Failure> failure;
   };
 
-  Call placed(const Call& call, order::Interval& mine);
-  void require_data(const Call& call, const Description& description, const Data& data) const;
+  Started begin(Asked asked, std::span<const Call> calls);
+  Started started(Started operation);
+  void wait_for(Operation& operation);
+  void move(Operation& operation);
+  Task<> work_of(Operation& operation);
+  Task<> carry_out_reduction(Flow& flow, Operation& operation);
+  Task<> carry_out_bind(Flow& flow, Operation& operation);
+  Task<> carry_out_rank_order(Flow& flow, Operation& operation);
+  Task<> carry_out_barrier(Flow& flow, Operation& operation);
+
+  Task<Status> meet(Flow& flow, Operation& operation);
+  Task<> turn_of(Flow& flow, const Operation& operation);
+  Task<> diagnose(Flow& flow, Operation& operation, const Call* call, Status status, std::optional<Failure> mine);
+  Task<> run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways);
+  Task<Status> agreed_status(Flow& flow, Status mine);
+  Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
+  Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls);
+  Task<> require_proof(Flow& flow, const Agreement& agreed);
+  Task<> connect(Flow& flow, std::string wrong);
+  Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
+
+  Place& place_of(const Operation& operation) noexcept { return *places_[operation.number_ % ring]; }
+  Call placed(const Call& call, std::vector<Count>& equal_blocks, order::Interval& mine) const;
+  void require_data(const Side& side, const Data& data) const;
   void require_usable(std::span<const Call> calls) const;
-  KnownShape& shape_of(const Call& call, const Description& description);
-  bool fits_handshake(const KnownShape& shape, const Call& call) const;
-  Ways cached_plans(const KnownShape& shape, const Call& call) const noexcept;
-  Bytes build(KnownShape& shape, const Call& call, const Data& data);
-  std::span<const std::byte> open(const Header& mine, Ways ways, const Call& call, const KnownShape* shape,
-                                  Bytes partial_bytes);
-  Status finish_here(KnownShape& shape, const Call& call, std::span<const std::byte> partial);
-  void deliver(const KnownShape& shape, const Call& call, const Data& data) const;
-  Status agreed_status(Status mine);
-  void run_plan(const Call& call, Ways ways, const Data& data);
-  Plan& new_cached_plan(const Call& call);
-  [[noreturn]] void diagnose(const Call& call, Status status, const std::optional<Failure>& mine);
-  Agreement agree(std::span<const Call> calls, const Failure* mine);
-  void require_proof(const Agreement& agreed);
-  void connect(const std::string& wrong);
-  std::unique_ptr<Plan> make_plan(Agreement agreed, std::span<const Call> calls);
+  Side side_of(Operation& operation, Place& place);
+  void prepare(Side& side, Operation& operation, Place& place);
+  bool may_use_handshake(const Side& side) const;
+  void build(Side& side, const Data& data, Place& place);
+  Status finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const;
+  void deliver(const Side& side, const Place& place, const Data& data) const;
 
   std::shared_ptr<transport::Transport> transport_;
   schedule::Rows rows_;
   std::string forced_schedule_;
-  Handshake handshake_;
-  std::optional<Stage> handshake_stage_;
+  std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;
   std::optional<Stage> status_stage_;
-  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used first
-  std::deque<CachedPlan> plans_;
-  std::vector<Count> equal_blocks_;  // the last that were asked for
-  ThreadTeam team_;                  // for partials in the handshake; plans have their own
+  KnownShapes shapes_;
+  PlanCache plans_;
+  ThreadTeam team_;  // for partials in the handshake; plans have their own
+
+  std::uint64_t next_number_ = 0;
+  Started first_;  // of those under way, in the order of their starts
+  Operation* last_ = nullptr;
+  std::size_t cursor_ = 0;     // among those that may have a place
+  std::vector<Started> idle_;  // to be used again
 };
 
 }  // namespace steadfold::session

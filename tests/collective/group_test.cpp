@@ -465,7 +465,7 @@ TEST_P(Groups, KnowWhereRowsBegin) {
   on_threads(p, 9, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport);
     const auto rank = static_cast<Count>(group.rank());
-    const Group::RankOrder found = group.rank_order(rank * 3);
+    const auto found = group.rank_order(rank * 3);
     EXPECT_EQ(found.mine, (Interval{3 * rank * (rank - 1) / 2, 3 * rank * (rank + 1) / 2}));
     EXPECT_EQ(found.element_count, static_cast<Count>(3 * p * (p - 1) / 2));
   });

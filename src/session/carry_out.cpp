@@ -1,0 +1,283 @@
+// The calls of a group, from their handshake to their end.
+// Rank order and cost: those of the call. Source: ours.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "session/group.hpp"
+
+namespace steadfold::session {
+
+using agreement::Collective;
+using agreement::LayoutKind;
+using agreement::Missing;
+using execution::in_the_handshake;
+using execution::no_way;
+using order::Index;
+
+namespace {
+
+/// Whether no agreement on a layout is needed: this rank knows the indices of its rows, or they do not matter.
+bool knows_its_rows(const Call& call, const Description& description) {
+  return !needs_indices(description) || call.layout == LayoutKind::intervals || call.layout == LayoutKind::row_per_rank;
+}
+
+order::Coverage coverage_of(const Call& call) {
+  order::Coverage coverage;
+  if (call.layout != LayoutKind::intervals) return coverage;
+  for (const auto interval : call.intervals) coverage.add(interval);
+  return coverage;
+}
+
+/// What ranks compare in the handshake of a call that is no reduction.
+constexpr std::uint64_t digest_of(Asked asked) noexcept {
+  return 0x9E3779B97F4A7C15u * (static_cast<std::uint64_t>(asked) + 1);
+}
+
+}  // namespace
+
+/// A place for the length of a call.
+class Group::Taken {
+ public:
+  explicit Taken(Place& place) noexcept : place_(place) { place.is_taken = true; }
+  ~Taken() { place_.is_taken = false; }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+ private:
+  Place& place_;
+};
+
+/// The call with everything spelt out: MPI's shape, one interval if no index matters, equal blocks if none are given.
+Call Group::placed(const Call& given, std::vector<Count>& equal_blocks, order::Interval& mine) const {
+  Call call = given;
+  const auto ranks = static_cast<Count>(rank_count());
+  if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
+    equal_blocks.assign(ranks, call.columns / ranks);
+    call.blocks = equal_blocks;
+  }
+  if (call.layout == LayoutKind::row_per_rank) {
+    mine = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
+    call.element_count = static_cast<Count>(rank_count());
+    call.intervals = {&mine, 1};
+  } else if (call.layout != LayoutKind::intervals) {
+    mine = {0, call.rows};
+    call.intervals = {&mine, 1};
+  }
+  return call;
+}
+
+void Group::require_data(const Side& side, const Data& data) const {
+  const Call& call = side.call;
+  const bool is_due = gets_result(side.description, call.blocks, rank());
+  const Missing lacked = missing(call.operation, call.rows, call.columns, data, is_due);
+  if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
+}
+
+bool Group::may_use_handshake(const Side& side) const {
+  if (side.shape->kind->survey_bytes() > 0) return false;  // two reductions, one after the other
+  if (is_scan(side.call.collective)) return false;
+  if (!forced_schedule_.empty() || !asked_schedule(side.call).empty()) return false;
+  return knows_its_rows(side.call, side.description) && side.shape->fits_handshake(side.call.intervals);
+}
+
+void Group::build(Side& side, const Data& data, Place& place) {
+  const Call& call = side.call;
+  if (call.threads > team_.size()) team_.resize(call.threads);
+  side.partial_bytes =
+      side.shape->lifter.lift(side.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
+  side.header.status = arithmetic::header_of(place.handshake.partial()).status;
+  if (side.header.status == Status::operator_failed) side.failure = agreement::operator_failure();
+}
+
+/// Checks the call, and finds ways in which it can go on.
+void Group::prepare(Side& side, Operation& operation, Place& place) {
+  if (side.failure) throw Failure(*side.failure);
+  validate(side.call, rank_count());
+  require_data(side, operation.data_);
+  if (side.call.columns > 0) side.shape = shapes_.of(side.call, side.description);
+  side.header.digest = side.shape != nullptr ? side.shape->digest : digest_of(side.description);
+  if (side.shape == nullptr) return;
+  if (side.call.operation == arithmetic::Operation::user) side.shape->op = side.call.user;
+  side.ways = plans_.offer(side.description, side.call, operation.offered_);
+  if (side.ways != no_way || !may_use_handshake(side)) return;
+  side.ways = in_the_handshake;
+  build(side, operation.data_, place);  // of a layout's fault `diagnose` says more
+}
+
+Group::Side Group::side_of(Operation& operation, Place& place) {
+  Side side{.call = placed(operation.calls_.front(), place.equal_blocks, place.mine), .failure = operation.failure_};
+  side.description = describe(side.call);
+  try {
+    prepare(side, operation, place);
+  } catch (const Failure& wrong) {
+    side.failure = wrong;
+  } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
+    side.failure.emplace(Status::internal, agreement::text_of(wrong));
+  }
+  if (side.failure) side.header = {.status = side.failure->status(), .digest = digest_of(side.description)};
+  if (side.header.status != Status::ok) side.ways = no_way;
+  return side;
+}
+
+/// Finishes the handshake's partial on every rank, so that all ranks come to the same status.
+Status Group::finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const {
+  const Bytes value_bytes = side.shape->kind->value_bytes();
+  place.values.resize(2 * value_bytes);
+  return side.shape->kind->finish(partial, side.call.element_count, place.values.data(),
+                                  place.values.data() + value_bytes);
+}
+
+/// Copies what was finished here to the result: all of it, or this rank's columns.
+void Group::deliver(const Side& side, const Place& place, const Data& data) const {
+  const Call& call = side.call;
+  const Bytes column_bytes = side.shape->kind->value_bytes() / call.columns;
+  order::Interval columns{0, call.columns};
+  if (call.collective == Collective::reduce_scatter) {
+    const auto before = call.blocks.first(static_cast<std::size_t>(rank()));
+    columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
+    columns.end = columns.begin + call.blocks[before.size()];
+  }
+  std::memcpy(data.result, place.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
+}
+
+Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
+  Place& place = place_of(operation);
+  while (place.is_taken) co_await GiveWay{};
+  const Taken taken(place);
+  Side side = side_of(operation, place);
+  const Call& call = side.call;
+  const Data& data = operation.data_;
+  const bool is_users = side.shape != nullptr && call.operation == arithmetic::Operation::user;
+
+  place.handshake.take(side.header, side.ways, coverage_of(call), side.shape ? side.shape->kind.get() : nullptr,
+                       side.partial_bytes);
+  place.stage.begin();
+  while (!place.stage.advance()) {
+    co_await GiveWay{};
+    if (is_users) side.shape->op = call.user;  // other calls of this shape have contexts of their own
+  }
+
+  const auto outcome = place.stage.executor().value(0).head;
+  Status status = worse(place.stage.executor().status(), arithmetic::header_of(outcome).status);
+  const Ways ways = Handshake::ways_of(outcome);
+  const bool is_here = status == Status::ok && (ways & in_the_handshake) != 0;
+  if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;
+  const bool is_finished = is_here && status == Status::ok;
+  if (is_finished) status = finish_here(side, place, Handshake::partial_of(outcome));
+  if (place.handshake.operator_failed() || (is_finished && status == Status::operator_failed))
+    side.failure = agreement::operator_failure();
+  // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
+  // by a plan, nobody merged.
+  const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
+  if (side.shape != nullptr && side.description.may_fail && may_differ) {
+    co_await turn_of(flow, operation);
+    status = co_await agreed_status(flow, status);
+  }
+  if (status != Status::ok) co_await diagnose(flow, operation, &call, status, side.failure);
+  if (call.columns == 0) co_return;
+  if (!is_here)
+    co_await run_plan(flow, operation, side, ways);
+  else if (gets_result(side.description, call.blocks, rank()))
+    deliver(side, place, data);
+}
+
+Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways) {
+  co_await turn_of(flow, operation);
+  const Call& call = side.call;
+  std::shared_ptr<CachedPlan> made;
+  if (ways == no_way) {
+    const std::span calls(&call, 1);
+    Agreement agreed = co_await agree(flow, Asked::reduction, calls, nullptr);
+    std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls);
+    made = plans_.add(call, std::move(plan));
+  }
+  Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, operation.offered_);
+  if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
+  plan.use_threads(call.threads);
+  plan.start(std::span(&operation.data_, 1), operation.caller_stays_);
+  while (!plan.test()) co_await GiveWay{};
+  if (plan.status() != Status::ok) throw plan.failure();
+}
+
+/// The handshake of a call that is no reduction: whether all ranks make it.
+Task<Status> Group::meet(Flow& /*flow*/, Operation& operation) {
+  Place& place = place_of(operation);
+  while (place.is_taken) co_await GiveWay{};
+  const Taken taken(place);
+  place.handshake.take({.digest = digest_of(operation.asked_)}, no_way, {}, nullptr, 0);
+  place.stage.begin();
+  while (!place.stage.advance()) co_await GiveWay{};
+  const auto outcome = place.stage.executor().value(0).head;
+  co_return worse(place.stage.executor().status(), arithmetic::header_of(outcome).status);
+}
+
+/// A bundle's calls share their messages: one root, one schedule.
+void Group::require_usable(std::span<const Call> calls) const {
+  if (calls.empty())
+    throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::string where = agreement::in_bundle(i, calls.size());
+    try {
+      validate(calls[i], rank_count());
+      const Description description = describe(calls[i]);
+      make_kind(description, operator_of(description, calls[i].user), calls[i].columns);
+    } catch (const Failure& failure) {
+      throw Failure(failure.status(), where + failure.what());
+    }
+    if (calls.size() > 1 && calls[i].columns == 0)
+      throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
+    if (calls.size() > 1 && calls[i].collective == Collective::reduce_scatter)
+      throw Failure(Status::unsupported,
+                    where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
+    if (agreement::asked_name(calls[i].collective) != agreement::asked_name(calls[0].collective))
+      throw Failure(Status::invalid_argument,
+                    where + "another collective than that of call 0 (a bundle has one), bind it apart");
+    if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
+      throw Failure(Status::invalid_argument,
+                    where + "another root or schedule than that of call 0 (a bundle has one of each), make them equal");
+  }
+}
+
+Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
+  const Status met = co_await meet(flow, operation);
+  co_await turn_of(flow, operation);
+  std::vector<Count> equal_blocks;
+  std::vector<order::Interval> mine(operation.calls_.size());
+  std::vector<Call> calls;
+  calls.reserve(mine.size());
+  std::optional<Failure> failure = operation.failure_;
+  for (std::size_t i = 0; i < mine.size(); ++i) calls.push_back(placed(operation.calls_[i], equal_blocks, mine[i]));
+  try {
+    if (!failure) require_usable(calls);
+  } catch (const Failure& wrong) {
+    failure = wrong;
+  } catch (const std::exception& wrong) {
+    failure.emplace(Status::internal, agreement::text_of(wrong));
+  }
+  Agreement agreed = co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
+  if (met != Status::ok) throw Failure(met, agreement::text_of(met));
+  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls);
+}
+
+Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
+  const Status met = co_await meet(flow, operation);
+  if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
+  co_await turn_of(flow, operation);
+  const auto gathered = co_await gather(flow, std::as_bytes(std::span(&operation.rows_, 1)));
+  RankOrder found{};
+  for (Rank i = 0; i < rank_count(); ++i) {
+    Count count = 0;
+    std::memcpy(&count, gathered.of(i).data(), sizeof count);
+    if (i == rank()) found.mine = {found.element_count, found.element_count + count};
+    found.element_count = agreement::sum_of_rows(found.element_count, count);
+  }
+  operation.rank_order_ = found;
+}
+
+Task<> Group::carry_out_barrier(Flow& flow, Operation& operation) {
+  const Status met = co_await meet(flow, operation);
+  if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
+}
+
+}  // namespace steadfold::session

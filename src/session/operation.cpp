@@ -1,0 +1,33 @@
+#include "session/operation.hpp"
+
+namespace steadfold::session {
+
+void Operation::hold() {
+  held_.resize(std::max(held_.size(), calls_.size()));
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    Call& call = calls_[i];
+    Held& held = held_[i];
+    held.intervals.assign(call.intervals.begin(), call.intervals.end());
+    held.blocks.assign(call.blocks.begin(), call.blocks.end());
+    held.schedule = call.schedule;
+    held.operator_name = call.operator_name;
+    call.intervals = held.intervals;
+    call.blocks = held.blocks;
+    call.schedule = held.schedule;
+    call.operator_name = held.operator_name;
+  }
+}
+
+void Operation::begin(Asked asked, std::span<const Call> calls) {
+  asked_ = asked;
+  calls_.assign(calls.begin(), calls.end());
+  data_ = {};
+  failure_.reset();
+  caller_stays_ = false;
+  offered_.clear();
+  plan_.reset();
+  is_done_ = false;
+  thrown_ = nullptr;
+}
+
+}  // namespace steadfold::session

@@ -1,0 +1,80 @@
+// A collective call under way: what was asked for, how far it has come, and what came of it.
+// Cost: 4 KiB, kept for the next call. Source: ours.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agreement/agreement.hpp"
+#include "agreement/failure.hpp"
+#include "execution/plan.hpp"
+#include "session/plan_cache.hpp"
+#include "session/task.hpp"
+
+namespace steadfold::session {
+
+using agreement::Asked;
+
+/// Where this rank's rows begin when all stand in rank order, and the total.
+struct RankOrder {
+  order::Interval mine;
+  Count element_count = 0;
+};
+
+/// Made by a Group, which carries it out.
+class Operation {
+ public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  bool done() const noexcept { return is_done_; }
+  /// Throws what the call failed by, once it is done.
+  void require_success() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+  /// What a bind came to, once it is done.
+  std::unique_ptr<execution::Plan> take_plan() noexcept { return std::move(plan_); }
+  const RankOrder& rank_order() const noexcept { return rank_order_; }
+
+ private:
+  friend class Group;
+
+  /// Copies what calls point to besides their data, for callers that don't stay.
+  void hold();
+  /// As if it were new.
+  void begin(Asked asked, std::span<const Call> calls);
+
+  /// The memory behind a call that is held.
+  struct Held {
+    std::vector<order::Interval> intervals;
+    std::vector<Count> blocks;
+    std::string schedule;
+    std::string operator_name;
+  };
+
+  Asked asked_ = Asked::reduction;
+  std::uint64_t number_ = 0;  // of the group's operations
+  std::vector<Call> calls_;   // a reduction has one
+  std::vector<Held> held_;
+  agreement::Data data_;  // of a reduction
+  Count rows_ = 0;        // of a rank order
+  std::optional<agreement::Failure> failure_;
+  bool caller_stays_ = false;
+  std::vector<std::shared_ptr<CachedPlan>> offered_;
+
+  std::unique_ptr<execution::Plan> plan_;
+  RankOrder rank_order_;
+  bool is_done_ = false;
+  std::exception_ptr thrown_;
+
+  std::shared_ptr<Operation> next_;  // that was started
+  Flow flow_;
+  std::optional<Task<>> work_;  // ends before the flow
+};
+
+}  // namespace steadfold::session
