@@ -192,9 +192,19 @@ class BundlePlan : public detail::BoundPlan {
 
  private:
   friend class Bundle;
+  friend struct detail::PlanAccess;
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
-  BundlePlan(Members members, Group group, const BundleOptions& options) : members_(std::move(members)) {
+  explicit BundlePlan(Members members) : members_(std::move(members)) {}
+  BundlePlan(Members members, Group group, const BundleOptions& options) : BundlePlan(std::move(members)) {
+    const std::vector<sf_call> calls = take_calls(options);
+    sf_plan* plan = nullptr;
+    check(sf_group_bind(calls.data(), calls.size(), group.handle(), &plan));
+    own(plan);
+  }
+
+  /// The members' calls as they are now, for the time of a bind.
+  std::vector<sf_call> take_calls(const BundleOptions& options) {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
       calls.push_back(member->call());
@@ -203,9 +213,7 @@ class BundlePlan : public detail::BoundPlan {
       own(member->holder());
     }
     data_.reserve(members_.size());
-    sf_plan* plan = nullptr;
-    check(sf_group_bind(calls.data(), calls.size(), group.handle(), &plan));
-    own(plan);
+    return calls;
   }
 
   /// Finds where the members' elements are now. Returns what is wrong with them, if anything: then there are no
@@ -377,6 +385,7 @@ class Bundle {
   }
 
  private:
+  friend struct detail::PlanAccess;
   template <class T, class Second, class R, class Op>
   Result<detail::result_t<T, Op>> add(const Op& op, R&& x, detail::Source<const Second> second,
                                       const MemberOptions& options) {

@@ -66,6 +66,37 @@ sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count);
 /* How the last run ended for one call of the bundle. On ranks that get no result none is SF_EMPTY. Local. */
 sf_status sf_bundle_status(const sf_plan* plan, size_t call);
 
+/* Calls that are started and go on while the caller computes, and a barrier, which is done on no rank before every rank
+ * has called it. Once a group has been used, nothing below blocks but sf_group_barrier and sf_request_wait.
+ *
+ * Every rank starts the same calls in the same order, blocking ones and runs of plans included; they may be ended in
+ * any order, which each rank chooses for itself. Many may be under way. They move on in calls of this library, made by
+ * the thread that started them: whoever tests or waits for one thing moves all others on, too.
+ *
+ * What `first`, `second` and `result` (or `plan`, `mine`, `element_count`) point to stays, and is not changed, until
+ * the call has ended; sf_call and all else that it points to are copied. `result` must not overlap memory of another
+ * call under way. Each request is freed once. */
+typedef struct sf_request sf_request;
+
+sf_status sf_group_start_reduce(const sf_call* call, const void* first, const void* second, void* result,
+                                sf_group* group, sf_request** request);
+/* `*plan` is written at the end, by the function that ends the request. */
+sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan,
+                              sf_request** request);
+/* So are `*mine` and `*element_count`. */
+sf_status sf_group_start_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count,
+                                    sf_request** request);
+sf_status sf_group_start_barrier(sf_group* group, sf_request** request);
+sf_status sf_group_barrier(sf_group* group);
+
+/* Whether the call has ended, in *done; if so, the status is the call's, and stays so. test looks once, wait blocks,
+ * wait_for takes at most `timeout` nanoseconds as sf_plan_wait_for does. That the time is over is no failure. */
+sf_status sf_request_test(sf_request* request, int* done);
+sf_status sf_request_wait(sf_request* request);
+sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done);
+/* Local; NULL is nothing. A call under way goes on, and uses its memory, until it has ended or the program has. */
+void sf_request_free(sf_request* request);
+
 /* What the last run cost this rank. */
 typedef struct sf_figures {
   uint64_t messages; /* sent by this rank */

@@ -92,4 +92,17 @@ Call translated(const sf_call* call, std::optional<Failure>& failure) {
   }
 }
 
+std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
+  std::vector<Call> all;
+  if (calls == nullptr && count > 0)
+    failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
+  for (size_t i = 0; calls != nullptr && i < count; ++i) {
+    std::optional<Failure> wrong;
+    all.push_back(translated(calls + i, wrong));
+    if (wrong && !failure)
+      failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
+  }
+  return all;
+}
+
 }  // namespace steadfold::capi

@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agreement/call.hpp"
 #include "agreement/failure.hpp"
@@ -19,6 +20,9 @@ namespace steadfold::capi {
 agreement::Call translated(const sf_call* call);
 /// The same for a collective call: what is wrong with it the other ranks are told before it fails.
 agreement::Call translated(const sf_call* call, std::optional<agreement::Failure>& failure);
+
+/// The same for several calls: the first thing that is wrong.
+std::vector<agreement::Call> translated(const sf_call* calls, size_t count, std::optional<agreement::Failure>& failure);
 
 inline agreement::Data data_of(const void* first, const void* second, void* result) noexcept {
   return {.first = static_cast<const std::byte*>(first),

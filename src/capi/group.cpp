@@ -11,47 +11,22 @@ namespace {
 using steadfold::Status;
 using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
+using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
 using steadfold::capi::LayerTable;
 using steadfold::capi::require_place;
 
-/// A group for the length of a call.
-class GroupInUse {
- public:
-  explicit GroupInUse(sf_group* group)
-      : group_(required(group)), turn_(group->busy, "the communicator", "give every thread a duplicate of its own") {}
-  steadfold::session::Group* operator->() const noexcept { return &group_; }
-
- private:
-  static steadfold::session::Group& required(sf_group* group) {
-    if (group == nullptr)
-      throw Failure(Status::invalid_argument, "no group (the pointer is null), get a communicator's by sf_group_of");
-    return group->group;
-  }
-
-  steadfold::session::Group& group_;
-  steadfold::capi::Turn turn_;
-};
-
-/// The calls as the library's own type, and the first thing that is wrong with them, if anything.
-std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
-  std::vector<Call> all;
-  if (calls == nullptr && count > 0)
-    failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
-  for (size_t i = 0; calls != nullptr && i < count; ++i) {
-    std::optional<Failure> wrong;
-    all.push_back(steadfold::capi::translated(calls + i, wrong));
-    if (wrong && !failure)
-      failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
-  }
-  return all;
-}
-
 sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport, sf_group** group) {
-  return guarded([&] { *group = new sf_group{.group = steadfold::session::Group(std::move(transport))}; });
+  return guarded([&] { *group = new sf_group(std::move(transport)); });
 }
 
-void free_group(sf_group* group) noexcept { delete group; }
+/// With calls under way it stays: what is being sent cannot be taken back.
+void free_group(sf_group* group) noexcept {
+  if (group == nullptr) return;
+  group->leave_motion();
+  if (!group->group.is_idle()) return steadfold::capi::keep_for_ever(group);
+  delete group;
+}
 
 }  // namespace
 
@@ -83,14 +58,24 @@ sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine,
   });
 }
 
+sf_status sf_group_barrier(sf_group* group) {
+  return guarded([&] { GroupInUse(group)->barrier(); });
+}
+
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan) {
   return guarded([&] {
     std::optional<Failure> failure;
-    const std::vector<Call> all = translated(calls, count, failure);
+    const std::vector<Call> all = steadfold::capi::translated(calls, count, failure);
     if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
-    auto bound = GroupInUse(group)->bind(all, std::move(failure));
-    std::string schedule = bound->agreed().schedule_text;
-    *plan = new sf_plan{std::move(bound), std::move(schedule)};
+    *plan = new sf_plan(GroupInUse(group)->bind(all, std::move(failure)));
   });
 }
+}
+
+void sf_group::move() noexcept {
+  try {
+    group.require_usable();
+    group.advance_another();
+  } catch (const std::exception&) {  // whoever asks for a call hears of that
+  }
 }

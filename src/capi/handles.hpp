@@ -2,45 +2,38 @@
 // Source: ours.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
 #include "agreement/failure.hpp"
 #include "capi/boundary.hpp"
+#include "capi/motion.hpp"
 #include "session/group.hpp"
 #include "steadfold/steadfold_group.h"
 
-struct sf_group {
+struct sf_group final : steadfold::capi::InMotion {
+  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport)
+      : group(std::move(transport), steadfold::schedule::registry(),
+              {.is_any = steadfold::capi::is_any_in_motion,
+               .move = steadfold::capi::move_others,
+               .use = steadfold::capi::others_use}) {}
+  void move() noexcept override;
+  bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
+
   steadfold::session::Group group;
-  std::atomic<bool> busy = false;
 };
 
-struct sf_plan {
+struct sf_plan final : steadfold::capi::InMotion {
+  explicit sf_plan(std::unique_ptr<steadfold::execution::Plan> bound)
+      : plan(std::move(bound)), schedule(plan->agreed().schedule_text) {}
+  void move() noexcept override;
+  bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
+
   std::unique_ptr<steadfold::execution::Plan> plan;
   std::string schedule;
-  mutable std::atomic<bool> busy = false;
-  sf_plan* given_up_before = nullptr;
 };
 
 namespace steadfold::capi {
-
-/// Marks a plan or group as in use during a call; a second call meanwhile is refused.
-class Turn {
- public:
-  Turn(std::atomic<bool>& busy, const char* what, const char* suggestion) : busy_(busy) {
-    if (busy.exchange(true, std::memory_order_acquire))
-      throw agreement::Failure(
-          Status::invalid_argument,
-          std::string(what) + " is in use by another thread (or by an operator that calls back), " + suggestion);
-  }
-  ~Turn() { busy_.store(false, std::memory_order_release); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
 
 inline agreement::Failure nowhere(const char* what) {
   return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
@@ -48,5 +41,28 @@ inline agreement::Failure nowhere(const char* what) {
 inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
+
+/// A group for the length of a call. What is under way at its end moves on with whatever this thread waits for.
+class GroupInUse {
+ public:
+  explicit GroupInUse(sf_group* group)
+      : group_(required(group)), turn_(group_, "the communicator", "give every thread a duplicate of its own") {}
+  ~GroupInUse() { group_.group.is_idle() ? group_.leave_motion() : group_.enter_motion(); }
+  GroupInUse(const GroupInUse&) = delete;
+  GroupInUse& operator=(const GroupInUse&) = delete;
+  session::Group* operator->() const noexcept { return &group_.group; }
+  session::Group& operator*() const noexcept { return group_.group; }
+
+ private:
+  static sf_group& required(sf_group* group) {
+    if (group == nullptr)
+      throw agreement::Failure(Status::invalid_argument,
+                               "no group (the pointer is null), get a communicator's by sf_group_of");
+    return *group;
+  }
+
+  sf_group& group_;
+  Turn turn_;
+};
 
 }  // namespace steadfold::capi

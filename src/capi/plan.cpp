@@ -1,6 +1,5 @@
 // The C functions of plans and bundles.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
-#include <chrono>
 #include <cstddef>
 
 #include "capi/boundary.hpp"
@@ -10,35 +9,53 @@ using steadfold::Status;
 using steadfold::agreement::Data;
 using steadfold::agreement::Failure;
 using steadfold::capi::data_of;
+using steadfold::capi::deadline_after;
 using steadfold::capi::guarded;
+using steadfold::capi::move_others;
 using steadfold::capi::require_place;
+using steadfold::capi::wait_for;
+using steadfold::capi::wait_until;
 
 namespace {
 
-/// Keeps a plan for as long as the program runs, where tools that look for leaks find it.
-void keep_for_ever(sf_plan* plan) noexcept {
-  static std::atomic<sf_plan*> last = nullptr;
-  plan->given_up_before = last.load(std::memory_order_relaxed);
-  while (!last.compare_exchange_weak(plan->given_up_before, plan, std::memory_order_relaxed)) {
-  }
-}
-
-const sf_plan& require(const sf_plan* plan) {
+sf_plan& require(const sf_plan* plan) {
   if (plan == nullptr)
     throw Failure(Status::invalid_argument, "no plan (the pointer is null), bind one with sf_plan_bind");
-  return *plan;
+  return const_cast<sf_plan&>(*plan);  // which turn it is changes in what only looks, too
 }
 
 /// A plan for the length of a call.
 class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
-      : plan_(*require(plan).plan), turn_(plan->busy, "the plan", "give every thread a plan of its own") {}
-  steadfold::execution::Plan* operator->() const noexcept { return &plan_; }
-  steadfold::execution::Plan& operator*() const noexcept { return plan_; }
+      : handle_(require(plan)), turn_(handle_, "the plan", "give every thread a plan of its own") {}
+  steadfold::execution::Plan* operator->() const noexcept { return handle_.plan.get(); }
+  steadfold::execution::Plan& operator*() const noexcept { return *handle_.plan; }
+
+  /// Starts a run, which whoever waits moves on.
+  void start(std::span<const Data> data) const {
+    begin(data, false);
+    if (handle_.plan->running()) handle_.enter_motion();
+  }
+  bool test() const {
+    if (!handle_.plan->test()) return false;
+    handle_.leave_motion();
+    return true;
+  }
+  void run(std::span<const Data> data) const {
+    begin(data, true);
+    steadfold::capi::wait_for([this] { return handle_.plan->test(); });
+  }
 
  private:
-  steadfold::execution::Plan& plan_;
+  void begin(std::span<const Data> data, bool stays) const {
+    steadfold::execution::Plan& plan = *handle_.plan;
+    const bool conflicts = steadfold::capi::is_any_in_motion() && !plan.running() &&
+                           plan.would_conflict(data, steadfold::capi::others_use);
+    conflicts ? plan.refuse(steadfold::agreement::conflict()) : plan.start(data, stays);
+  }
+
+  sf_plan& handle_;
   steadfold::capi::Turn turn_;
 };
 
@@ -50,15 +67,6 @@ PlanInUse ready(const sf_plan* plan) {
 
 void require_success(const steadfold::execution::Plan& plan) {
   if (plan.status() != Status::ok) throw plan.failure();
-}
-
-using Clock = std::chrono::steady_clock;
-
-/// The last time that the clock has, if that comes first.
-Clock::time_point deadline_after(uint64_t nanoseconds) {
-  const Clock::time_point now = Clock::now();
-  const auto left = static_cast<uint64_t>((Clock::time_point::max() - now).count());
-  return nanoseconds >= left ? Clock::time_point::max() : now + std::chrono::nanoseconds(nanoseconds);
 }
 
 static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, result) == offsetof(Data, result));
@@ -74,14 +82,18 @@ std::span<const Data> data_of(const sf_data* data, size_t count) {
 extern "C" {
 
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result) {
-  return guarded([&] { ready(plan)->start(data_of(first, second, result)); });
+  return guarded([&] {
+    const Data data = data_of(first, second, result);
+    ready(plan).start({&data, 1});
+  });
 }
 
 sf_status sf_plan_test(sf_plan* plan, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
     const PlanInUse bound = ready(plan);
-    *done = bound->test() ? 1 : 0;
+    *done = bound.test() ? 1 : 0;
+    if (*done == 0 && steadfold::capi::is_any_in_motion()) move_others();
     if (*done != 0) require_success(*bound);
   });
 }
@@ -89,7 +101,7 @@ sf_status sf_plan_test(sf_plan* plan, int* done) {
 sf_status sf_plan_wait(sf_plan* plan) {
   return guarded([&] {
     const PlanInUse bound = ready(plan);
-    bound->wait();
+    wait_for([&] { return bound.test(); });
     require_success(*bound);
   });
 }
@@ -98,7 +110,7 @@ sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
     const PlanInUse bound = ready(plan);
-    *done = bound->wait_until(deadline_after(timeout)) ? 1 : 0;
+    *done = wait_until(deadline_after(timeout), [&] { return bound.test(); }) ? 1 : 0;
     if (*done != 0) require_success(*bound);
   });
 }
@@ -106,19 +118,20 @@ sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
 sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result) {
   return guarded([&] {
     const PlanInUse bound = ready(plan);
-    bound->run(data_of(first, second, result));
+    const Data data = data_of(first, second, result);
+    bound.run({&data, 1});
     require_success(*bound);
   });
 }
 
 sf_status sf_bundle_start(sf_plan* plan, const sf_data* data, size_t count) {
-  return guarded([&] { ready(plan)->start(data_of(data, count)); });
+  return guarded([&] { ready(plan).start(data_of(data, count)); });
 }
 
 sf_status sf_bundle_run(sf_plan* plan, const sf_data* data, size_t count) {
   return guarded([&] {
     const PlanInUse bound = ready(plan);
-    bound->run(data_of(data, count));
+    bound.run(data_of(data, count));
     require_success(*bound);
   });
 }
@@ -155,8 +168,16 @@ const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" 
 /// A run under way is given up: MPI cannot take back what is being sent, so the memory that is sent from stays. A plan
 /// that another thread is using stays whole.
 void sf_plan_free(sf_plan* plan) {
-  if (plan == nullptr || plan->busy.exchange(true, std::memory_order_acquire)) return;
-  if (plan->plan->running()) return keep_for_ever(plan);
+  if (plan == nullptr || !plan->retire()) return;
+  if (plan->plan->running()) return steadfold::capi::keep_for_ever(plan);
   delete plan;
 }
+}
+
+void sf_plan::move() noexcept {
+  try {
+    plan->require_usable();
+    plan->test();
+  } catch (const std::exception&) {  // whoever asks for it hears of that
+  }
 }

@@ -122,6 +122,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
   if (running_)
     throw Failure(Status::invalid_argument,
                   "the plan is running (start was called twice), call wait before the next start");
+  refusal_.reset();
   given_ = data.size();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (given_ == members_.size())
@@ -138,6 +139,12 @@ void Plan::start(std::span<const Data> data, bool stays) {
     begin_first_sweep();
   else
     begin_main();
+}
+
+void Plan::refuse(const Failure& failure) {
+  start(std::span<const Data>());
+  given_ = members_.size();
+  refusal_ = failure;
 }
 
 /// Members without a first sweep have no bytes among those surveyed.
@@ -216,6 +223,7 @@ void Plan::require_usable() const {
 }
 
 Failure Plan::failure() const {
+  if (refusal_ && status_ == refusal_->status()) return *refusal_;
   if (status_ == Status::invalid_argument && given_ != members_.size())
     return {status_, "data for " + std::to_string(given_) + " calls (the plan was bound for " +
                          std::to_string(members_.size()) + "), give an entry for each"};

@@ -2,6 +2,7 @@
 // Rank order and cost: the schedule's; a run allocates nothing. Source: ours; [S4] for start, test and wait.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,21 @@ class Plan {
   /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
+  /// Begins a run that fails on all ranks, for what this rank knows to be wrong.
+  void refuse(const Failure& failure);
+  /// Whether a run on these data would use memory that `used` says is in use; and whether the run under way uses what
+  /// another call is about to use.
+  template <class Used>
+  bool would_conflict(std::span<const Data> data, const Used& used) const {
+    for (std::size_t i = 0; i < std::min(data.size(), members_.size()); ++i)
+      if (used(members_[i]->footprint(data[i]))) return true;
+    return false;
+  }
+  bool conflicts(const agreement::Footprint& other) const noexcept {
+    return running_ && std::ranges::any_of(members_, [&](const std::unique_ptr<Rows>& member) -> bool {
+             return member->footprint().conflicts(other);
+           });
+  }
   /// True when the run is done; then `status` says how it ended. Never blocks.
   bool test();
   void wait();
@@ -119,6 +135,7 @@ class Plan {
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
   std::size_t given_ = 0;         // entries of data in the last start
+  std::optional<Failure> refusal_;
   transport::Traffic before_;
   std::string text_;
 };

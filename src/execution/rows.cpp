@@ -18,11 +18,6 @@ constexpr Bytes narrow_row = 512;
 
 bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && rows.intervals().front().begin == 0; }
 
-bool overlap(const std::byte* a, Bytes a_bytes, const std::byte* b, Bytes b_bytes) {
-  const std::less<const std::byte*> before;
-  return before(a, b + b_bytes) && before(b, a + a_bytes);
-}
-
 }  // namespace
 
 Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
@@ -65,11 +60,17 @@ void Rows::take(const Data& data, bool stays) noexcept {
   operator_failed_ = false;
   if (!may_stand_apart_) return;
   const Bytes bytes = local_rows_ * row_bytes_;
-  const bool is_apart = !gets_result_ || !overlap(data.first, bytes, data.result, result_bytes_);
+  const bool is_apart = !gets_result_ || !agreement::overlap({data.first, bytes}, {data.result, result_bytes_});
   const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
   const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail;
   lends_rows_ = is_direct && is_apart;
   takes_results_ = is_direct && (is_apart || is_in_place);
+}
+
+agreement::Footprint Rows::footprint(const Data& data) const noexcept {
+  agreement::Footprint found = footprint_of(agreed_->description, local_rows_, 0, data);
+  if (gets_result_ && data.result != nullptr) found.result = {data.result, result_bytes_};
+  return found;
 }
 
 void Rows::refuse() noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agreement/agreement.hpp"
+#include "agreement/footprint.hpp"
 #include "agreement/segmentation.hpp"
 #include "execution/executor.hpp"
 #include "execution/lifter.hpp"
@@ -36,6 +37,9 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
   void take(const Data& data, bool stays = false) noexcept;
+  /// The caller's memory that a run on these data uses, and that this run uses.
+  agreement::Footprint footprint(const Data& data) const noexcept;
+  agreement::Footprint footprint() const noexcept { return footprint(data_); }
   /// Makes the run fail on all ranks; this rank brings no rows.
   void refuse() noexcept;
   /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.

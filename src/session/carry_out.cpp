@@ -39,8 +39,8 @@ constexpr std::uint64_t digest_of(Asked asked) noexcept {
 /// A place for the length of a call.
 class Group::Taken {
  public:
-  explicit Taken(Place& place) noexcept : place_(place) { place.is_taken = true; }
-  ~Taken() { place_.is_taken = false; }
+  explicit Taken(Place& place) noexcept : place_(place) {}
+  ~Taken() { place_.next += ring; }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
 
@@ -143,7 +143,7 @@ void Group::deliver(const Side& side, const Place& place, const Data& data) cons
 
 Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   Place& place = place_of(operation);
-  while (place.is_taken) co_await GiveWay{};
+  while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
   Side side = side_of(operation, place);
   const Call& call = side.call;
@@ -203,7 +203,7 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
 /// The handshake of a call that is no reduction: whether all ranks make it.
 Task<Status> Group::meet(Flow& /*flow*/, Operation& operation) {
   Place& place = place_of(operation);
-  while (place.is_taken) co_await GiveWay{};
+  while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
   place.handshake.take({.digest = digest_of(operation.asked_)}, no_way, {}, nullptr, 0);
   place.stage.begin();

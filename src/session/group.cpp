@@ -28,13 +28,16 @@ std::string forced_on_rank_0(transport::Transport& transport) {
 
 }  // namespace
 
-Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
-    : transport_(std::move(transport)), rows_(rows), forced_schedule_(forced_on_rank_0(*transport_)) {
+Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others)
+    : transport_(std::move(transport)), rows_(rows), others_(others), forced_schedule_(forced_on_rank_0(*transport_)) {
   std::optional<std::uint32_t> tag;
   while (!tag) tag = transport_->new_tags(ring + 1);
   std::string wrong;
   try {
-    for (auto& place : places_) place = std::make_unique<Place>(*transport_, (*tag)++);
+    for (std::size_t i = 0; i < ring; ++i) {
+      places_[i] = std::make_unique<Place>(*transport_, (*tag)++);
+      places_[i]->next = i;
+    }
     status_stage_.emplace(status_exchange_, *transport_, *tag);
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
@@ -117,16 +120,51 @@ void Group::advance_another() {
   if (!chosen->is_done_) move(*chosen);
 }
 
-void Group::wait_for(Operation& operation) {
-  while (!advance(operation)) {
+void Group::require_usable() const {
+  try {
+    transport_->require_usable();
+  } catch (const std::runtime_error& unusable) {
+    throw Failure(Status::invalid_argument, unusable.what());
   }
+}
+
+void Group::wait_for(Operation& operation) {
+  while (!advance(operation))
+    if (others_.is_any != nullptr && others_.is_any()) others_.move();
+}
+
+bool Group::conflicts(const agreement::Footprint& other) const noexcept {
+  for (const Operation* each = first_.get(); each != nullptr; each = each->next_.get())
+    if (!each->is_done_ && each->footprint_.conflicts(other)) return true;
+  return false;
+}
+
+/// The data of a reduction, unless another call under way uses their memory.
+void Group::bring(Operation& operation, const Data& data, std::optional<Failure> failure) {
+  const Call& call = operation.calls_.front();
+  operation.data_ = data;
+  operation.failure_ = std::move(failure);
+  const bool is_alone = is_idle() && (others_.is_any == nullptr || !others_.is_any());
+  if (operation.failure_ || (is_alone && operation.caller_stays_)) return;
+  const Description description = describe(call);
+  const auto ranks = static_cast<std::size_t>(rank_count());
+  const bool has_blocks = call.collective == schedule::Collective::reduce_scatter;
+  Count results = call.columns;
+  if (has_blocks)
+    results = call.blocks.size() == ranks ? call.blocks[static_cast<std::size_t>(rank())] : call.columns / ranks;
+  else if (!gets_result(description, {}, rank()))
+    results = 0;
+  const agreement::Footprint memory = footprint_of(description, call.rows, results, data);
+  if (conflicts(memory) || (others_.is_any != nullptr && others_.is_any() && others_.use(memory)))
+    operation.failure_ = agreement::conflict();
+  else
+    operation.footprint_ = memory;
 }
 
 Group::Started Group::start_reduce(const Call& call, const Data& data, std::optional<Failure> failure) {
   Started operation = begin(Asked::reduction, {&call, 1});
   operation->hold();
-  operation->data_ = data;
-  operation->failure_ = std::move(failure);
+  bring(*operation, data, std::move(failure));
   return started(std::move(operation));
 }
 
@@ -147,9 +185,8 @@ Group::Started Group::start_barrier() { return started(begin(Asked::barrier, {})
 
 void Group::reduce(const Call& call, const Data& data, std::optional<Failure> failure) {
   Started operation = begin(Asked::reduction, {&call, 1});
-  operation->data_ = data;
-  operation->failure_ = std::move(failure);
   operation->caller_stays_ = true;
+  bring(*operation, data, std::move(failure));
   operation = started(std::move(operation));
   wait_for(*operation);
   const std::exception_ptr thrown = operation->thrown_;

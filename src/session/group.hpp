@@ -31,12 +31,20 @@ using execution::Stage;
 using execution::StatusExchange;
 using execution::ThreadTeam;
 
+/// What else is under way in this process; null: nothing ever is.
+struct Surroundings {
+  bool (*is_any)() noexcept = nullptr;
+  void (*move)() noexcept = nullptr;                                   // what calls that wait do meanwhile
+  bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;  // what conflicts with a call on that memory
+};
+
 /// One thread at a time; calls are started in the same order on every rank, and may be ended in any. Failures are
 /// thrown as Failure, the same on every rank, except that an operator may fail on the root of a rooted call alone.
 class Group {
  public:
   /// Collective: rank 0's environment variables count for all. `rows`: the schedules that can be asked for.
-  explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry());
+  explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry(),
+                 Surroundings others = {});
   ~Group();
 
   Rank rank() const noexcept { return transport_->rank(); }
@@ -58,6 +66,10 @@ class Group {
   bool advance(Operation& operation);
   /// Moves one of the calls under way on, in turn.
   void advance_another();
+  /// Throws Failure, with the reason, if the transport can send nothing any more.
+  void require_usable() const;
+  /// Whether a call under way uses memory that another call is about to use.
+  bool conflicts(const agreement::Footprint& other) const noexcept;
   bool is_idle() const noexcept { return first_ == nullptr; }
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started operation);
@@ -80,7 +92,7 @@ class Group {
     std::vector<std::byte> values;    // a result, and as much again to finish in
     std::vector<Count> equal_blocks;  // of a call that gives none
     order::Interval mine;             // the rows of a call that lists no intervals
-    bool is_taken = false;
+    std::uint64_t next = 0;           // the number of the call that has it, or may take it next
   };
   class Taken;
   /// What a rank brings to a handshake.
@@ -96,6 +108,7 @@ class Group {
 
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
+  void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
   void wait_for(Operation& operation);
   void move(Operation& operation);
   Task<> work_of(Operation& operation);
@@ -128,6 +141,7 @@ class Group {
 
   std::shared_ptr<transport::Transport> transport_;
   schedule::Rows rows_;
+  Surroundings others_;
   std::string forced_schedule_;
   std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;

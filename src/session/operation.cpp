@@ -22,6 +22,7 @@ void Operation::begin(Asked asked, std::span<const Call> calls) {
   asked_ = asked;
   calls_.assign(calls.begin(), calls.end());
   data_ = {};
+  footprint_ = {};
   failure_.reset();
   caller_stays_ = false;
   offered_.clear();

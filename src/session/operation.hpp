@@ -11,6 +11,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/footprint.hpp"
 #include "execution/plan.hpp"
 #include "session/plan_cache.hpp"
 #include "session/task.hpp"
@@ -61,8 +62,9 @@ class Operation {
   std::uint64_t number_ = 0;  // of the group's operations
   std::vector<Call> calls_;   // a reduction has one
   std::vector<Held> held_;
-  agreement::Data data_;  // of a reduction
-  Count rows_ = 0;        // of a rank order
+  agreement::Data data_;  // of a reduction, and
+  agreement::Footprint footprint_;
+  Count rows_ = 0;  // of a rank order
   std::optional<agreement::Failure> failure_;
   bool caller_stays_ = false;
   std::vector<std::shared_ptr<CachedPlan>> offered_;

@@ -1,0 +1,291 @@
+// Steadfold for C++20 over groups of ranks: calls that are started, and ended later. For MPI's communicators include
+// mpi.hpp, too.
+//
+//   auto sum = sf::start(sf::plus, x, comm);   // every rank starts the same calls in the same order
+//   auto peak = sf::start(sf::max, z, comm);
+//   compute();                                 // now and then: sum.test(), which moves all that is under way
+//   if (!peak.wait_for(1ms)) compute_more();   // that the time is over is no failure
+//   use(sum.get(), peak.get());                // in any order
+//
+// Bits are those of the calls that wait. A range that is given stays as it is until its call has ended. Header-only
+// over the C functions of steadfold_group.h, which says what moves calls on.
+#pragma once
+
+#include "steadfold/bundle.hpp"
+
+#if __cplusplus >= 202002L
+
+namespace steadfold {
+
+namespace detail {
+
+/// A call under way, with all that it uses besides the caller's ranges.
+struct UnderWay {
+  UnderWay() = default;
+  virtual ~UnderWay() { sf_request_free(request); }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+  /// What the caller's operator belongs to, if there is one.
+  virtual OperatorHolder* holder() { return nullptr; }
+
+  sf_request* request = nullptr;
+  std::string fault;  // of the caller's sizes: the call fails on all ranks
+};
+
+/// The same to a value, or to none.
+template <class T>
+struct UnderWayTo : UnderWay {
+  virtual T take() = 0;
+};
+
+/// Keeps what nobody waits for any more, where tools that look for leaks find it.
+inline void abandon(std::unique_ptr<UnderWay> call) {
+  static std::mutex mutex;
+  static auto* const abandoned = new std::vector<std::unique_ptr<UnderWay>>;
+  const std::lock_guard lock(mutex);
+  abandoned->push_back(std::move(call));
+}
+
+}  // namespace detail
+
+/// A call under way to a value of type T, or to none. Move-only; one thread at a time. If it is destroyed before the
+/// call has ended, the call goes on and uses the caller's ranges.
+template <class T = void>
+class Pending {
+ public:
+  explicit Pending(std::unique_ptr<detail::UnderWayTo<T>> call) : call_(std::move(call)) {}
+  Pending(Pending&&) noexcept = default;
+  Pending& operator=(Pending&& other) noexcept {
+    std::swap(call_, other.call_);
+    std::swap(has_ended_, other.has_ended_);
+    return *this;
+  }
+  ~Pending() {
+    if (call_ != nullptr && !has_ended_) detail::abandon(std::move(call_));
+  }
+
+  /// Whether the call has ended; looks once. Throws Error if it failed.
+  bool test() { return wait_for(std::chrono::nanoseconds(0)); }
+  void wait() { wait_for(std::chrono::nanoseconds::max()); }
+  /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.
+  template <class Count, class Period>
+  bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    int done = 0;
+    const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
+    has_ended_ = has_ended_ || done != 0;
+    if (status != SF_OK && !call_->fault.empty()) throw Error(SF_INVALID_ARGUMENT, call_->fault);
+    detail::check(status, call_->holder());
+    return has_ended_;
+  }
+  /// Waits for the value and hands it out.
+  T get() {
+    wait();
+    return call_->take();
+  }
+
+ private:
+  std::unique_ptr<detail::UnderWayTo<T>> call_;
+  bool has_ended_ = false;
+};
+
+namespace detail {
+
+/// A reduction to one result, and one whose results go to the caller's memory.
+template <class T, class Op>
+struct StartedResult final : UnderWayTo<result_t<T, Op>> {
+  explicit StartedResult(const Op& op) : held(op) {}
+  OperatorHolder* holder() override { return &held; }
+  result_t<T, Op> take() override { return result; }
+  HeldOperator<T, Op> held;
+  result_t<T, Op> result = no_result<result_t<T, Op>>();
+};
+template <class T, class Op>
+struct StartedVectors final : UnderWayTo<void> {
+  explicit StartedVectors(const Op& op) : held(op) {}
+  OperatorHolder* holder() override { return &held; }
+  void take() override {}
+  HeldOperator<T, Op> held;
+};
+struct StartedBarrier final : UnderWayTo<void> {
+  void take() override {}
+};
+struct StartedLayout final : UnderWayTo<Layout> {
+  Layout take() override { return Layout::intervals({found.mine}, found.element_count); }
+  RankOrder found;
+};
+/// What started binds do to the plans that they make.
+struct PlanAccess {
+  template <class P>
+  static void give(P& plan, sf_plan* bound) {
+    plan.own(bound);
+  }
+  template <class P, class T, class Result, class Op, class MakeCall>
+  static Pending<P> start(const Op& op, Group group, MakeCall make_call);
+  static Pending<BundlePlan> start(const Bundle& bundle, Group group, const BundleOptions& options);
+};
+
+template <class P>
+struct StartedPlan final : UnderWayTo<P> {
+  explicit StartedPlan(P unbound) : plan(std::move(unbound)) {}
+  ~StartedPlan() override { sf_plan_free(bound); }
+  P take() override {
+    PlanAccess::give(plan, std::exchange(bound, nullptr));
+    return std::move(plan);
+  }
+  P plan;  // without a handle until then
+  sf_plan* bound = nullptr;
+};
+
+template <class P, class T, class Result, class Op, class MakeCall>
+Pending<P> PlanAccess::start(const Op& op, Group group, MakeCall make_call) {
+  auto call = std::make_unique<StartedPlan<P>>(P());
+  call->plan.template bind_by<T, Result>(op, group, make_call, [&](const sf_call& described) {
+    check(sf_group_start_bind(&described, 1, group.handle(), &call->bound, &call->request));
+  });
+  return Pending<P>(std::move(call));
+}
+
+inline Pending<BundlePlan> PlanAccess::start(const Bundle& bundle, Group group, const BundleOptions& options) {
+  auto call = std::make_unique<StartedPlan<BundlePlan>>(BundlePlan(bundle.members_));
+  const std::vector<sf_call> calls = call->plan.take_calls(options);
+  check(sf_group_start_bind(calls.data(), calls.size(), group.handle(), &call->bound, &call->request));
+  return Pending<BundlePlan>(std::move(call));
+}
+
+/// Whether a range outlives the statement that it is given to.
+template <class R>
+constexpr bool lasts() {
+  constexpr bool stays = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
+  static_assert(stays, "the call uses the elements until it has ended: give a range with a name, not a temporary");
+  return stays;
+}
+
+/// If two vectors differ in size, the call is made without the second and fails on all ranks.
+template <class T, class Op>
+Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group group, const Options& options) {
+  auto call = std::make_unique<StartedResult<T, std::decay_t<Op>>>(op);
+  call->fault = misfit(x, op);
+  const sf_call described = call_of(call->held, std::max(x.first.size(), x.second_size), options);
+  check(sf_group_start_reduce(&described, x.first.data(), call->fault.empty() ? x.second : nullptr, &call->result,
+                              group.handle(), &call->request));
+  return Pending<result_t<T, Op>>(std::move(call));
+}
+
+template <class R, class Op>
+Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options,
+                         sf_collective collective = SF_REDUCE) {
+  const auto& combine = operator_for<R>(op);
+  const auto results = results_in<Op>(std::forward<R>(buffer));
+  auto call = std::make_unique<StartedVectors<read_t<Op, R>, std::decay_t<decltype(combine)>>>(combine);
+  const sf_call described = call_of_vectors(call->held, results.size(), options, collective);
+  check(sf_group_start_reduce(&described, results.data(), nullptr, results.data(), group.handle(), &call->request));
+  return Pending<>(std::move(call));
+}
+
+template <class T, class Op>
+Pending<> start_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result,
+                       const Op& op, Group group, const Options& options) {
+  auto call = std::make_unique<StartedVectors<T, std::decay_t<Op>>>(op);
+  sf_call described = call_of_blocks(call->held, blocks, options);
+  described.columns = values.size();
+  call->fault = misfit(blocks, group, result.size());
+  const bool fits = call->fault.empty();
+  check(sf_group_start_reduce(&described, fits ? values.data() : nullptr, nullptr, fits ? result.data() : nullptr,
+                              group.handle(), &call->request));
+  return Pending<>(std::move(call));
+}
+
+}  // namespace detail
+
+/// Starts the reduction of the elements of all ranks by `op`: sf::plus, sf::max, sf::norm2, ..., or one of your own.
+/// The value is that of the call that waits.
+template <class Op, class R, Communicator C>
+Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
+  static_assert(detail::lasts<R>());
+  return detail::start_reduce(detail::operands<Op>(x), detail::operator_for<R>(op), group_of(comm), options);
+}
+/// The same with a second vector (sf::dot), or a mask (sf::masked_sum).
+template <class Op, class R, detail::Companion S, Communicator C>
+Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
+  static_assert(detail::lasts<R>() && detail::lasts<S>());
+  return detail::start_reduce(detail::operands<Op>(x, y), op, group_of(comm), options);
+}
+/// The same for the name of a function: start(sf::sum, x, comm).
+template <class R, Communicator C>
+Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
+                                                    const Options& options = {}) {
+  return start(plus, std::forward<R>(x), comm, options);
+}
+
+/// MPI's shape, in place, as the functions of the same names that wait.
+template <class R, class Op, Communicator C>
+Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
+  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options);
+}
+template <class R, class Op, Communicator C>
+Pending<> start_reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
+  options.root = root;
+  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options);
+}
+template <class R, class Op, Communicator C>
+Pending<> start_scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
+  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_SCAN);
+}
+template <class R, class Op, Communicator C>
+Pending<> start_exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
+  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_EXSCAN);
+}
+template <class R, class S, class Op, Communicator C>
+Pending<> start_reduce_scatter(R&& values, std::span<const std::uint64_t> blocks, S&& result, const Op& op,
+                               const C& comm, const Options& options = {}) {
+  static_assert(detail::lasts<R>());
+  static_assert(std::same_as<detail::read_t<Op, S>, detail::read_t<Op, R>>,
+                "values and results have elements of one type: convert one of them");
+  return detail::start_blocks(detail::elements_of<Op>(values), blocks, detail::results_in<Op>(std::forward<S>(result)),
+                              detail::operator_for<R>(op), group_of(comm), options);
+}
+
+/// Done on no rank before every rank has called, or started, it.
+template <Communicator C>
+void barrier(const C& comm) {
+  detail::check(sf_group_barrier(group_of(comm).handle()));
+}
+template <Communicator C>
+Pending<> start_barrier(const C& comm) {
+  auto call = std::make_unique<detail::StartedBarrier>();
+  detail::check(sf_group_start_barrier(group_of(comm).handle(), &call->request));
+  return Pending<>(std::move(call));
+}
+
+/// Layout::contiguous, started.
+template <Communicator C>
+Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
+  auto call = std::make_unique<detail::StartedLayout>();
+  detail::check(sf_group_start_rank_order(rows, group_of(comm).handle(), &call->found.mine, &call->found.element_count,
+                                          &call->request));
+  return Pending<Layout>(std::move(call));
+}
+
+/// Starts to bind a plan: start_bind<double>(sf::plus, rows, comm) is Plan<double>(sf::plus, rows, comm).
+template <class T, class Result = T, class Op, Communicator C>
+Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
+  return detail::PlanAccess::start<Plan<T, Result>, T, Result>(
+      op, group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
+}
+/// The same in MPI's shape: Plan<T>::of_vectors.
+template <class T, class Result = T, class Op, Communicator C>
+Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
+                                                     const Options& options = {}) {
+  return detail::PlanAccess::start<VectorPlan<T, Result>, T, Result>(
+      op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
+}
+/// Starts to bind a bundle's plan: bundle.bind(comm).
+template <Communicator C>
+Pending<BundlePlan> start_bind(const Bundle& bundle, const C& comm, const BundleOptions& options = {}) {
+  return detail::PlanAccess::start(bundle, group_of(comm), options);
+}
+
+}  // namespace steadfold
+
+#endif

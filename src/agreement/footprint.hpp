@@ -1,0 +1,56 @@
+// Which memory of the caller's a call reads and writes, so that calls under way at once can be kept apart.
+// Cost: a few comparisons per pair of calls. Source: ours.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "agreement/call.hpp"
+
+namespace steadfold::agreement {
+
+inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
+  const std::less<> before;  // of any pointers
+  return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+struct Footprint {
+  std::span<const std::byte> first;
+  std::span<const std::byte> second;
+  std::span<const std::byte> result;
+
+  /// Whether one of two calls writes what the other one reads or writes.
+  bool conflicts(const Footprint& other) const noexcept { return other.touches(result) || touches(other.result); }
+
+ private:
+  bool touches(std::span<const std::byte> memory) const noexcept {
+    return overlap(first, memory) || overlap(second, memory) || overlap(result, memory);
+  }
+};
+
+/// `rows` are this rank's, `results` the columns of which it gets a result.
+inline Footprint footprint_of(const Description& description, Count rows, Count results, const Data& data) noexcept {
+  constexpr Bytes located_bytes = 16;
+  const arithmetic::Operation operation = description.operation;
+  const bool is_users = operation == arithmetic::Operation::user;
+  const Bytes each = is_location(operation) ? located_bytes
+                     : is_users             ? description.element_bytes
+                                            : arithmetic::size_of(description.result_type);
+  const Bytes bytes = rows * description.row_bytes();
+  const auto memory = [](const std::byte* begin, Bytes size) {
+    return begin == nullptr ? std::span<const std::byte>() : std::span(begin, size);
+  };
+  return {.first = memory(data.first, bytes),
+          .second = memory(data.second, operation == arithmetic::Operation::masked_sum ? rows : bytes),
+          .result = memory(data.result, results * each)};
+}
+
+/// What is said of a call that conflicts with another one.
+inline Failure conflict() {
+  return {Status::invalid_argument,
+          "the call writes memory that another call under way uses, or the other way round (both use it until they "
+          "have ended), end that one first or give each its own"};
+}
+
+}  // namespace steadfold::agreement

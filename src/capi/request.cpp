@@ -1,0 +1,142 @@
+// The C functions that start calls, and those that end them.
+// Rank order: that of the call. Cost: that of the call; a test is one poll, or two if more is under way. Source: ours;
+// [S4] for timeouts.
+#include "capi/boundary.hpp"
+#include "capi/handles.hpp"
+
+using steadfold::Status;
+using steadfold::agreement::Call;
+using steadfold::agreement::Failure;
+using steadfold::capi::GroupInUse;
+using steadfold::capi::guarded;
+using steadfold::capi::require_place;
+using steadfold::session::Group;
+
+struct sf_request {
+  sf_group* group;  // stays at least until the call has ended
+  Group::Started call;
+  sf_plan** plan = nullptr;
+  sf_interval* mine = nullptr;
+  uint64_t* element_count = nullptr;
+  bool has_ended = false;
+  std::exception_ptr failure;
+};
+
+namespace {
+
+sf_request& required(sf_request* request) {
+  if (request == nullptr)
+    throw Failure(Status::invalid_argument, "no request (the pointer is null), start a call to get one");
+  return *request;
+}
+
+/// Hands out what the call came to.
+void end(sf_request& request, Group& group) {
+  request.has_ended = true;
+  try {
+    request.call->require_success();
+    if (request.plan != nullptr) *request.plan = new sf_plan(request.call->take_plan());
+    const auto& found = request.call->rank_order();
+    if (request.mine != nullptr) *request.mine = {found.mine.begin, found.mine.end};
+    if (request.element_count != nullptr) *request.element_count = found.element_count;
+  } catch (...) {
+    request.failure = std::current_exception();
+  }
+  group.take_back(std::move(request.call));
+}
+
+/// Whether the call has ended, after at most one poll.
+bool test(sf_request& request, const GroupInUse& group) {
+  if (!group->advance(*request.call)) return false;
+  end(request, *group);
+  return true;
+}
+
+/// The same after as many polls as there is time for.
+bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline) {
+  if (request.has_ended) return true;
+  request.group->group.require_usable();
+  const GroupInUse group(request.group);
+  return steadfold::capi::wait_until(deadline, [&] { return test(request, group); });
+}
+
+void require_success(const sf_request& request) {
+  if (request.failure) std::rethrow_exception(request.failure);
+}
+
+/// A request for what `start` starts on the group. Without a place for it the call is started all the same, since the
+/// other ranks start it, and goes on by itself.
+template <class Start>
+sf_status started(sf_group* group, sf_request** request, Start start) {
+  return guarded([&] {
+    std::optional<Failure> failure;
+    if (request == nullptr) failure = steadfold::capi::nowhere("the request");
+    auto made = std::make_unique<sf_request>(sf_request{.group = group, .call = nullptr});
+    made->call = start(GroupInUse(group), *made, failure);
+    if (request == nullptr) throw Failure(*failure);
+    *request = made.release();
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+sf_status sf_group_start_reduce(const sf_call* call, const void* first, const void* second, void* result,
+                                sf_group* group, sf_request** request) {
+  return started(group, request, [&](const GroupInUse& own, sf_request&, std::optional<Failure> failure) {
+    const Call translated = steadfold::capi::translated(call, failure);
+    return own->start_reduce(translated, steadfold::capi::data_of(first, second, result), std::move(failure));
+  });
+}
+
+sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan,
+                              sf_request** request) {
+  return started(group, request, [&](const GroupInUse& own, sf_request& made, std::optional<Failure> failure) {
+    const std::vector<Call> all = steadfold::capi::translated(calls, count, failure);
+    if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
+    made.plan = plan;
+    return own->start_bind(all, std::move(failure));
+  });
+}
+
+sf_status sf_group_start_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count,
+                                    sf_request** request) {
+  return started(group, request, [&](const GroupInUse& own, sf_request& made, const std::optional<Failure>&) {
+    made.mine = mine;
+    made.element_count = element_count;
+    return own->start_rank_order(rows);
+  });
+}
+
+sf_status sf_group_start_barrier(sf_group* group, sf_request** request) {
+  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
+    return own->start_barrier();
+  });
+}
+
+sf_status sf_request_test(sf_request* request, int* done) {
+  return guarded([&] {
+    require_place(done, "the answer");
+    *done = wait_until(required(request), {}) ? 1 : 0;
+    if (*done != 0) require_success(*request);
+  });
+}
+
+sf_status sf_request_wait(sf_request* request) {
+  return guarded([&] {
+    wait_until(required(request), std::chrono::steady_clock::time_point::max());
+    require_success(*request);
+  });
+}
+
+sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done) {
+  return guarded([&] {
+    require_place(done, "the answer");
+    *done = wait_until(required(request), steadfold::capi::deadline_after(timeout)) ? 1 : 0;
+    if (*done != 0) require_success(*request);
+  });
+}
+
+void sf_request_free(sf_request* request) { delete request; }
+}
