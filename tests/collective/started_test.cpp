@@ -91,8 +91,7 @@ TEST_P(StartedCalls, HaveTheBitsOfThoseThatWaitInAnyOrder) {
         calls.back().call.user.context = nullptr;
       }
       for (Planned& each : calls) each.call.user.context = &each.scale;
-      for (Planned& each : calls)
-        each.is_barrier ? group.barrier() : group.reduce(each.call, each.data(each.blocking));
+      for (Planned& each : calls) each.is_barrier ? group.barrier() : group.reduce(each.call, each.data(each.blocking));
       for (int again = 0; again < 2; ++again) {
         std::vector<Group::Started> started;
         for (Planned& each : calls) {
@@ -227,8 +226,8 @@ TEST_P(StartedCalls, CopyAllButTheData) {
       if (&sum == &sums.front()) schedule = "binary";
       Call call{.method = Method::tree, .schedule = schedule, .layout = LayoutKind::intervals, .rows = 4};
       call.intervals = intervals;
-      started.push_back(group.start_reduce(call, {.first = reinterpret_cast<const std::byte*>(x.data()),
-                                                  .result = reinterpret_cast<std::byte*>(&sum)}));
+      started.push_back(group.start_reduce(
+          call, {.first = reinterpret_cast<const std::byte*>(x.data()), .result = reinterpret_cast<std::byte*>(&sum)}));
       std::ranges::fill(intervals, Interval{0, ranks * 4});
       schedule.assign(schedule.size(), '?');
     }
