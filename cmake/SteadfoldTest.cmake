@@ -21,13 +21,12 @@ if(STEADFOLD_SANITIZE MATCHES "address")
   add_library(steadfold_keep_modules OBJECT ${PROJECT_SOURCE_DIR}/tests/support/keep_modules.c)
   link_libraries(steadfold_keep_modules)
 endif()
-set(steadfold_environment_openmpi ${steadfold_mpi_environment})
-set(steadfold_environment_mpich ${steadfold_mpi_environment})
-if("mpich" IN_LIST STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
-  add_library(steadfold_yield SHARED ${PROJECT_SOURCE_DIR}/tests/support/yield.c)
-  target_link_libraries(steadfold_yield PRIVATE steadfold_options ${CMAKE_DL_LIBS})
-  set_target_properties(steadfold_yield PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  list(APPEND steadfold_environment_mpich LD_PRELOAD=$<TARGET_FILE:steadfold_yield>)
+# A rank that waits naps. Not under sanitizers, which want to be loaded first.
+if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
+  add_library(steadfold_nap SHARED ${PROJECT_SOURCE_DIR}/tests/support/nap.c)
+  target_link_libraries(steadfold_nap PRIVATE steadfold_options ${CMAKE_DL_LIBS})
+  set_target_properties(steadfold_nap PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  list(APPEND steadfold_mpi_environment LD_PRELOAD=$<TARGET_FILE:steadfold_nap>)
 endif()
 
 # The session directory of Open MPI's launcher is the test's own: two launchers that share one, as in /tmp, sometimes take
@@ -86,13 +85,13 @@ function(steadfold_mpi_test test)
     endif()
     foreach(p IN LISTS ranks)
       set(processors ${p})
-      if(name STREQUAL openmpi AND p GREATER 2) # ranks that wait yield, and a launcher mostly waits
+      if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
         set(processors 2)
       endif()
       add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
       set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
         SKIP_REGULAR_EXPRESSION "are left out \\("
-        ENVIRONMENT "${steadfold_test_environment};${steadfold_environment_${name}}")
+        ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
       steadfold_own_session(mpi.${name}.${test}.p${p})
     endforeach()
   endforeach()

@@ -22,8 +22,40 @@ class Meeting {
  public:
   Meeting(order::Rank rank_count, std::uint64_t seed) : network(rank_count, {.seed = seed}) {}
 
+  /// For who holds the lock: something happened that others may wait for.
+  void tell() noexcept {
+    ++news_;
+    news_came_.notify_all();
+  }
+  std::uint64_t news() const noexcept { return news_; }
+  /// Ends at the next news, or soon: a wait may have a timeout of its own.
+  void wait_for_news(std::unique_lock<std::mutex>& lock) {
+    news_came_.wait_for(lock, std::chrono::milliseconds(2), [&, known = news_] { return news_ != known; });
+  }
+
   std::mutex mutex;
   transport::SimulatedNetwork network;
+
+ private:
+  std::condition_variable news_came_;
+  std::uint64_t news_ = 0;
+};
+
+/// Sleeps when nothing can happen before another rank does something. Threads that asked on, or yielded, would wait for
+/// a core as often as they ask, wherever other tests run beside this one.
+class Idling {
+ public:
+  /// Nothing was there. What can complete does so within some questions.
+  void found_nothing(Meeting& meeting, std::unique_lock<std::mutex>& lock) {
+    if (known_ != meeting.news()) questions_ = 0;
+    known_ = meeting.news();
+    if (++questions_ > transport::SimulatedNetwork::max_polls) meeting.wait_for_news(lock);
+  }
+  void found_something() noexcept { questions_ = 0; }
+
+ private:
+  std::uint64_t known_ = 0;
+  int questions_ = 0;
 };
 
 class LockedEndpoint final : public transport::ForwardingEndpoint {
@@ -39,28 +71,33 @@ class LockedEndpoint final : public transport::ForwardingEndpoint {
            std::optional<std::span<const std::byte>> second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
     inner().put(ticket, target, slot, bytes, second);
+    meeting_->tell();
   }
   void release(transport::Ticket ticket, order::Rank source, transport::SlotNumber slot,
                const std::optional<transport::SecondRoom>& second) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
     inner().release(ticket, source, slot, second);
+    meeting_->tell();
   }
   void add_words(transport::Ticket ticket, std::span<std::int64_t> words) noexcept override {
     const std::lock_guard lock(meeting_->mutex);
     inner().add_words(ticket, words);
+    meeting_->tell();
   }
   std::size_t poll(std::span<transport::Completion> completions) noexcept override {
-    std::size_t count = 0;
-    {
-      const std::lock_guard lock(meeting_->mutex);
-      count = inner().poll(completions);
+    std::unique_lock lock(meeting_->mutex);
+    const std::size_t count = inner().poll(completions);
+    if (count == 0) {
+      idling_.found_nothing(*meeting_, lock);
+    } else {
+      idling_.found_something();
     }
-    if (count == 0) std::this_thread::yield();
     return count;
   }
 
  private:
   std::shared_ptr<Meeting> meeting_;
+  Idling idling_;
 };
 
 class ThreadTransport final : public transport::Transport {
@@ -77,12 +114,12 @@ class ThreadTransport final : public transport::Transport {
   void connect(bool is_prepared) override {
     const std::lock_guard lock(meeting_->mutex);
     meeting_->network.rank(rank_).connect(is_prepared);
+    meeting_->tell();
   }
   transport::Connection connected() override {
     std::unique_lock lock(meeting_->mutex);
     const transport::Connection state = meeting_->network.rank(rank_).connected();
-    lock.unlock();
-    if (state == transport::Connection::pending) std::this_thread::yield();
+    if (state == transport::Connection::pending) idling_.found_nothing(*meeting_, lock);
     return state;
   }
   /// The next but `after` of this rank's endpoints cannot be prepared.
@@ -93,18 +130,19 @@ class ThreadTransport final : public transport::Transport {
   void gather(std::span<const std::byte> bytes) override {
     const std::lock_guard lock(meeting_->mutex);
     meeting_->network.rank(rank_).gather(bytes);
+    meeting_->tell();
   }
   std::optional<Gathered> gathered() override {
     std::unique_lock lock(meeting_->mutex);
     auto all = meeting_->network.rank(rank_).gathered();
-    lock.unlock();
-    if (!all) std::this_thread::yield();
+    if (!all) idling_.found_nothing(*meeting_, lock);
     return all;
   }
 
  private:
   std::shared_ptr<Meeting> meeting_;
   order::Rank rank_;
+  Idling idling_;
 };
 
 /// Runs body(transport) on every rank at once.
