@@ -258,6 +258,22 @@ Pending<> start_barrier(const C& comm) {
   return Pending<>(std::move(call));
 }
 
+/// While it lives, a thread moves on what is started on the communicator, and runs of plans bound over it. It calls
+/// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
+class ProgressThread {
+ public:
+  template <Communicator C>
+  explicit ProgressThread(const C& comm) : group_(group_of(comm)) {
+    detail::check(sf_group_progress_thread(group_.handle(), 1));
+  }
+  ~ProgressThread() { sf_group_progress_thread(group_.handle(), 0); }
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+ private:
+  Group group_;
+};
+
 /// Layout::contiguous, started.
 template <Communicator C>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {

@@ -97,6 +97,11 @@ sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done);
 /* Local; NULL is nothing. A call under way goes on, and uses its memory, until it has ended or the program has. */
 void sf_request_free(sf_request* request);
 
+/* Starts (on != 0) or ends a thread that moves on what is started on the group, and runs of plans that were bound over
+ * it, while the caller computes: a poll every 20 microseconds. It calls user operators, too. SF_UNSUPPORTED unless MPI
+ * was initialised with MPI_THREAD_MULTIPLE. It ends with the group. Local; off by default. */
+sf_status sf_group_progress_thread(sf_group* group, int on);
+
 /* What the last run cost this rank. */
 typedef struct sf_figures {
   uint64_t messages; /* sent by this rank */

@@ -23,6 +23,7 @@ sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
 /// With calls under way it stays: what is being sent cannot be taken back.
 void free_group(sf_group* group) noexcept {
   if (group == nullptr) return;
+  group->progress.reset();
   group->leave_motion();
   if (!group->group.is_idle()) return steadfold::capi::keep_for_ever(group);
   delete group;
@@ -62,12 +63,23 @@ sf_status sf_group_barrier(sf_group* group) {
   return guarded([&] { GroupInUse(group)->barrier(); });
 }
 
+sf_status sf_group_progress_thread(sf_group* group, int on) {
+  return guarded([&] {
+    const GroupInUse own(group);
+    if (on != 0) own->require_threads();
+    if (on == 0)
+      group->progress.reset();
+    else if (group->progress == nullptr)
+      group->progress = std::make_unique<steadfold::capi::ProgressThread>(group);
+  });
+}
+
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan) {
   return guarded([&] {
     std::optional<Failure> failure;
     const std::vector<Call> all = steadfold::capi::translated(calls, count, failure);
     if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
-    *plan = new sf_plan(GroupInUse(group)->bind(all, std::move(failure)));
+    *plan = new sf_plan(GroupInUse(group)->bind(all, std::move(failure)), group);
   });
 }
 }
@@ -76,6 +88,7 @@ void sf_group::move() noexcept {
   try {
     group.require_usable();
     group.advance_another();
+    if (group.is_idle()) leave_motion();
   } catch (const std::exception&) {  // whoever asks for a call hears of that
   }
 }

@@ -8,12 +8,14 @@
 #include "agreement/failure.hpp"
 #include "capi/boundary.hpp"
 #include "capi/motion.hpp"
+#include "capi/progress_thread.hpp"
 #include "session/group.hpp"
 #include "steadfold/steadfold_group.h"
 
 struct sf_group final : steadfold::capi::InMotion {
   explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport)
-      : group(std::move(transport), steadfold::schedule::registry(),
+      : InMotion(this),
+        group(std::move(transport), steadfold::schedule::registry(),
               {.is_any = steadfold::capi::is_any_in_motion,
                .move = steadfold::capi::move_others,
                .use = steadfold::capi::others_use}) {}
@@ -21,11 +23,12 @@ struct sf_group final : steadfold::capi::InMotion {
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   steadfold::session::Group group;
+  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if it was asked for; ends first
 };
 
 struct sf_plan final : steadfold::capi::InMotion {
-  explicit sf_plan(std::unique_ptr<steadfold::execution::Plan> bound)
-      : plan(std::move(bound)), schedule(plan->agreed().schedule_text) {}
+  sf_plan(std::unique_ptr<steadfold::execution::Plan> bound, const sf_group* group)
+      : InMotion(group), plan(std::move(bound)), schedule(plan->agreed().schedule_text) {}
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 

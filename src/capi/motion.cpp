@@ -1,6 +1,7 @@
 #include "capi/motion.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@ struct Entry {
 };
 
 std::mutex entries_mutex;
+std::condition_variable something_new;
 std::vector<Entry> entries;
 std::size_t next_entry = 0;
 std::atomic<std::size_t> entry_count = 0;
@@ -42,6 +44,7 @@ void InMotion::enter_motion() noexcept {
   entries.push_back({this, std::this_thread::get_id()});
   entry_count.store(entries.size(), std::memory_order_relaxed);
   is_in_motion_ = true;
+  something_new.notify_all();
 }
 
 void InMotion::leave_motion() noexcept {
@@ -80,23 +83,57 @@ bool others_use(const agreement::Footprint& memory) noexcept {
   return false;
 }
 
+namespace {
+
+/// The next that may be moved, in turn. For who holds the lock.
+template <class Wanted>
+InMotion* next_of(Wanted wanted) noexcept {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    next_entry = (next_entry + 1) % entries.size();
+    if (wanted(entries[next_entry])) return entries[next_entry].what;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void InMotion::move_in_turn() noexcept {
+  moved_now = this;
+  move();
+  moved_now = nullptr;
+  end_turn();
+}
+
 void move_others() noexcept {
   if (moved_now != nullptr) return;
-  InMotion* chosen = nullptr;
-  {
-    const std::lock_guard lock(entries_mutex);
-    const std::thread::id self = std::this_thread::get_id();
-    for (std::size_t i = 0; i < entries.size() && chosen == nullptr; ++i) {
-      next_entry = (next_entry + 1) % entries.size();
-      const Entry& entry = entries[next_entry];
-      if (entry.thread == self && entry.what->try_to_move()) chosen = entry.what;
-    }
-  }
-  if (chosen == nullptr) return;
-  moved_now = chosen;
-  chosen->move();
-  moved_now = nullptr;
-  chosen->end_turn();
+  std::unique_lock lock(entries_mutex);
+  InMotion* const chosen = next_of([self = std::this_thread::get_id()](const Entry& entry) {
+    return entry.thread == self && entry.what->try_to_move();
+  });
+  lock.unlock();
+  if (chosen != nullptr) chosen->move_in_turn();
+}
+
+bool move_one_of(const void* home) noexcept {
+  std::unique_lock lock(entries_mutex);
+  const bool is_any = std::ranges::any_of(entries, [&](const Entry& entry) { return entry.what->belongs_to(home); });
+  InMotion* const chosen =
+      next_of([&](const Entry& entry) { return entry.what->belongs_to(home) && entry.what->try_to_move(); });
+  lock.unlock();
+  if (chosen != nullptr) chosen->move_in_turn();
+  return is_any;
+}
+
+void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept {
+  std::unique_lock lock(entries_mutex);
+  something_new.wait(lock, [&] {
+    return ends || std::ranges::any_of(entries, [&](const Entry& entry) { return entry.what->belongs_to(home); });
+  });
+}
+
+void wake_up() noexcept {
+  const std::lock_guard lock(entries_mutex);
+  something_new.notify_all();
 }
 
 }  // namespace steadfold::capi

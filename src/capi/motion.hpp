@@ -16,7 +16,8 @@ namespace steadfold::capi {
 /// A plan or a group: one caller at a time, and it can be moved on between calls.
 class InMotion {
  public:
-  InMotion() = default;
+  /// `home`: the group that it belongs to, whose progress thread moves it on; never looked into.
+  explicit InMotion(const void* home) noexcept : home_(home) {}
   InMotion(const InMotion&) = delete;
   InMotion& operator=(const InMotion&) = delete;
   virtual ~InMotion() = default;
@@ -26,6 +27,7 @@ class InMotion {
   /// Whether what is under way uses memory that a call is about to use.
   virtual bool uses(const agreement::Footprint& memory) const noexcept = 0;
 
+  bool belongs_to(const void* home) const noexcept { return home_ == home; }
   /// From now on, whatever this thread waits for moves it on; within a turn, as the end of it.
   void enter_motion() noexcept;
   void leave_motion() noexcept;
@@ -40,6 +42,7 @@ class InMotion {
  private:
   friend class Turn;
   friend void move_others() noexcept;
+  friend bool move_one_of(const void* home) noexcept;
   friend bool others_use(const agreement::Footprint& memory) noexcept;
   friend void keep_for_ever(InMotion* kept) noexcept;
   enum class Use : std::uint8_t { free, by_a_caller, by_a_mover };
@@ -48,8 +51,10 @@ class InMotion {
   /// operator.
   bool take_turn() noexcept;
   bool try_to_move() noexcept;
+  void move_in_turn() noexcept;
   void end_turn() noexcept { use_.store(Use::free, std::memory_order_release); }
 
+  const void* home_;
   std::atomic<Use> use_ = Use::free;
   bool is_in_motion_ = false;
   InMotion* kept_before_ = nullptr;
@@ -60,6 +65,12 @@ bool is_any_in_motion() noexcept;
 
 /// Moves on one of those that this thread started, in turn, unless somebody uses it. Never waits.
 void move_others() noexcept;
+
+/// Moves on one of those of a group, whoever started them. Whether there are any.
+bool move_one_of(const void* home) noexcept;
+/// Waits until there may be one, or until `wake_up`.
+void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept;
+void wake_up() noexcept;
 
 /// Whether one of those that this thread started uses memory that a call is about to use.
 bool others_use(const agreement::Footprint& memory) noexcept;

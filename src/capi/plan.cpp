@@ -177,7 +177,7 @@ void sf_plan_free(sf_plan* plan) {
 void sf_plan::move() noexcept {
   try {
     plan->require_usable();
-    plan->test();
+    if (plan->test()) leave_motion();
   } catch (const std::exception&) {  // whoever asks for it hears of that
   }
 }

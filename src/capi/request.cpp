@@ -35,7 +35,7 @@ void end(sf_request& request, Group& group) {
   request.has_ended = true;
   try {
     request.call->require_success();
-    if (request.plan != nullptr) *request.plan = new sf_plan(request.call->take_plan());
+    if (request.plan != nullptr) *request.plan = new sf_plan(request.call->take_plan(), request.group);
     const auto& found = request.call->rank_order();
     if (request.mine != nullptr) *request.mine = {found.mine.begin, found.mine.end};
     if (request.element_count != nullptr) *request.element_count = found.element_count;

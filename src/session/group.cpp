@@ -128,6 +128,14 @@ void Group::require_usable() const {
   }
 }
 
+void Group::require_threads() const {
+  try {
+    transport_->require_threads();
+  } catch (const std::runtime_error& refused) {
+    throw Failure(Status::unsupported, refused.what());
+  }
+}
+
 void Group::wait_for(Operation& operation) {
   while (!advance(operation))
     if (others_.is_any != nullptr && others_.is_any()) others_.move();

@@ -68,6 +68,8 @@ class Group {
   void advance_another();
   /// Throws Failure, with the reason, if the transport can send nothing any more.
   void require_usable() const;
+  /// The same if no other thread may move calls on.
+  void require_threads() const;
   /// Whether a call under way uses memory that another call is about to use.
   bool conflicts(const agreement::Footprint& other) const noexcept;
   bool is_idle() const noexcept { return first_ == nullptr; }

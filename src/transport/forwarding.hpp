@@ -50,6 +50,7 @@ class ForwardingTransport : public Transport {
   void gather(std::span<const std::byte> bytes) override { inner_->gather(bytes); }
   std::optional<Gathered> gathered() override { return inner_->gathered(); }
   void require_usable() const override { inner_->require_usable(); }
+  void require_threads() const override { inner_->require_threads(); }
 
  protected:
   Transport& inner() noexcept { return *inner_; }

@@ -111,6 +111,15 @@ MpiTransport::~MpiTransport() {
   PMPI_Comm_free(&comm_);
 }
 
+void MpiTransport::require_threads() const {
+  int provided = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&provided);
+  if (provided >= MPI_THREAD_MULTIPLE) return;
+  throw std::runtime_error(
+      "no progress thread (the MPI library was not asked for MPI_THREAD_MULTIPLE, or does not offer it), call "
+      "MPI_Init_thread with it, or test what was started now and then");
+}
+
 std::optional<std::uint32_t> MpiTransport::new_tags(std::uint32_t count) {
   if (!is_renewing_tags_) {
     if (const auto first = tags_.take(count)) return first;

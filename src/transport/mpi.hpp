@@ -47,6 +47,7 @@ class MpiTransport final : public Transport {
   void gather(std::span<const std::byte> bytes) override;
   std::optional<Gathered> gathered() override;
   void require_usable() const override { require_mpi(); }
+  void require_threads() const override;
 
  private:
   /// What is being gathered: sizes first, then bytes.

@@ -125,6 +125,8 @@ class Transport {
 
   /// Throws std::runtime_error, with the reason, if nothing can be sent any more.
   virtual void require_usable() const {}
+  /// Throws std::runtime_error, with the reason, if threads may not take turns that the caller does not order.
+  virtual void require_threads() const {}
 
  private:
   std::uint32_t next_tag_ = 0;

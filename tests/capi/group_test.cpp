@@ -3,17 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "capi/layer.hpp"
 #include "collective/threads.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
+#include "steadfold/started.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -231,6 +235,65 @@ TEST(Layer, IsOfOneVersionOnly) {
   EXPECT_NE(sf_layer_table(sf_version()), nullptr);
   EXPECT_EQ(sf_layer_table("0.0.0"), nullptr);
   EXPECT_EQ(sf_layer_table((std::string(sf_version()) + "0").c_str()), nullptr);
+}
+
+/// Calls that a progress thread moves on: the ranks' own threads wait for the operator to have been called as often as
+/// in a call that waits, and call nothing of the library meanwhile.
+TEST(GroupOfThreads, ProgressThreadsMoveOnWhatIsStarted) {
+  for (const int p : {1, 3, 4}) {
+    static std::atomic<int> combined;
+    const std::vector<double> all = hostile(500, 8);
+    const auto subtract = [](double left, double right) {
+      ++combined;
+      return left - right;
+    };
+    std::atomic<int> arrived = 0;
+    std::atomic<int> in_one_round = 0;
+    on_groups(p, 40 + static_cast<std::uint64_t>(p), [&](const Group& group) {
+      auto wait_for_all = [&, round = 0]() mutable {
+        for (++arrived, ++round; arrived < round * p;) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      };
+      const std::span<const double> mine = part_of(all, group);
+      const Options by_tree{.method = tree(), .layout = Layout::contiguous(mine.size(), group)};
+      if (group.rank() == 0) combined = 0;
+      wait_for_all();
+      const double due = reduce(mine, subtract, group, by_tree);
+      Plan<double> plan(subtract, mine.size(), group, by_tree);
+      EXPECT_EQ(bits(plan.run(mine)), bits(due));
+      wait_for_all();
+      in_one_round = combined.load();
+      wait_for_all();
+      const ProgressThread progress(group);
+      auto started = start(subtract, mine, group, by_tree);
+      double found = 0;
+      plan.start(mine, {&found, 1});
+      for (int naps = 0; combined < 2 * in_one_round && naps < 100000; ++naps)
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      EXPECT_EQ(combined, 2 * in_one_round) << "p " << p;
+      wait_for_all();
+      plan.wait();
+      EXPECT_EQ(bits(found), bits(due));
+      EXPECT_EQ(bits(started.get()), bits(due));
+    });
+  }
+}
+
+/// A plan freed while it runs, and a request freed before its end, with a progress thread beside them.
+TEST(GroupOfThreads, ProgressThreadsOutliveWhatIsGivenUp) {
+  on_groups(3, 50, [&](const Group& group) {
+    static const std::vector<double> kept = hostile(9, 1);
+    auto progress = std::make_unique<ProgressThread>(group);
+    const double due = sum(kept, group);
+    for (int again = 0; again < 10; ++again) {
+      {
+        auto dropped = start(plus, kept, group);
+      }
+      auto started = start(plus, kept, group);
+      if (again % 2 == 0) started.test();
+      EXPECT_EQ(bits(started.get()), bits(due));
+      if (again == 5) progress.reset();
+    }
+  });
 }
 
 }  // namespace

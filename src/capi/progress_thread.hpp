@@ -1,0 +1,25 @@
+// A thread that moves on what was started on a group while its owner computes.
+// Cost: a poll every 20 microseconds while something is under way, else none. Source: ours.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace steadfold::capi {
+
+class ProgressThread {
+ public:
+  /// Throws std::system_error if the system refuses a thread.
+  explicit ProgressThread(const void* home) : thread_([this, home] { run(home); }) {}
+  ~ProgressThread();
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+ private:
+  void run(const void* home) noexcept;
+
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace steadfold::capi
