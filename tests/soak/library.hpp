@@ -17,6 +17,7 @@ struct Data {
 class Library {
  public:
   struct Plan;
+  struct Request;
 
   Library() = default;
   Library(const Library&) = delete;
@@ -24,6 +25,10 @@ class Library {
   virtual ~Library() = default;
 
   virtual sf_status reduce(const sf_call* call, const Data& data) = 0;
+  virtual sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) = 0;
+  virtual sf_status test(Request* request, bool& done) = 0;
+  virtual sf_status wait(Request* request) = 0;
+  virtual void free(Request* request) = 0;
   /// A bundle where `count` is not 1.
   virtual sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) = 0;
   virtual sf_status run(Plan* plan, const Data* data, std::size_t count) = 0;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t cases_of_program = 12;
 
+sf_request* c_request(Library::Request* request) { return reinterpret_cast<sf_request*>(request); }
 sf_plan* c_plan(Library::Plan* plan) { return reinterpret_cast<sf_plan*>(plan); }
 
 class MpiLibrary final : public Library {
@@ -23,6 +24,22 @@ class MpiLibrary final : public Library {
   sf_status reduce(const sf_call* call, const Data& data) override {
     return sf_reduce(call, data.first, data.second, data.result, comm_);
   }
+  sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
+    sf_group* group = nullptr;
+    sf_request* started = nullptr;
+    sf_status status = sf_group_of(comm_, &group);
+    if (status == SF_OK) status = sf_group_start_reduce(call, data.first, data.second, data.result, group, &started);
+    request = reinterpret_cast<Request*>(started);
+    return status;
+  }
+  sf_status test(Request* request, bool& done) override {
+    int answer = 0;
+    const sf_status status = sf_request_test(c_request(request), &answer);
+    done = answer != 0;
+    return status;
+  }
+  sf_status wait(Request* request) override { return sf_request_wait(c_request(request)); }
+  void free(Request* request) override { sf_request_free(c_request(request)); }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     sf_plan* bound = nullptr;
     const sf_status status =

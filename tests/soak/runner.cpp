@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "watchdog.hpp"
 #include "wrong.hpp"
@@ -49,6 +50,7 @@ void Runner::run(std::uint64_t number) {
   if (made.wrong != Wrong::nothing) return wrong(made);
   switch (made.form) {
     case Form::one_shot:
+      if (own_.one_in(2)) return one_shots_at_once(made);
       for (int run = 0; run < made.runs; ++run) one_shot(made, 0, static_cast<std::uint64_t>(run));
       return;
     case Form::plan: return plan(made);
@@ -123,6 +125,36 @@ void Runner::one_shot(const Case& made, std::size_t member, std::uint64_t run) {
   Buffers buffers(*prepared, member, rank_, &own_);
   const sf_status status = library_.reduce(calls.calls.data(), buffers.data());
   buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
+}
+
+Runner::Flying Runner::start_one_shot(const Case& made, std::size_t member, std::uint64_t run) {
+  Flying flying{.calls = {}, .prepared = preparation_.get(made.number, run)};
+  flying.calls = calls_of(flying.prepared, {member});
+  flying.buffers = std::make_unique<Buffers>(*flying.prepared, member, rank_, &own_);
+  const sf_status status = library_.start_reduce(flying.calls.calls.data(), flying.buffers->data(), flying.request);
+  if (status != SF_OK) tally_.fault(made, rank_, "start fails: " + library_.error_text());
+  return flying;
+}
+
+void Runner::finish(Flying& flying) {
+  if (flying.request == nullptr) return;
+  const sf_status status = library_.wait(flying.request);
+  flying.buffers->check(*flying.prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
+  library_.free(flying.request);
+}
+
+/// All runs of a one-shot call under way at once, tested and ended in any order. Other ranks may make one after the
+/// other: each chooses for itself.
+void Runner::one_shots_at_once(const Case& made) {
+  std::vector<Flying> under_way;
+  for (int run = 0; run < made.runs; ++run)
+    under_way.push_back(start_one_shot(made, 0, static_cast<std::uint64_t>(run)));
+  shuffle(under_way, own_);
+  for (const Flying& flying : under_way) {
+    bool done = false;
+    if (flying.request != nullptr && own_.one_in(2)) library_.test(flying.request, done);
+  }
+  for (Flying& flying : under_way) finish(flying);
 }
 
 // --- plans -----------------------------------------------------------------------------------------------------------
@@ -214,8 +246,14 @@ void Runner::flight(const Case& made) {
     if (run > 0) data = preparation_.get(made.number, static_cast<std::uint64_t>(run));
     if (!any_native(made)) shuffle(order, own_);
     for (const std::size_t i : order) start(bound[i], data);
-    if (run % 2 == 0) one_shot(made, 0, run_meanwhile + static_cast<std::uint64_t>(run));
+    std::optional<Flying> meanwhile;
+    const std::uint64_t numbered = run_meanwhile + static_cast<std::uint64_t>(run);
+    if (run % 2 == 0 && own_.one_in(2))
+      meanwhile = start_one_shot(made, 0, numbered);
+    else if (run % 2 == 0)
+      one_shot(made, 0, numbered);
     finish_all(bound);
+    if (meanwhile) finish(*meanwhile);
   }
   shuffle(order, own_);
   for (const std::size_t i : order) library_.free(bound[i].plan);

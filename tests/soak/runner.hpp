@@ -35,11 +35,22 @@ class Runner {
     std::vector<Buffers> buffers;
   };
 
+  /// A one-shot call under way.
+  struct Flying {
+    Calls calls;
+    std::shared_ptr<const Prepared> prepared;
+    std::unique_ptr<Buffers> buffers;
+    Library::Request* request = nullptr;
+  };
+
   Calls calls_of(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members);
   std::vector<Buffers> buffers_of(const Prepared& prepared, const std::vector<std::size_t>& members);
   static std::vector<Data> data_of(std::vector<Buffers>& buffers);
 
   void one_shot(const Case& made, std::size_t member, std::uint64_t run);
+  Flying start_one_shot(const Case& made, std::size_t member, std::uint64_t run);
+  void finish(Flying& flying);
+  void one_shots_at_once(const Case& made);
   Bound bind(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members);
   void start(Bound& bound, std::shared_ptr<const Prepared> data);
   void finish(Bound& bound);

@@ -14,6 +14,9 @@ namespace steadfold::soak {
 struct Library::Plan {
   std::unique_ptr<execution::Plan> plan;
 };
+struct Library::Request {
+  session::Group::Started call;
+};
 
 namespace {
 
@@ -30,6 +33,30 @@ class GroupLibrary final : public Library {
       const agreement::Call translated = capi::translated(call, failure);
       group_.reduce(translated, data_of(data), failure);
     });
+  }
+  sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
+    return capi::guarded([&] {
+      std::optional<agreement::Failure> failure;
+      const agreement::Call translated = capi::translated(call, failure);
+      request = new Request{group_.start_reduce(translated, data_of(data), failure)};
+    });
+  }
+  sf_status test(Request* request, bool& done) override {
+    return capi::guarded([&] {
+      done = group_.advance(*request->call);
+      if (done) request->call->require_success();
+    });
+  }
+  sf_status wait(Request* request) override {
+    return capi::guarded([&] {
+      while (!group_.advance(*request->call)) {
+      }
+      request->call->require_success();
+    });
+  }
+  void free(Request* request) override {
+    group_.take_back(std::move(request->call));
+    delete request;
   }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
@@ -55,12 +82,13 @@ class GroupLibrary final : public Library {
   sf_status test(Plan* plan, bool& done) override {
     return capi::guarded([&] {
       done = plan->plan->test();
+      group_.advance_another();  // as capi/motion does: whoever waits moves on what else is under way
       if (done) require_success(plan->plan->status());
     });
   }
   sf_status wait(Plan* plan) override {
     return capi::guarded([&] {
-      plan->plan->wait();
+      while (!plan->plan->test()) group_.advance_another();
       require_success(plan->plan->status());
     });
   }
