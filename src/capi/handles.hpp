@@ -23,6 +23,7 @@ struct sf_group final : steadfold::capi::InMotion {
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   steadfold::session::Group group;
+  std::shared_ptr<void> gaspi;  // its unfinished collective in GASPI's shape (capi/gaspi.cpp)
   std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if it was asked for; ends first
 };
 

@@ -1,0 +1,186 @@
+// GASPI's collectives over started calls.
+// Rank order: kept. Cost: that of the call. Source: [S4]; the GASPI standard for names, arguments and outcomes.
+#include "steadfold/steadfold_gaspi.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+
+#include "capi/boundary.hpp"
+#include "capi/handles.hpp"
+
+namespace {
+
+using steadfold::Status;
+using steadfold::agreement::Failure;
+using Clock = std::chrono::steady_clock;
+
+enum class Collective : std::uint8_t { allreduce, allreduce_user, barrier };
+
+/// The arguments by which a call is known again.
+struct Arguments {
+  Collective collective = Collective::barrier;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  uint32_t num = 0;
+  sf_gaspi_operation operation = SF_GASPI_OP_SUM;
+  sf_gaspi_datatype datatype = SF_GASPI_TYPE_INT;
+  size_t element_size = 0;
+  sf_gaspi_reduce_operation apply = nullptr;
+  void* state = nullptr;
+
+  friend bool operator==(const Arguments&, const Arguments&) = default;
+};
+
+/// The unfinished collective of a group.
+struct Unfinished {
+  explicit Unfinished(const Arguments& given) : arguments(given) {}
+  ~Unfinished() { sf_request_free(request); }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+  Arguments arguments;
+  std::atomic<Clock::time_point> deadline;  // read by a progress thread, too
+  sf_request* request = nullptr;
+};
+
+constexpr uint64_t nanoseconds_per_millisecond = 1000000;
+
+uint64_t nanoseconds_of(sf_gaspi_timeout timeout_ms) {
+  return timeout_ms > SF_FOREVER / nanoseconds_per_millisecond ? SF_FOREVER : timeout_ms * nanoseconds_per_millisecond;
+}
+
+sf_gaspi_timeout left_until(Clock::time_point deadline) {
+  if (deadline == Clock::time_point::max()) return SF_GASPI_BLOCK;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return left > 0 ? static_cast<sf_gaspi_timeout>(left) : SF_GASPI_TEST;
+}
+
+/// The user's operation as an sf_operator.
+int apply_users(const void* left, const void* right, void* result, size_t count, void* context) {
+  const auto& own = *static_cast<const Unfinished*>(context);
+  const Arguments& call = own.arguments;
+  const auto* one = static_cast<const std::byte*>(left);
+  const auto* two = static_cast<const std::byte*>(right);
+  auto* to = static_cast<std::byte*>(result);
+  while (count > 0) {
+    const auto num = static_cast<uint32_t>(std::min<size_t>(count, std::numeric_limits<uint32_t>::max()));
+    sf_gaspi_return done = call.apply(one, two, to, call.state, num, call.element_size, left_until(own.deadline));
+    while (done == SF_GASPI_TIMEOUT)
+      done = call.apply(one, two, to, call.state, num, call.element_size, SF_GASPI_BLOCK);
+    if (done != SF_GASPI_SUCCESS) return 1;
+    const size_t bytes = num * call.element_size;
+    one += bytes, two += bytes, to += bytes, count -= num;
+  }
+  return 0;
+}
+
+sf_type type_of(sf_gaspi_datatype datatype) {
+  static_assert(sizeof(int) == 4 && sizeof(long) == 8);
+  switch (steadfold::capi::number(datatype)) {
+    case SF_GASPI_TYPE_INT: return SF_I32;
+    case SF_GASPI_TYPE_UINT: return SF_U32;
+    case SF_GASPI_TYPE_LONG: return SF_I64;
+    case SF_GASPI_TYPE_ULONG: return SF_U64;
+    case SF_GASPI_TYPE_FLOAT: return SF_F32;
+    default: return SF_F64;
+  }
+}
+
+sf_operation operation_of(sf_gaspi_operation operation) {
+  switch (steadfold::capi::number(operation)) {
+    case SF_GASPI_OP_MIN: return SF_MIN;
+    case SF_GASPI_OP_MAX: return SF_MAX;
+    default: return SF_SUM;
+  }
+}
+
+/// A number that is no constant of GASPI becomes one that no call can use, so that all ranks are told.
+sf_call call_of(const Arguments& arguments, Unfinished& own) {
+  sf_call call = sf_call_default();
+  call.layout = SF_ROW_A_RANK;
+  call.rows = 1;
+  call.columns = arguments.num;
+  if (arguments.collective == Collective::allreduce_user) {
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = arguments.element_size;
+    call.user = arguments.apply == nullptr ? nullptr : apply_users;
+    call.context = &own;
+    call.operator_name = "sf_gaspi_allreduce_user";
+    return call;
+  }
+  const bool is_known = steadfold::capi::number(arguments.operation) <= SF_GASPI_OP_SUM &&
+                        steadfold::capi::number(arguments.datatype) <= SF_GASPI_TYPE_DOUBLE;
+  call.operation = operation_of(arguments.operation);
+  call.type = call.result_type = is_known ? type_of(arguments.datatype) : SF_BYTES;
+  return call;
+}
+
+sf_status start(Unfinished& own, sf_group* group) {
+  if (own.arguments.collective == Collective::barrier) return sf_group_start_barrier(group, &own.request);
+  const sf_call call = call_of(own.arguments, own);
+  return sf_group_start_reduce(&call, own.arguments.send, nullptr, own.arguments.receive, group, &own.request);
+}
+
+/// Starts the call, or resumes it.
+sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeout timeout_ms) noexcept {
+  int done = 0;
+  sf_status outcome = SF_OK;
+  const sf_status status = steadfold::capi::caught([&] {
+    if (group == nullptr)
+      throw Failure(Status::invalid_argument, "no group (the pointer is null), get a communicator's by sf_group_of");
+    auto own = std::static_pointer_cast<Unfinished>(group->gaspi);
+    if (own != nullptr && !(own->arguments == arguments))
+      throw Failure(
+          Status::invalid_argument,
+          "another collective of the group is unfinished (it ended with SF_GASPI_TIMEOUT), make the same call "
+          "again until it has ended");
+    const bool is_new = own == nullptr;
+    if (is_new) own = std::make_shared<Unfinished>(arguments);
+    const uint64_t timeout = nanoseconds_of(timeout_ms);
+    own->deadline = steadfold::capi::deadline_after(timeout);
+    if (is_new) outcome = start(*own, group);
+    if (outcome != SF_OK) return;
+    group->gaspi = own;  // also if the time is over
+    outcome = sf_request_wait_for(own->request, timeout, &done);
+    if (done != 0) group->gaspi.reset();
+  });
+  if (status != SF_OK || outcome != SF_OK) return SF_GASPI_ERROR;
+  return done != 0 ? SF_GASPI_SUCCESS : SF_GASPI_TIMEOUT;
+}
+
+}  // namespace
+
+extern "C" {
+
+sf_gaspi_return sf_gaspi_allreduce(const void* send, void* receive, uint32_t num, sf_gaspi_operation operation,
+                                   sf_gaspi_datatype datatype, sf_group* group, sf_gaspi_timeout timeout_ms) {
+  return make({.collective = Collective::allreduce,
+               .send = send,
+               .receive = receive,
+               .num = num,
+               .operation = operation,
+               .datatype = datatype},
+              group, timeout_ms);
+}
+
+sf_gaspi_return sf_gaspi_allreduce_user(const void* send, void* receive, uint32_t num, size_t element_size,
+                                        sf_gaspi_reduce_operation operation, void* state, sf_group* group,
+                                        sf_gaspi_timeout timeout_ms) {
+  return make({.collective = Collective::allreduce_user,
+               .send = send,
+               .receive = receive,
+               .num = num,
+               .element_size = element_size,
+               .apply = operation,
+               .state = state},
+              group, timeout_ms);
+}
+
+sf_gaspi_return sf_gaspi_barrier(sf_group* group, sf_gaspi_timeout timeout_ms) {
+  return make({.collective = Collective::barrier}, group, timeout_ms);
+}
+}
