@@ -45,6 +45,9 @@ class MpiTransport final : public Transport {
   Gathered gather_all(std::span<const std::byte> bytes) override;
   void require_usable() const override { require_mpi(); }
 
+  MPI_Comm comm() const noexcept { return comm_; }
+  bool shares_cores() const noexcept { return shares_cores_; }
+
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
@@ -61,7 +64,7 @@ class Attached {
   virtual ~Attached() = default;
 };
 
-using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> transport);
+using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<MpiTransport> transport);
 
 /// Returns what is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result is
 /// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without
