@@ -33,6 +33,7 @@ class MpiTransport final : public Transport {
 
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
+  const char* name() const noexcept override { return "mpi"; }
 
   /// Sends messages only when the tags have come to their end: then ranks tell each other which they still hold.
   std::uint32_t new_tags(std::uint32_t count) override;

@@ -21,7 +21,7 @@
 
 namespace steadfold::transport {
 
-constexpr Bytes default_largest = 4096;  // of messages that pass through lanes
+constexpr Bytes default_largest = 2048;  // of messages that pass through lanes: those of one-shot calls do
 constexpr Bytes default_pool = Bytes{4} << 20;
 
 struct RmaSettings {

@@ -74,7 +74,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
     if (count > 0) {
       patience_.found_something();
     } else {
-      window_->make_progress();
+      if (++idle_ % polls_per_progress == 0) window_->make_progress();
       patience_.found_nothing();
     }
     return count;
@@ -86,7 +86,8 @@ class RmaEndpoint final : public ForwardingEndpoint {
   }
 
  private:
-  static constexpr std::size_t most_looks = 16;  // of one poll
+  static constexpr std::size_t most_looks = 16;           // of one poll
+  static constexpr std::uint32_t polls_per_progress = 4;  // that found nothing
   struct Operation {
     Rank peer = 0;
     SlotNumber slot = 0;
@@ -167,6 +168,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
   std::size_t writing_ = 0;            // messages
   std::size_t next_ = 0;               // of those awaited: is looked for next
   std::size_t open_inside_ = 0;        // communications of the inner endpoint
+  std::uint32_t idle_ = 0;             // polls that found nothing
   Patience patience_;
   Traffic traffic_;
 };

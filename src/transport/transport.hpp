@@ -82,7 +82,7 @@ class Transport {
   virtual ~Transport() = default;
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
-  virtual const char* name() const noexcept { return "mpi"; }
+  virtual const char* name() const noexcept { return "simulated"; }
 
   /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank.
   /// Collective. Throws std::runtime_error on every rank when tags run out.

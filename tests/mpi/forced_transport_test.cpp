@@ -37,13 +37,15 @@ class ForcedTransportTest : public testing::Test {
 };
 
 TEST_F(ForcedTransportTest, TheEnvironmentAsksForTheTransport) {
-  for (const char* transport : {"mpi", "rma", "rma:loads", ""}) {
+  for (const char* transport : {"mpi", "rma", "rma:loads", "auto", ""}) {
     for (const bool on_all : {true, false}) {  // rank 0's counts for all
       const Asked asked(transport, on_all || world.rank == 0);
       const Ranks copy = Ranks::duplicate();
       const std::vector<double> mine = {static_cast<double>(1 + copy.rank)};
       const double expected = copy.size * (copy.size + 1) / 2.0;
       Plan<double> plan(plus, 1, copy.comm);
+      const std::string taken = std::string(transport).starts_with("rma") ? "rma" : "mpi";
+      EXPECT_NE(plan.describe().find("transport " + taken + "\n"), std::string::npos) << plan.describe();
       for (int round = 0; round < 20; ++round) {
         EXPECT_TRUE(is(plan.run(mine), expected)) << transport;
         EXPECT_TRUE(is(sum(mine, copy.comm), expected)) << transport;
@@ -74,8 +76,8 @@ TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
     const Outcome outcome = outcome_of([&] { sum(mine, copy.comm); });
     EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.text;
     EXPECT_EQ(outcome.text,
-              "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 asks for it), take mpi, rma or "
-              "rma:loads");
+              "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, "
+              "rma or rma:loads");
   }
 }
 
