@@ -29,7 +29,9 @@ class AttachedGroup final : public transport::Attached {
  public:
   explicit AttachedGroup(std::unique_ptr<transport::MpiTransport> transport) {
     const sf_status status = table().make_group(chosen(std::move(transport)), &group_);
-    if (status != SF_OK) throw NoGroup{status};
+    if (status == SF_OK) return;
+    if (window_) window_->end();
+    throw NoGroup{status};
   }
   ~AttachedGroup() override {
     table().free_group(group_);

@@ -42,13 +42,13 @@ Lanes::Lanes(std::shared_ptr<Window> window, Rank rank, Rank rank_count, std::sp
     largest = std::max(largest, capacities[slot]);
   }
   if (slots_ != 0) mailbox_words_ = words_for(largest);
-  first_ = window_->take(word_count());
   window_->enter();
+  first_ = window_->take(word_count());
 }
 
 Lanes::~Lanes() {
-  if (window_->has_ended() || finalized()) return;
-  if (has_open_requests()) window_->keep(std::move(memory_));
+  const bool is_used = !window_->has_ended() && !finalized() && has_open_requests();
+  window_->keep(is_used ? std::move(memory_) : std::vector<Word>());
 }
 
 LaneNotice Lanes::notice(std::uint32_t tag) const noexcept {
@@ -230,13 +230,14 @@ bool Lanes::has_open_requests() noexcept {
 }
 
 void Lanes::rest(bool is_idle) noexcept {
+  is_at_rest_ = true;
   was_given_up_ = !is_idle;
   window_->leave();
 }
 
 /// All that was sent has been taken out, and the credits for it have come: so none can come any more.
 bool Lanes::have_settled() noexcept {
-  if (was_given_up_ || !are_connected()) return false;
+  if (!is_at_rest_ || was_given_up_ || !are_connected()) return false;
   for (Rank source = 0; source < static_cast<Rank>(ranks_); ++source)
     if (incoming_[static_cast<std::size_t>(source)].owes) pay(source);
   if (has_open_requests()) return false;

@@ -88,7 +88,8 @@ class Lanes {
 
   /// No message is awaited any more. `is_idle`: all that was started has ended.
   void rest(bool is_idle) noexcept;
-  /// Whether nothing of what this rank wrote or was to be written is still under way.
+  bool are_at_rest() const noexcept { return is_at_rest_; }
+  /// Whether they are at rest, and nothing that this rank wrote, or that answers it, is still under way.
   bool have_settled() noexcept;
   bool is_reported = false;  // to the other ranks, as settled
 
@@ -139,6 +140,7 @@ class Lanes {
   std::size_t asked_ = 0;  // words of it
   MPI_Request reading_credits_ = MPI_REQUEST_NULL;
   bool reads_credits_ = false;
+  bool is_at_rest_ = false;
   bool was_given_up_ = false;
   std::vector<Word> memory_;  // copies, then what arrived, the credits seen, and those given
 };

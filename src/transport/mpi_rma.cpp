@@ -28,6 +28,10 @@ std::unique_ptr<Endpoint> RmaTransport::prepare(std::uint32_t tag, std::span<con
   try {
     auto lanes = std::make_shared<Lanes>(window_, rank(), rank_count(), capacities, settings_);
     prepared_.emplace_back(tag, lanes);
+    {
+      const std::lock_guard lock(mutex_);
+      lanes_.push_back(lanes);
+    }
     return make_rma_endpoint(std::move(inner), *this, window_, std::move(lanes), tickets, two_sided_->shares_cores());
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
@@ -41,7 +45,7 @@ void RmaTransport::connect(bool is_prepared) {
     mine_.ends[i] = prepared_[i].second->notice(prepared_[i].first);
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& lanes : resting_) {
+    for (const auto& lanes : lanes_) {
       if (mine_.settled_count == most_settled || lanes->is_reported || !lanes->have_settled()) continue;
       lanes->is_reported = true;
       mine_.settled[mine_.settled_count++] = lanes->serial();
@@ -95,19 +99,18 @@ void RmaTransport::take_back_settled() {
       const std::uint64_t serial = each.settled[i];
       if (++settled_[serial] < rank_count()) continue;
       settled_.erase(serial);
-      const auto found = std::ranges::find_if(
-          resting_, [serial](const auto& lanes) { return lanes->is_reported && lanes->serial() == serial; });
+      const auto has_settled = [serial](const auto& lanes) { return lanes->is_reported && lanes->serial() == serial; };
+      const auto found = std::ranges::find_if(lanes_, has_settled);
       (*found)->refuse();
-      resting_.erase(found);
+      lanes_.erase(found);
     }
   }
-  std::erase_if(resting_, [](const auto& lanes) { return lanes.use_count() == 1 && !lanes->are_connected(); });
+  std::erase_if(lanes_, [](const auto& lanes) { return lanes->are_at_rest() && !lanes->are_connected(); });
 }
 
-void RmaTransport::rest(std::shared_ptr<Lanes> lanes, bool is_idle) noexcept {
+void RmaTransport::rest(Lanes& lanes, bool is_idle) noexcept {
   const std::lock_guard lock(mutex_);
-  lanes->rest(is_idle);
-  resting_.push_back(std::move(lanes));
+  lanes.rest(is_idle);
 }
 
 AskedTransport asked_transport(const MpiTransport& transport) {

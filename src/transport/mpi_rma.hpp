@@ -35,8 +35,8 @@ class RmaTransport final : public ForwardingTransport {
   void connect(bool is_prepared) override;
   Connection connected() override;
 
-  /// Takes the lanes of an endpoint that is destroyed. Any thread may call it. `is_idle`: nothing is open in them.
-  void rest(std::shared_ptr<Lanes> lanes, bool is_idle) noexcept;
+  /// The endpoint of these lanes is destroyed. Any thread may call it. `is_idle`: nothing is open in them.
+  void rest(Lanes& lanes, bool is_idle) noexcept;
 
  private:
   static constexpr std::size_t most_ends = 4;
@@ -61,9 +61,9 @@ class RmaTransport final : public ForwardingTransport {
   Notice mine_;
   std::vector<Notice> notices_;  // by rank
   MPI_Request connecting_ = MPI_REQUEST_NULL;
-  std::map<std::uint64_t, Rank> settled_;  // on how many ranks, by serial
-  std::mutex mutex_;                       // guards what follows
-  std::vector<std::shared_ptr<Lanes>> resting_;
+  std::map<std::uint64_t, Rank> settled_;      // on how many ranks, by serial
+  std::mutex mutex_;                           // guards what follows
+  std::vector<std::shared_ptr<Lanes>> lanes_;  // of endpoints that live, and of those gone that have not settled
 };
 
 /// What STEADFOLD_TRANSPORT of rank 0 asks for.

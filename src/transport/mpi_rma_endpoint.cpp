@@ -26,7 +26,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
 
   ~RmaEndpoint() override {
     const bool is_idle = awaited_.empty() && waiting_.empty() && writing_ == 0;
-    owner_->rest(std::move(lanes_), is_idle);
+    owner_->rest(*lanes_, is_idle);
   }
 
   void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,

@@ -99,9 +99,19 @@ void Window::make_progress() noexcept {
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, MPI_STATUS_IGNORE);  // nothing is ever sent there
 }
 
+void Window::enter() {
+  const std::lock_guard lock(mutex_);
+  if (kept_.capacity() < most_kept_ + 1) kept_.reserve(2 * most_kept_ + 16);
+  most_kept_ += 1;
+  users_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Window::keep(std::vector<Word> memory) noexcept {
   const std::lock_guard lock(mutex_);
-  kept_.push_back(std::move(memory));
+  if (memory.empty())
+    most_kept_ -= 1;
+  else
+    kept_.push_back(std::move(memory));
 }
 
 void Window::end() {

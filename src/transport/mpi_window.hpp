@@ -49,10 +49,10 @@ class Window {
   /// Lets the MPI library deliver what others write: some do so only within calls.
   void make_progress() noexcept;
 
-  /// Counts who still needs the window.
-  void enter() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  /// Counts who still needs the window. Who enters leaves once, and has memory kept once.
+  void enter();
   void leave() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Keeps memory of operations under way until they can have no more effect.
+  /// Keeps memory of operations under way, if any, until they can have no more effect.
   void keep(std::vector<Word> memory) noexcept;
 
   /// Collective, blocks: frees the window unless it has users on some rank. Else it ends with MPI.
@@ -73,6 +73,7 @@ class Window {
   std::atomic<int> users_ = 0;
   std::mutex mutex_;                             // guards what follows
   std::map<std::uint64_t, std::uint64_t> free_;  // first word and count of what can be taken
+  std::size_t most_kept_ = 0;                    // that there may be to keep
   std::vector<std::vector<Word>> kept_;
 };
 
