@@ -1,6 +1,9 @@
 #include "transport/mpi_window.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -31,14 +34,19 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads) {
   if (const int error = PMPI_Comm_dup(comm, &comm_); error != MPI_SUCCESS) refuse(text_of(error));
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &rank_);
+  PMPI_Comm_size(comm_, &rank_count_);
   int error = PMPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(Word), MPI_INFO_NULL, comm_, &words_, &window_);
   if (error == MPI_SUCCESS) {
     PMPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
-    error = PMPI_Win_lock_all(0, window_);
+    *words_ = 0;
+    error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // nobody locks it otherwise
+    if (error == MPI_SUCCESS) PMPI_Win_sync(window_);
   }
-  int is_made = error == MPI_SUCCESS ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &is_made, 1, MPI_INT, MPI_LAND, comm_);
-  if (is_made == 0) refuse(error == MPI_SUCCESS ? "another rank cannot make its window" : text_of(error));
+  if (!all(error == MPI_SUCCESS)) refuse(error == MPI_SUCCESS ? "another rank cannot make its window" : text_of(error));
+  if (!all(delivers())) {
+    free();
+    refuse("the MPI library does not deliver what is written before a flush, which may hang");
+  }
 
   static std::atomic<std::uint64_t> made = 0;
   std::uint64_t number[] = {0, made.fetch_add(1, std::memory_order_relaxed)};
@@ -48,6 +56,36 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads) {
   PMPI_Bcast(number, 2, MPI_UINT64_T, 0, comm_);
   number_ = {static_cast<int>(number[0]), number[1]};
   free_[0] = bytes / sizeof(Word);
+}
+
+/// Whether it is so on all ranks. Collective.
+bool Window::all(bool here) const noexcept {
+  int everywhere = here ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_LAND, comm_);
+  return everywhere != 0;
+}
+
+/// Whether a word that the rank before this one writes arrives by itself. Over TCP, Open MPI 4.1 sends nothing before a
+/// flush. Collective, blocks.
+bool Window::delivers() noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  const Word mark = 1;
+  Word seen = 0;
+  MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  auto& [writing, reading] = requests;
+  write({&mark, 1}, (rank_ + 1) % rank_count_, 0, writing);
+  while (seen != mark && std::chrono::steady_clock::now() < deadline) {
+    if (reading == MPI_REQUEST_NULL) read({&seen, 1}, 0, reading);
+    int done = 0;
+    PMPI_Test(&reading, &done, MPI_STATUS_IGNORE);
+    PMPI_Test(&writing, &done, MPI_STATUS_IGNORE);
+    make_progress();
+    sched_yield();
+  }
+  const bool has_come = seen == mark;
+  PMPI_Win_flush_all(window_);
+  PMPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  return has_come;
 }
 
 std::optional<std::uint64_t> Window::take(std::uint64_t count) {
@@ -116,9 +154,7 @@ void Window::keep(std::vector<Word> memory) noexcept {
 
 void Window::end() {
   if (has_ended() || finalized()) return;
-  int is_idle = users_.load(std::memory_order_relaxed) == 0 ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &is_idle, 1, MPI_INT, MPI_LAND, comm_);
-  if (is_idle == 0) return;
+  if (!all(users_.load(std::memory_order_relaxed) == 0)) return;
   free();
   const std::lock_guard lock(windows_mutex);
   std::erase_if(windows, [this](const auto& each) { return each.get() == this; });

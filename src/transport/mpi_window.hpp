@@ -62,12 +62,15 @@ class Window {
 
  private:
   friend void end_windows() noexcept;
+  bool all(bool here) const noexcept;
+  bool delivers() noexcept;
   void free() noexcept;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   Word* words_ = nullptr;
   Rank rank_ = 0;
+  Rank rank_count_ = 0;
   Reads reads_;
   std::pair<int, std::uint64_t> number_;  // equal on all ranks, and no other window's
   std::atomic<int> users_ = 0;
