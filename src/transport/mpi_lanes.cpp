@@ -44,6 +44,12 @@ Lanes::Lanes(std::shared_ptr<Window> window, Rank rank, Rank rank_count, std::sp
   if (slots_ != 0) mailbox_words_ = words_for(largest);
   window_->enter();
   first_ = window_->take(word_count());
+  if (!first_) return;
+  copy_words_ = words_for(settings.largest);
+  notices_.resize(ranks_);
+  sent_.resize(ranks_);
+  incoming_.resize(ranks_);
+  memory_.resize(copies * copy_words_ + mailbox_words_ + 2 * ranks_);
 }
 
 Lanes::~Lanes() {
@@ -58,13 +64,9 @@ LaneNotice Lanes::notice(std::uint32_t tag) const noexcept {
           .slots = slots_};
 }
 
-void Lanes::connect(std::vector<LaneNotice> notices, std::uint64_t serial) {
-  for (const LaneNotice& each : notices) copy_words_ = std::max<std::size_t>(copy_words_, each.mailbox_words);
-  sent_.assign(ranks_, 0);
-  incoming_.assign(ranks_, {});
-  memory_.assign(copies * copy_words_ + mailbox_words_ + 2 * ranks_, 0);
+void Lanes::connect(std::uint64_t serial) noexcept {
+  are_connected_ = true;
   serial_ = serial;
-  notices_ = std::move(notices);
 }
 
 void Lanes::refuse() noexcept {

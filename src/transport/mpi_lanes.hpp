@@ -40,7 +40,7 @@ struct LaneNotice {
   std::uint64_t slots = 0;         // which of the first 64 are reached through lanes, a bit for each
 };
 
-/// One rank's end of an endpoint's lanes. Nothing throws or allocates once it is connected.
+/// One rank's end of an endpoint's lanes. Nothing but the constructor throws or allocates.
 class Lanes {
  public:
   static constexpr std::uint64_t mailboxes = 4;  // of a lane
@@ -53,11 +53,13 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   LaneNotice notice(std::uint32_t tag) const noexcept;
-  /// The notices of all ranks, each of which has lanes. `serial`: equal on all ranks, and of no other endpoint.
-  void connect(std::vector<LaneNotice> notices, std::uint64_t serial);
+  /// Takes in a rank's notice.
+  void learn(Rank rank, const LaneNotice& notice) noexcept { notices_[static_cast<std::size_t>(rank)] = notice; }
+  /// All ranks have lanes, and all notices are there. `serial`: equal on all ranks, and of no other endpoint.
+  void connect(std::uint64_t serial) noexcept;
   /// Not all ranks have lanes: there are none.
   void refuse() noexcept;
-  bool are_connected() const noexcept { return !notices_.empty(); }
+  bool are_connected() const noexcept { return are_connected_; }
   std::uint64_t serial() const noexcept { return serial_; }
 
   /// Whether messages of one part to `slot` of `target` pass through lanes; those from `source` to this rank's.
@@ -105,7 +107,7 @@ class Lanes {
     bool is_used = false;
     bool failed = false;
   };
-  static constexpr std::size_t copies = 8;       // messages under way at once
+  static constexpr std::size_t copies = 4;       // messages whose writing has not ended
   static constexpr std::size_t first_look = 48;  // words: a sum of a few doubles is read at once
   static constexpr std::uint64_t period = 256;   // of messages that write all of a mailbox
   static std::uint64_t words_for(Bytes bytes) noexcept { return 1 + (bytes + 3) / 4; }
@@ -129,12 +131,13 @@ class Lanes {
   std::uint64_t mailbox_words_ = 0;  // of this rank's
   std::uint64_t slots_ = 0;
   std::optional<std::uint64_t> first_;
+  bool are_connected_ = false;
   std::uint64_t serial_ = 0;
   std::vector<LaneNotice> notices_;  // by rank
   std::vector<std::uint64_t> sent_;  // messages, by target
   std::vector<Incoming> incoming_;   // by source
   std::array<Copy, copies> copies_;
-  std::size_t copy_words_ = 0;  // of each copy: the largest mailbox of all ranks
+  std::size_t copy_words_ = 0;  // of each copy: no rank has larger mailboxes
   MPI_Request reading_ = MPI_REQUEST_NULL;
   Rank reads_from_ = -1;   // the source whose mailbox is being read
   std::size_t asked_ = 0;  // words of it

@@ -79,20 +79,17 @@ Connection RmaTransport::connected() {
 
 /// Connects what all ranks have room for.
 void RmaTransport::connect_lanes(std::size_t end) {
-  std::vector<LaneNotice> ends;
-  for (const Notice& each : notices_) ends.push_back(each.ends[end]);
-  Lanes& lanes = *prepared_[end].second;
-  const auto fits = [&](const LaneNotice& each) {
-    return each.first != LaneNotice::no_place && each.tag == ends.front().tag;
+  const auto& [tag, lanes] = prepared_[end];
+  const auto fits = [&](const Notice& each) {
+    return each.ends[end].first != LaneNotice::no_place && each.ends[end].tag == tag;
   };
-  if (std::ranges::all_of(ends, fits))
-    lanes.connect(std::move(ends), connections_ * most_ends + end);
-  else
-    lanes.refuse();
+  if (!std::ranges::all_of(notices_, fits)) return lanes->refuse();
+  for (Rank i = 0; i < rank_count(); ++i) lanes->learn(i, notices_[static_cast<std::size_t>(i)].ends[end]);
+  lanes->connect(connections_ * most_ends + end);
 }
 
-/// Frees the words of lanes that have settled on all ranks.
-void RmaTransport::take_back_settled() {
+/// Frees the words of lanes that have settled on all ranks. Where memory runs out, they rest.
+void RmaTransport::take_back_settled() try {
   const std::lock_guard lock(mutex_);
   for (const Notice& each : notices_) {
     for (std::uint32_t i = 0; i < each.settled_count; ++i) {
@@ -106,6 +103,7 @@ void RmaTransport::take_back_settled() {
     }
   }
   std::erase_if(lanes_, [](const auto& lanes) { return lanes->are_at_rest() && !lanes->are_connected(); });
+} catch (const std::bad_alloc&) {
 }
 
 void RmaTransport::rest(Lanes& lanes, bool is_idle) noexcept {

@@ -27,7 +27,8 @@ class LaneTest : public testing::Test {
   void make(const RmaSettings& settings, const std::vector<Bytes>& capacities) {
     window = make_window(MPI_COMM_SELF, settings.pool, settings.reads);
     lanes = std::make_unique<Lanes>(window, 0, 1, capacities, settings);
-    lanes->connect({lanes->notice(1)}, 0);
+    lanes->learn(0, lanes->notice(1));
+    lanes->connect(0);
   }
   void TearDown() override {
     lanes->rest(true);
