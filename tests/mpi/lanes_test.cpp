@@ -204,6 +204,16 @@ class RmaTest : public testing::Test {
   std::unique_ptr<RmaTransport> world;
 };
 
+TEST_F(RmaTest, SmallMessagesPassThroughTheWindow) {
+  const auto end = bind(1);
+  exchange(*end, 0);
+  std::vector<Word> words(words_of_an_end);
+  MPI_Request request = MPI_REQUEST_NULL;
+  ASSERT_EQ(window->read(words, 0, request), MPI_SUCCESS);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(std::ranges::count(words, word(100, 1)), 1) << "the first word of a message of 100 bytes";
+}
+
 TEST_F(RmaTest, EndpointsWithoutRoomInTheWindowAreTwoSided) {
   std::vector<std::unique_ptr<Tested>> ends;
   for (std::uint32_t tag = 0; tag < 30; ++tag) ends.push_back(bind(tag));
