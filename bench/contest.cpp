@@ -216,7 +216,8 @@ void write_raw(const std::string& benchmark, const Measurement& measurement, std
                        {"candidate", entrant.name},
                        {"seconds", samples.seconds[round]},
                        {"calls", samples.calls}};
-          for (const char* label : {"library", "type", "operator", "elements", "threads", "count", "ranks"})
+          for (const char* label :
+               {"library", "transport", "type", "operator", "elements", "threads", "count", "ranks"})
             if (contest.labels.contains(label)) line[label] = contest.labels[label];
           out << line.dump() << '\n';
         }

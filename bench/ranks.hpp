@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -49,6 +50,12 @@ inline int rank_in_world() {
   return rank;
 }
 
+/// What STEADFOLD_TRANSPORT asks for: what cannot be used is an error.
+inline std::string transport_asked() {
+  const char* const asked = std::getenv("STEADFOLD_TRANSPORT");
+  return asked == nullptr || *asked == '\0' || std::string(asked) == "auto" ? "mpi" : asked;
+}
+
 /// The labels of one way in its row.
 struct Way {
   std::string method;
@@ -84,9 +91,12 @@ class Ways {
   /// Says what the entrant at this place does at the same time.
   void overlaps(std::size_t place, const Entrant::Overlap& parts) { entrants_[place].overlap = parts; }
 
-  /// `labels` are shared by all rows; library, ranks and threads are added.
+  /// `labels` are shared by all rows; library, transport, ranks and threads are added.
   Contest measure(Json labels, int rounds, const std::string& interface = {}) const {
-    labels.update({{"library", command::mpi_library().name}, {"ranks", rank_count_of_world()}, {"threads", 1}});
+    labels.update({{"library", command::mpi_library().name},
+                   {"transport", transport_asked()},
+                   {"ranks", rank_count_of_world()},
+                   {"threads", 1}});
     Contest contest{.labels = std::move(labels), .entrants = entrants_, .rival_count = rival_count_};
     auto samples = interleave(candidates_, rounds, all_ranks_together(interface));
     for (std::size_t i = 0; i < samples.size(); ++i) contest.entrants[i].launches = {std::move(samples[i])};

@@ -84,15 +84,37 @@ function(steadfold_mpi_test test)
       set(ranks ${arg_RANKS_MPICH})
     endif()
     foreach(p IN LISTS ranks)
-      set(processors ${p})
-      if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
-        set(processors 2)
-      endif()
-      add_test(NAME mpi.${name}.${test}.p${p} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
-      set_tests_properties(mpi.${name}.${test}.p${p} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
-        SKIP_REGULAR_EXPRESSION "are left out \\("
-        ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
-      steadfold_own_session(mpi.${name}.${test}.p${p})
+      steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${target})
+    endforeach()
+  endforeach()
+endfunction()
+
+# Adds the run of a program of one MPI library with so many ranks.
+function(steadfold_add_ranks test name p target)
+  set(processors ${p})
+  if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
+    set(processors 2)
+  endif()
+  add_test(NAME ${test} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
+  set_tests_properties(${test} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
+    SKIP_REGULAR_EXPRESSION "are left out \\("
+    ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
+  steadfold_own_session(${test})
+endfunction()
+
+# steadfold_mpi_test_again(NAME SUFFIX RANKS p... RANKS_MPICH p... ENVIRONMENT name=value...): the same program in another
+# environment.
+function(steadfold_mpi_test_again test suffix)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;RANKS_MPICH;ENVIRONMENT")
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    set(ranks ${arg_RANKS})
+    if(name STREQUAL mpich)
+      set(ranks ${arg_RANKS_MPICH})
+    endif()
+    foreach(p IN LISTS ranks)
+      set(again mpi.${name}.${test}.${suffix}.p${p})
+      steadfold_add_ranks(${again} ${name} ${p} mpi_${test}_${name})
+      set_property(TEST ${again} APPEND PROPERTY ENVIRONMENT ${arg_ENVIRONMENT})
     endforeach()
   endforeach()
 endfunction()

@@ -23,8 +23,8 @@ std::string heading_of(const Json& row) {
   std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
   if (row.contains("type"))
     text += fmt::format(" {} per rank ({} bytes)", words("type"), row["bytes"].get<std::size_t>());
-  return text + fmt::format(" on {} ranks, {}, {} launches\n", row["ranks"].get<int>(), words("library"),
-                            row["launches"].get<int>());
+  return text + fmt::format(" on {} ranks, {}, transport {}, {} launches\n", row["ranks"].get<int>(), words("library"),
+                            words("transport"), row["launches"].get<int>());
 }
 
 /// The rivals of one contest, called A, B, ... in its table.

@@ -1,6 +1,6 @@
 // The C functions over MPI: communicators become groups; libsteadfold does the rest.
 // Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds. Source: ours.
-#include "transport/mpi.hpp"
+#include "transport/mpi_rma.hpp"
 
 #include <exception>
 #include <stdexcept>
@@ -27,21 +27,36 @@ struct NoGroup {
 
 class AttachedGroup final : public transport::Attached {
  public:
-  explicit AttachedGroup(std::unique_ptr<transport::Transport> transport) {
-    const sf_status status = table().make_group(std::move(transport), &group_);
-    if (status != SF_OK) throw NoGroup{status};
+  explicit AttachedGroup(std::unique_ptr<transport::MpiTransport> transport) {
+    const sf_status status = table().make_group(chosen(std::move(transport)), &group_);
+    if (status == SF_OK) return;
+    if (window_) window_->end();
+    throw NoGroup{status};
   }
-  ~AttachedGroup() override { table().free_group(group_); }
+  ~AttachedGroup() override {
+    table().free_group(group_);
+    if (window_) window_->end();
+  }
   AttachedGroup(const AttachedGroup&) = delete;
   AttachedGroup& operator=(const AttachedGroup&) = delete;
 
   sf_group* group() const noexcept { return group_; }
 
  private:
+  /// The transport that the environment asks for.
+  std::unique_ptr<transport::Transport> chosen(std::unique_ptr<transport::MpiTransport> two_sided) {
+    const transport::AskedTransport asked = transport::asked_transport(*two_sided);
+    if (!asked.is_rma) return two_sided;
+    const transport::RmaSettings settings = {.reads = asked.reads};
+    window_ = transport::make_window(two_sided->comm(), settings.pool, settings.reads);
+    return std::make_unique<transport::RmaTransport>(std::move(two_sided), window_, settings);
+  }
+
+  std::shared_ptr<transport::Window> window_;  // of the transport, if it has one
   sf_group* group_ = nullptr;
 };
 
-std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Transport> transport) {
+std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::MpiTransport> transport) {
   return std::make_unique<AttachedGroup>(std::move(transport));
 }
 

@@ -93,7 +93,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       gets_result_(agreed_.members.front().gets_result(transport_->rank())),
       due_(segmentation_.segments_of(transport_->rank())),
       statuses_(members_.size(), Status::ok),
-      text_(text_of(agreed_, segmentation_)) {
+      text_(text_of(agreed_, segmentation_) + "transport " + transport_->name() + "\n") {
   for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {

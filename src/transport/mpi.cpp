@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "transport/mpi_endpoint.hpp"
+#include "transport/mpi_window.hpp"
 
 namespace steadfold::transport {
 namespace {
@@ -234,6 +235,7 @@ int attached_keyval() {
 /// MPI_COMM_WORLD's attributes, and users forget communicators. Those of MPI_COMM_SELF itself are being freed already.
 int forget_all(MPI_Comm, int, void*, void*) {
   usable.store(false, std::memory_order_release);
+  end_windows();
   std::vector<MPI_Comm> left;
   {
     const std::lock_guard lock(uses_mutex);

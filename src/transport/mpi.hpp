@@ -35,6 +35,7 @@ class MpiTransport final : public Transport {
 
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
+  const char* name() const noexcept override { return "mpi"; }
 
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
@@ -48,6 +49,9 @@ class MpiTransport final : public Transport {
   std::optional<Gathered> gathered() override;
   void require_usable() const override { require_mpi(); }
   void require_threads() const override;
+
+  MPI_Comm comm() const noexcept { return comm_; }
+  bool shares_cores() const noexcept { return shares_cores_; }
 
  private:
   /// What is being gathered: sizes first, then bytes.
@@ -83,7 +87,7 @@ class Attached {
   virtual ~Attached() = default;
 };
 
-using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<Transport> transport);
+using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<MpiTransport> transport);
 
 /// Returns what is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result is
 /// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without

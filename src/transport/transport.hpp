@@ -82,6 +82,7 @@ class Transport {
   virtual ~Transport() = default;
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
+  virtual const char* name() const noexcept { return "simulated"; }
 
   /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank. Nothing while
   /// ranks have to ask each other first: then to be asked again, for as many. Collective, never blocks. Throws

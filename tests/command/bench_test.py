@@ -17,7 +17,7 @@ LOCAL = {
 RANKS = {
     "method": str, "schedule": str, "operator": str, "count": int, "ranks": int, "threads": int, "seconds": float,
     "rival": str, "rival_seconds": float, "ratio": float, "passthrough": bool, "launches": int, "rounds": int,
-    "library": str, "repetitions": int, "t_min": float, "t_max": float, "t_avg": float, "rivals": list,
+    "library": str, "transport": str, "repetitions": int, "t_min": float, "t_max": float, "t_avg": float, "rivals": list,
 }  # fmt: skip
 ALLREDUCE = {**RANKS, "type": str, "bytes": int}
 

@@ -173,6 +173,14 @@ class Schedules(CommandTest):
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_SCHEDULE": "zigzag"})
         self.expect_fault(ran, "zigzag")
 
+    def test_the_environment_asks_for_a_transport(self):
+        expected = self.sum(self.path, ranks=3)["bits"]
+        for transport in ("auto", "mpi", "rma"):
+            found = self.sum(self.path, ranks=3, environment={"STEADFOLD_TRANSPORT": transport})
+            self.assertEqual(found["bits"], expected, transport)
+        ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_TRANSPORT": "pigeon"})
+        self.expect_fault(ran, "pigeon", "rma")
+
     def test_forced_target(self):
         self.sum(self.path, environment={"STEADFOLD_TARGET": "scalar"})
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_TARGET": "avx99"})
