@@ -111,58 +111,67 @@ std::vector<std::vector<Count>> all_counts(Rank p) {
   return all;
 }
 
-TEST(Predictions, AreWhatRanksThatMoveBytesCount) {
-  for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 13}) {
-    for (const Case& c : all_cases(p)) {
-      for (const auto& counts : all_counts(p)) {
-        SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", p " << p << ", root " << c.root
-                                        << ", segments " << c.segments << ", first count " << counts[0]);
-        const Spent real = carried_out(c, counts);
-        const Spent found = simulated(c, counts, *make_topology("flat", {}, p), 1e-9);
-        ASSERT_EQ(found.messages, real.messages);
-        ASSERT_EQ(found.rounds, real.rounds);
-        ASSERT_EQ(found.bytes, real.bytes);
-      }
-    }
-  }
-}
+/// Parameters are rank counts.
+class Predictions : public testing::TestWithParam<Rank> {};
 
-/// What the checker proved, for every p, also where links are shared and messages overtake each other.
-TEST(Predictions, AreThoseOfTheRegistry) {
-  for (Rank p = 1; p <= 64; p += p < 12 ? 1 : 13) {
-    for (const Case& c : all_cases(p)) {
-      const schedule::Spec spec = schedule::parse(c.schedule);
-      const schedule::Row& row = *spec.row;
-      const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
-      const auto layout = order::Layout::contiguous(counts);
-      auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
-      context.segments = c.segments;
-      for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
-        SCOPED_TRACE(testing::Message() << c.schedule << ", p " << p << ", root " << c.root << ", " << topology);
-        const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
-        ASSERT_EQ(found.messages, row.messages(context));
-        if (row.rounds != nullptr) {
-          ASSERT_EQ(found.rounds, row.rounds(context));
-        }
-      }
+TEST_P(Predictions, AreWhatRanksThatMoveBytesCount) {
+  const Rank p = GetParam();
+  for (const Case& c : all_cases(p)) {
+    for (const auto& counts : all_counts(p)) {
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", root " << c.root << ", segments "
+                                      << c.segments << ", first count " << counts[0]);
+      const Spent real = carried_out(c, counts);
+      const Spent found = simulated(c, counts, *make_topology("flat", {}, p), 1e-9);
+      ASSERT_EQ(found.messages, real.messages);
+      ASSERT_EQ(found.rounds, real.rounds);
+      ASSERT_EQ(found.bytes, real.bytes);
     }
   }
 }
 
 /// However they are arranged, N elements of M columns take (N - 1) M additions, in all ranks' processors together.
-TEST(Predictions, CountEveryAdditionOnce) {
-  for (const Rank p : {1, 2, 3, 5, 8, 13}) {
-    for (const Case& c : all_cases(p)) {
-      if (c.root == all_ranks) continue;
-      for (const auto& counts : all_counts(p)) {
-        const Count n = std::accumulate(counts.begin(), counts.end(), Count{0});
-        if (n == 0) continue;
-        SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", p " << p << ", N " << n);
-        ASSERT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 1).operations, (n - 1) * c.columns);
+TEST_P(Predictions, CountEveryAdditionOnce) {
+  const Rank p = GetParam();
+  for (const Case& c : all_cases(p)) {
+    if (c.root == all_ranks) continue;
+    for (const auto& counts : all_counts(p)) {
+      const Count n = std::accumulate(counts.begin(), counts.end(), Count{0});
+      if (n == 0) continue;
+      SCOPED_TRACE(testing::Message() << c.schedule << " " << name_of(c.method) << ", N " << n);
+      ASSERT_EQ(simulated(c, counts, *make_topology("flat", {}, p), 1).operations, (n - 1) * c.columns);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Predictions, testing::Values(1, 2, 3, 4, 5, 7, 8, 13),
+                         testing::PrintToStringParamName());
+
+/// The same, of more rank counts.
+class Formulas : public testing::TestWithParam<Rank> {};
+
+/// What the checker proved, also where links are shared and messages overtake each other.
+TEST_P(Formulas, AreWhatIsPredicted) {
+  const Rank p = GetParam();
+  for (const Case& c : all_cases(p)) {
+    const schedule::Spec spec = schedule::parse(c.schedule);
+    const schedule::Row& row = *spec.row;
+    const auto counts = order::counts(order::Distribution::lower, 5 * static_cast<Count>(p) + 3, p);
+    const auto layout = order::Layout::contiguous(counts);
+    auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
+    context.segments = c.segments;
+    for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
+      SCOPED_TRACE(testing::Message() << c.schedule << ", root " << c.root << ", " << topology);
+      const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
+      ASSERT_EQ(found.messages, row.messages(context));
+      if (row.rounds != nullptr) {
+        ASSERT_EQ(found.rounds, row.rounds(context));
       }
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Formulas, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 25, 38, 51, 64),
+                         testing::PrintToStringParamName());
 
 /// Times are sums of few powers of two: equality is exact. A plain partial of a double is 40 bytes, a value 24.
 constexpr LogGP link{.latency = 64, .gap = 2, .per_byte = 0.5};
