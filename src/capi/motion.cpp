@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -41,7 +42,11 @@ bool InMotion::try_to_move() noexcept {
 void InMotion::enter_motion() noexcept {
   if (is_in_motion_) return;
   const std::lock_guard lock(entries_mutex);
-  entries.push_back({this, std::this_thread::get_id()});
+  try {
+    entries.push_back({this, std::this_thread::get_id()});
+  } catch (const std::bad_alloc&) {
+    return;  // then only its own tests and waits move it on
+  }
   entry_count.store(entries.size(), std::memory_order_relaxed);
   is_in_motion_ = true;
   something_new.notify_all();

@@ -189,7 +189,7 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   if (ways == no_way) {
     const std::span calls(&call, 1);
     Agreement agreed = co_await agree(flow, Asked::reduction, calls, nullptr);
-    std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls);
+    std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls, in_turn_);
     made = plans_.add(call, std::move(plan));
   }
   Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, operation.offered_);
@@ -257,7 +257,7 @@ Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
   }
   Agreement agreed = co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
   if (met != Status::ok) throw Failure(met, agreement::text_of(met));
-  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls);
+  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport_);
 }
 
 Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {

@@ -1,6 +1,7 @@
 #include "session/group.hpp"
 
 #include "schedule/checker.hpp"
+#include "transport/forwarding.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,6 +26,15 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
   return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
 }
+
+class InTurn final : public transport::ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
+                                               transport::Ticket tickets) override {
+    return inner().prepare_in_turn(tag, capacities, tickets);
+  }
+};
 
 }  // namespace
 
@@ -260,7 +270,8 @@ Task<> Group::require_proof(Flow& flow, const Agreement& agreed) {
 }
 
 /// Makes the plan on all ranks or on none: memory may run out on one of them.
-Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls) {
+Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
+                                             const std::shared_ptr<transport::Transport>& transport) {
   co_await require_proof(flow, agreed);
   std::optional<std::uint32_t> tag = transport_->new_tags(Plan::tags_of(agreed));
   while (!tag) {
@@ -270,7 +281,7 @@ Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::
   std::unique_ptr<Plan> plan;
   std::string wrong;
   try {
-    plan = std::make_unique<Plan>(std::move(agreed), calls, transport_, *tag);
+    plan = std::make_unique<Plan>(std::move(agreed), calls, transport, *tag);
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }

@@ -125,7 +125,8 @@ class Group {
   Task<> run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways);
   Task<Status> agreed_status(Flow& flow, Status mine);
   Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
-  Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls);
+  Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
+                                        const std::shared_ptr<transport::Transport>& transport);
   Task<> require_proof(Flow& flow, const Agreement& agreed);
   Task<> connect(Flow& flow, std::string wrong);
   Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
@@ -142,6 +143,7 @@ class Group {
   void deliver(const Side& side, const Place& place, const Data& data) const;
 
   std::shared_ptr<transport::Transport> transport_;
+  std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
   schedule::Rows rows_;
   Surroundings others_;
   std::string forced_schedule_;

@@ -143,12 +143,22 @@ std::optional<std::uint32_t> MpiTransport::new_tags(std::uint32_t count) {
 }
 
 std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
+  return prepare_adding_over(comm_, tag, capacities, tickets);
+}
+
+std::unique_ptr<Endpoint> MpiTransport::prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                        Ticket tickets) {
+  return prepare_adding_over(setup_, tag, capacities, tickets);
+}
+
+std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::uint32_t tag,
+                                                            std::span<const Bytes> capacities, Ticket tickets) {
   if (tag > tags_.last()) {
     throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
                              std::to_string(tags_.last()) + "), free plans that are no longer used");
   }
   try {
-    return make_mpi_endpoint(comm_, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
+    return make_mpi_endpoint({comm_, adds}, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
                              " on this rank), use fewer segments");

@@ -41,6 +41,8 @@ class MpiTransport final : public Transport {
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
   /// Tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
+                                            Ticket tickets) override;
   /// One MPI_Iallreduce of a word.
   void connect(bool is_prepared) override;
   Connection connected() override;
@@ -65,6 +67,8 @@ class MpiTransport final : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
+  std::unique_ptr<Endpoint> prepare_adding_over(MPI_Comm adds, std::uint32_t tag, std::span<const Bytes> capacities,
+                                                Ticket tickets);
   bool has_ended(MPI_Request& request, const char* what) const;
   void gather_bytes();
 

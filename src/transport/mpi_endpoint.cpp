@@ -33,8 +33,10 @@ MPI_Datatype large_type(Bytes size) noexcept {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  MpiEndpoint(MPI_Comm comm, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets, bool shares_cores)
-      : comm_(comm),
+  MpiEndpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets,
+              bool shares_cores)
+      : comm_(comms.messages),
+        words_comm_(comms.words),
         held_tag_(std::move(tag)),
         tag_(held_tag_.number()),
         slots_(capacities),
@@ -85,7 +87,7 @@ class MpiEndpoint final : public Endpoint {
     const int error = words.size() > int_max
                           ? MPI_ERR_COUNT
                           : PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                                            MPI_SUM, comm_, &request);
+                                            MPI_SUM, words_comm_, &request);
     started(ticket, Kind::sum, request, error);
   }
 
@@ -247,6 +249,7 @@ class MpiEndpoint final : public Endpoint {
   }
 
   MPI_Comm comm_;
+  MPI_Comm words_comm_;
   HeldTag held_tag_;
   int tag_;
   LandingSlots slots_;
@@ -264,9 +267,9 @@ class MpiEndpoint final : public Endpoint {
 
 }  // namespace
 
-std::unique_ptr<Endpoint> make_mpi_endpoint(MPI_Comm comm, HeldTag tag, std::span<const Bytes> capacities,
+std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities,
                                             Ticket tickets, bool shares_cores) {
-  return std::make_unique<MpiEndpoint>(comm, std::move(tag), capacities, tickets, shares_cores);
+  return std::make_unique<MpiEndpoint>(comms, std::move(tag), capacities, tickets, shares_cores);
 }
 
 }  // namespace steadfold::transport

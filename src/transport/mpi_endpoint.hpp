@@ -19,8 +19,14 @@ inline bool finalized() noexcept {
   return flag != 0;
 }
 
-/// `comm` must outlive it. `shares_cores`: with other ranks, so that it yields while it waits.
-std::unique_ptr<Endpoint> make_mpi_endpoint(MPI_Comm comm, HeldTag tag, std::span<const Bytes> capacities,
+/// Over which communicators an endpoint sends messages and adds words.
+struct EndpointComms {
+  MPI_Comm messages;
+  MPI_Comm words;
+};
+
+/// The communicators must outlive it. `shares_cores`: with other ranks, so that it yields while it waits.
+std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities,
                                             Ticket tickets, bool shares_cores);
 
 }  // namespace steadfold::transport

@@ -31,6 +31,8 @@ class RmaTransport final : public ForwardingTransport {
 
   const char* name() const noexcept override { return "rma"; }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
+                                            Ticket tickets) override;
   /// One MPI_Iallgather of 288 bytes per rank. Only the first nine endpoints that were prepared get lanes.
   void connect(bool is_prepared) override;
   Connection connected() override;
@@ -50,6 +52,8 @@ class RmaTransport final : public ForwardingTransport {
   };
   static_assert(sizeof(Notice) == 288);
 
+  std::unique_ptr<Endpoint> prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
+                                         std::span<const Bytes> capacities, Ticket tickets);
   void connect_lanes(std::size_t end);
   void take_back_settled();
 

@@ -96,6 +96,12 @@ class Transport {
   /// memory or tags run out.
   virtual std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
 
+  /// The same if its `add_words` keep the order of what is connected and gathered, not that of other endpoints' ones.
+  virtual std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                    Ticket tickets) {
+    return prepare(tag, capacities, tickets);
+  }
+
   /// Starts to connect what was prepared since the last time. `is_prepared`: this rank has prepared all that is its
   /// own; if one rank has not, the connection fails on all. Collective, never blocks. Throws std::runtime_error on a
   /// transport error.
