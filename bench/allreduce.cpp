@@ -15,21 +15,26 @@
 namespace steadfold::bench {
 namespace {
 
-constexpr Operator operators[] = {
-    {"sum", false, false}, {"max", false, true}, {"user_sum", true, false}, {"user_max", true, true}};
+constexpr Operator operators[] = {{"sum", false, Wanted::sum},
+                                  {"min", false, Wanted::least},
+                                  {"max", false, Wanted::greatest},
+                                  {"user_sum", true, Wanted::sum},
+                                  {"user_max", true, Wanted::greatest}};
 
 Operator operator_named(const std::string& name) {
   const auto* const found = std::ranges::find(operators, name, &Operator::name);
   if (found == std::end(operators))
-    throw Failure("unknown operator '" + name + "' (it is not measured), take sum, max, user_sum or user_max");
+    throw Failure("unknown operator '" + name + "' (it is not measured), take sum, min, max, user_sum or user_max");
   return *found;
 }
 
-/// Why the schedule cannot serve the method and operator; `nullopt` if it can.
-std::optional<std::string> refusal(const Operator& op, const std::string& method, const std::string& schedule) {
+/// Why the schedule cannot serve the method, operator and type; `nullopt` if it can.
+std::optional<std::string> refusal(const Operator& op, const std::string& type, const std::string& method,
+                                   const std::string& schedule) {
   const agreement::MethodRow& row = command::row_named(method);
-  if ((op.user || op.greatest) && row.rounds_once)
-    return method + " has no operator " + std::string(op.name) + " (it makes sums), take tree or plain";
+  if (row.rounds_once && (op.user || op.wanted != Wanted::sum || type == "i32"))
+    return method + " has no operator " + std::string(op.name) + " of " + type +
+           " (it makes sums of f64 and f32), take tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
   return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, row.merging,
                            schedule::Operator::commutative);
@@ -45,13 +50,13 @@ std::vector<std::string> all_schedules() {
 using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
 
 /// The pairs that can be served. Throws Failure if a schedule that was asked for by name serves none of the methods.
-Pairs pairs_for(const Operator& op, const AllreduceOptions& options) {
+Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options) {
   Pairs pairs;
   for (const std::string& schedule : options.schedules.empty() ? all_schedules() : options.schedules) {
     std::string refused;
     const std::size_t before = pairs.size();
     for (const std::string& method : options.methods) {
-      const auto reason = refusal(op, method, schedule);
+      const auto reason = refusal(op, type, method, schedule);
       if (reason)
         refused = *reason;
       else
@@ -60,17 +65,19 @@ Pairs pairs_for(const Operator& op, const AllreduceOptions& options) {
     if (pairs.size() == before && !options.schedules.empty()) throw Failure(refused);
   }
   if (pairs.empty())
-    throw Failure("nothing to measure (no method has the operator " + std::string(op.name) + "), take tree");
+    throw Failure("nothing to measure (no method has the operator " + std::string(op.name) + " of " + type +
+                  "), take tree");
   return pairs;
 }
 
 template <class T>
 Contest measure(const Task& task, const AllreduceOptions& options, const Job& job) {
-  Pairs pairs = pairs_for(task.op, options);
+  const std::string type = named_type<T>().name;
+  Pairs pairs = pairs_for(task.op, type, options);
   std::ranges::stable_sort(pairs, {}, [&](const auto& pair) { return std::ranges::find(options.methods, pair.first); });
   Race<T> race(task, job);
   for (const std::string& method : options.methods)
-    if (!refusal(task.op, method, "auto")) race.add_rival_of(method);
+    if (!refusal(task.op, type, method, "auto")) race.add_rival_of(method);
   for (const auto& [method, schedule] : pairs) race.add(method, schedule);
   return race.measure(options.rounds, options.interface);
 }
@@ -78,7 +85,8 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
 template <class T>
 Contest measure(const Task& task, const SplitphaseOptions& options, const Job& job) {
   SplitRace<T> race(task, job, options.poll_seconds);
-  for (const auto& [method, schedule] : pairs_for(task.op, options.allreduce)) race.add(method, schedule);
+  for (const auto& [method, schedule] : pairs_for(task.op, named_type<T>().name, options.allreduce))
+    race.add(method, schedule);
   return race.measure(options.allreduce.rounds);
 }
 
@@ -87,14 +95,21 @@ void check_all(const AllreduceOptions& options) {
     throw Failure("--interface cannot be counted (no " + options.interface +
                   " below /sys/class/net, or nothing sent by it yet), name one of `ip link`");
   for (const std::string& method : options.methods) command::method_named(method);
-  for (const std::string& op : options.operators) pairs_for(operator_named(op), options);
-  for (const std::string& type : options.types)
-    if (type != "f64" && type != "f32")
-      throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
+  for (const std::string& type : options.types) {
+    if (type != "f64" && type != "f32" && type != "i32")
+      throw Failure("unknown type '" + type + "' (it is not measured), take f64, f32 or i32");
+    for (const std::string& op : options.operators) pairs_for(operator_named(op), type, options);
+  }
   for (const std::size_t count : options.counts)
     if (count < 1 || count > std::numeric_limits<int>::max())
       throw Failure(fmt::format("--counts has {} (MPI_Allreduce takes at most {}), give numbers from 1 on", count,
                                 std::numeric_limits<int>::max()));
+}
+
+template <class Options>
+Contest measure(const std::string& type, const Task& task, const Options& options, const Job& job) {
+  if (type == "f64") return measure<double>(task, options, job);
+  return type == "f32" ? measure<float>(task, options, job) : measure<int>(task, options, job);
 }
 
 /// One contest for every operator, type and count of `common`; `options` are those of the benchmark.
@@ -106,8 +121,7 @@ Measurement measure_all(const AllreduceOptions& common, const Options& options, 
     for (const std::string& type : common.types) {
       for (const std::size_t count : common.counts) {
         const Task task{operator_named(op), count};
-        measurement.contests.push_back(type == "f64" ? measure<double>(task, options, job)
-                                                     : measure<float>(task, options, job));
+        measurement.contests.push_back(measure(type, task, options, job));
       }
     }
   }

@@ -7,9 +7,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 #include <map>
 #include <memory>
+#include <type_traits>
 
 #include "program/job.hpp"
 #include "program/methods.hpp"
@@ -22,28 +24,76 @@ namespace steadfold::bench {
 using command::Failure;
 using command::Job;
 
+enum class Wanted : std::uint8_t { sum, least, greatest };
+
 /// `user`: a function of the caller's, which neither library can look into.
 struct Operator {
   std::string_view name;
   bool user;
-  bool greatest;
+  Wanted wanted;
 };
 
-/// The user operator: the same loop for both libraries.
-template <class T, bool greatest>
-void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i)
-    result[i] = greatest ? (left[i] < right[i] ? right[i] : left[i]) : left[i] + right[i];
+/// What the two libraries call an operator and a type of elements.
+struct NamedOperator {
+  MPI_Op of_mpi;
+  const char* name_of_mpi;
+  sf_operation operation;
+};
+inline NamedOperator named(Wanted wanted) {
+  switch (wanted) {
+    case Wanted::least: return {MPI_MIN, "MPI_MIN", SF_MIN};
+    case Wanted::greatest: return {MPI_MAX, "MPI_MAX", SF_MAX};
+    default: return {MPI_SUM, "MPI_SUM", SF_SUM};
+  }
 }
-template <class T, bool greatest>
+struct NamedType {
+  const char* name;
+  MPI_Datatype of_mpi;
+  const char* name_of_mpi;
+  sf_type type;
+};
+template <class T>
+NamedType named_type() {
+  if constexpr (std::is_same_v<T, double>) return {"f64", MPI_DOUBLE, "MPI_DOUBLE", SF_F64};
+  if constexpr (std::is_same_v<T, float>) return {"f32", MPI_FLOAT, "MPI_FLOAT", SF_F32};
+  if constexpr (std::is_same_v<T, int>) return {"i32", MPI_INT, "MPI_INT", SF_I32};
+}
+
+/// The user operator: the same loop for both libraries.
+template <class T, Wanted wanted>
+T combined(T left, T right) noexcept {
+  switch (wanted) {
+    case Wanted::least: return right < left ? right : left;
+    case Wanted::greatest: return left < right ? right : left;
+    default: return left + right;
+  }
+}
+template <class T, Wanted wanted>
+void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) result[i] = combined<T, wanted>(left[i], right[i]);
+}
+template <class T, Wanted wanted>
 int combine_for_us(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  combine<T, greatest>(static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(result), count);
+  combine<T, wanted>(static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(result), count);
   return 0;
 }
-template <class T, bool greatest>
+template <class T, Wanted wanted>
 void combine_for_mpi(void* in, void* in_and_out, int* count, MPI_Datatype* /*type*/) {
-  combine<T, greatest>(static_cast<const T*>(in), static_cast<const T*>(in_and_out), static_cast<T*>(in_and_out),
-                       static_cast<std::size_t>(*count));
+  combine<T, wanted>(static_cast<const T*>(in), static_cast<const T*>(in_and_out), static_cast<T*>(in_and_out),
+                     static_cast<std::size_t>(*count));
+}
+template <class T>
+struct UserOperator {
+  decltype(sf_call::user) for_us;
+  MPI_User_function* for_mpi;
+};
+template <class T>
+UserOperator<T> user_operator(Wanted wanted) {
+  switch (wanted) {
+    case Wanted::least: return {combine_for_us<T, Wanted::least>, combine_for_mpi<T, Wanted::least>};
+    case Wanted::greatest: return {combine_for_us<T, Wanted::greatest>, combine_for_mpi<T, Wanted::greatest>};
+    default: return {combine_for_us<T, Wanted::sum>, combine_for_mpi<T, Wanted::sum>};
+  }
 }
 
 inline void check(sf_status status) {
@@ -109,7 +159,7 @@ class CheckedTask {
       : task_(task),
         job_(job),
         buffers_{columns_of_rank<T>(rank_in_world(), 0, task.count), std::vector<T>(task.count), near()} {
-    MPI_Op_create(task.op.greatest ? combine_for_mpi<T, true> : combine_for_mpi<T, false>, 1, &user_);
+    MPI_Op_create(user_operator<T>(task.op.wanted).for_mpi, 1, &user_);
   }
   CheckedTask(const CheckedTask&) = delete;
   CheckedTask& operator=(const CheckedTask&) = delete;
@@ -118,16 +168,15 @@ class CheckedTask {
   const Task& task() const { return task_; }
   Buffers<T>& buffers() { return buffers_; }
   MPI_Op users_op() const { return user_; }
-  static constexpr bool wide = sizeof(T) == 8;
-  static MPI_Datatype mpi_type() { return wide ? MPI_DOUBLE : MPI_FLOAT; }
-  MPI_Op built_in_op() const { return task_.op.greatest ? MPI_MAX : MPI_SUM; }
-  std::string built_in_name() const { return task_.op.greatest ? "MPI_MAX" : "MPI_SUM"; }
-  static std::string mpi_type_name() { return wide ? "MPI_DOUBLE" : "MPI_FLOAT"; }
+  static MPI_Datatype mpi_type() { return named_type<T>().of_mpi; }
+  MPI_Op built_in_op() const { return named(task_.op.wanted).of_mpi; }
+  std::string built_in_name() const { return named(task_.op.wanted).name_of_mpi; }
+  static std::string mpi_type_name() { return named_type<T>().name_of_mpi; }
 
   /// What all rows of the contest share.
   Json labels() const {
     return {{"operator", task_.op.name},
-            {"type", wide ? "f64" : "f32"},
+            {"type", named_type<T>().name},
             {"count", task_.count},
             {"bytes", task_.count * sizeof(T)}};
   }
@@ -139,7 +188,7 @@ class CheckedTask {
     call.operation = SF_USER;
     call.type = call.result_type = SF_BYTES;
     call.element_bytes = sizeof(T);
-    call.user = task_.op.greatest ? combine_for_us<T, true> : combine_for_us<T, false>;
+    call.user = user_operator<T>(task_.op.wanted).for_us;
     call.commutative = call.never_fails = 1;
     return call;
   }
@@ -151,7 +200,8 @@ class CheckedTask {
     return place->second;
   }
 
-  /// A candidate that begins every sample with an uncounted call and a result of NaNs, and ends it with a comparison.
+  /// A candidate that begins every sample with an uncounted call and a result that cannot be right, and ends it with a
+  /// comparison.
   template <class Call>
   Candidate checked(
       const std::string& name, Buffers<T>& buffers, const Expected<T>& expected, Call call,
@@ -160,7 +210,7 @@ class CheckedTask {
     candidate.prepare = [&buffers, bind, call] {
       bind();
       call();
-      std::ranges::fill(buffers.result, std::numeric_limits<T>::quiet_NaN());
+      std::ranges::fill(buffers.result, impossible);
     };
     candidate.finish = [this, &buffers, &expected, name, free] {
       free();
@@ -170,14 +220,17 @@ class CheckedTask {
   }
 
  private:
+  static constexpr T impossible =
+      std::integral<T> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::quiet_NaN();
+
   sf_call built_in_call(const Method& method) const {
     sf_call call = sf_call_default();
     method.describe(call);
     call.layout = SF_ROW_A_RANK;
     call.rows = 1;
     call.columns = task_.count;
-    call.operation = task_.op.greatest ? SF_MAX : SF_SUM;
-    call.type = call.result_type = wide ? SF_F64 : SF_F32;
+    call.operation = named(task_.op.wanted).operation;
+    call.type = call.result_type = named_type<T>().type;
     return call;
   }
 
@@ -205,16 +258,20 @@ class CheckedTask {
   Expected<T> near() const {
     const double ranks = rank_count_of_world();
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
-    return {reduced_locally(built_in_call({task_.op.greatest ? SF_TREE : SF_EXACT})),
-            task_.op.greatest ? 0 : ranks * ranks * unit};
+    const bool rounds = std::floating_point<T> && task_.op.wanted == Wanted::sum;
+    return {reduced_locally(built_in_call({rounds ? SF_EXACT : SF_TREE})), rounds ? ranks * ranks * unit : 0};
   }
 
   static void compare(const std::string& name, const std::vector<T>& result, const Expected<T>& expected) {
     const auto wrong = expected.first_wrong(result);
     if (!wrong) return;
-    throw Failure(fmt::format("{} went wrong (column {} of {} on rank {} is {:a} in place of {:a}), please report it",
-                              name, *wrong, result.size(), rank_in_world(), result[*wrong], expected.results[*wrong]),
-                  command::check_failed);
+    const auto digits = [](T value) {
+      return std::integral<T> ? fmt::format("{}", value) : fmt::format("{:a}", double(value));
+    };
+    throw Failure(
+        fmt::format("{} went wrong (column {} of {} on rank {} is {} in place of {}), please report it", name, *wrong,
+                    result.size(), rank_in_world(), digits(result[*wrong]), digits(expected.results[*wrong])),
+        command::check_failed);
   }
 
   Task task_;

@@ -75,7 +75,7 @@ class Race {
 
   /// Adds a rival that sums ones; the sums are the rank count.
   void add_wider(Wider& wider, std::size_t count) {
-    const auto result = static_cast<T>(task_.task().op.greatest ? 1 : rank_count_of_world());
+    const auto result = static_cast<T>(task_.task().op.wanted == Wanted::sum ? rank_count_of_world() : 1);
     wider.buffers = {std::vector<T>(count, 1), std::vector<T>(count), {std::vector<T>(count, result)}};
     wider.place =
         add_mpi(wider.buffers, task_.built_in_op(),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`steadfold bench allreduce` over a slow network: as many network namespaces as ranks, joined by a bridge and links of
-limited rate, a rank in each. Measured beside predicted times, and bytes on the wire beside the least that can do.
+limited rate, a rank in each. Measured beside predicted times, and bytes on the wire beside the least that can do. With
+--split-phase `bench splitphase`, which tells how much of the communication a computation hides.
 
 Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
 
@@ -105,14 +106,14 @@ def launcher(library, network):
     return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
 
 
-def measured(options, network, **asked):
+def measured(options, network, benchmark, *more, **asked):
     """The rows of a benchmark with one rank in each namespace."""
     words = [f"--{name}={value}" for name, value in asked.items()]
     environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
     try:
-        ran = run(*launcher(options.library, network), command, "bench", "allreduce", "--interface=eth0", "--json",
-                  *words, env=environment, timeout=options.limit)  # fmt: skip
+        ran = run(*launcher(options.library, network), command, "bench", benchmark, "--json", *more, *words,
+                  env=environment, timeout=options.limit)  # fmt: skip
     except subprocess.CalledProcessError as failed:
         sys.exit(f"the benchmark failed ({failed.stderr.strip()}), try it with another --library")
     except subprocess.TimeoutExpired:
@@ -184,19 +185,46 @@ def shown(rows):
 def benchmark(options, ranks):
     rows = []
     with Network(ranks, options.rate) as network:
-        one = measured(options, network, counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
+        one = measured(options, network, "allreduce", counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
         latency = one["t_min"] / math.ceil(math.log2(ranks))
         print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us per message", file=sys.stderr)
         model = Model(options, ranks, latency)
         for count in options.counts:
             schedules = options.schedules.split(",")
             schedules += [name for each in schedules if (name := model.for_this_link(each, count))]
-            found = measured(options, network, counts=count, methods=options.method, schedules=",".join(schedules),
-                             rounds=options.rounds)  # fmt: skip
+            found = measured(options, network, "allreduce", "--interface=eth0", counts=count, methods=options.method,
+                             schedules=",".join(schedules), rounds=options.rounds)  # fmt: skip
             told = [row_of(row, model, count) for row in found]
             if not options.json:
                 print(shown(told), flush=True)
             rows += told
+    return rows
+
+
+def hidden(rows):
+    """The columns of `bench splitphase` that say how much of the communication a computation hides."""
+    waits = {(row["method"], row["schedule"]): row for row in rows if row["call"] == "start, wait"}
+    lines = [["schedule", "start, wait", "x MPI_Iallreduce", "with a computation", "hidden"]]
+    overlaps = [row for row in rows if "hidden" in row]
+    by_mpi = overlaps[0]["rivals"][0]
+    lines.append(["MPI_Iallreduce", f"{rows[0]['rival_seconds']:.4g}", "", f"{by_mpi['seconds']:.4g}", f"{by_mpi['hidden']:.0%}"])
+    for row in overlaps:
+        alone = waits[row["method"], row["schedule"]]
+        lines.append([row["schedule"], f"{alone['seconds']:.4g}", f"{alone['ratio']:.2f}", f"{row['seconds']:.4g}",
+                      f"{row['hidden']:.0%}"])  # fmt: skip
+    head = rows[0]
+    return f"{head['library']}, {head['ranks']} ranks, {head['count']} doubles by {head['method']}\n{table(lines)}\n"
+
+
+def split_phase(options, ranks):
+    """What is hidden of allreduces that are started and waited for later, by a computation with a test every 50 us."""
+    rows = []
+    with Network(ranks, options.rate) as network:
+        for count in options.counts:
+            rows += (found := measured(options, network, "splitphase", counts=count, methods=options.method,
+                                       schedules=options.schedules, rounds=options.rounds, poll=50))  # fmt: skip
+            if not options.json:
+                print(hidden(found), flush=True)
     return rows
 
 
@@ -224,6 +252,7 @@ def main():
     parser.add_argument("--schedules", default=SCHEDULES)
     parser.add_argument("--method", default="tree")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--split-phase", action="store_true", help="plans that are started and waited for later")
     parser.add_argument("--library", choices=("openmpi", "mpich"), default="openmpi")
     parser.add_argument("--bin", type=Path, help="where the command of that library stands")
     parser.add_argument("--limit", type=float, default=1800, help="seconds that a benchmark may take")
@@ -236,7 +265,8 @@ def main():
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through __exit__, which removes the namespaces
     try:
-        rows = [row for ranks in options.ranks for row in benchmark(options, ranks)]
+        measure = split_phase if options.split_phase else benchmark
+        rows = [row for ranks in options.ranks for row in measure(options, ranks)]
     except subprocess.CalledProcessError as failed:
         sys.exit(f"{' '.join(failed.cmd)} failed ({failed.stderr.strip()}), see what this system lacks")
     if options.json:

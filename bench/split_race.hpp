@@ -8,8 +8,10 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "checked_task.hpp"
+#include "statistics.hpp"
 
 namespace steadfold::bench {
 
@@ -90,18 +92,18 @@ class SplitRace {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
-  /// How long a call by MPI takes on the slowest rank; the computation is cut by it.
+  /// How long a call by MPI takes on the slowest rank; the computation is cut by it. A median: other work on the
+  /// machine makes few calls much longer.
   double seconds_of_mpi() {
-    constexpr int calls = 20;
-    double seconds = 0;
-    for (const int count : {calls / 4, calls}) {  // the first ones take longer
-      MPI_Barrier(MPI_COMM_WORLD);
+    constexpr std::size_t warm_up = 5;
+    std::vector<double> seconds;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (std::size_t i = 0; i < warm_up + 20; ++i) {
       const auto before = std::chrono::steady_clock::now();
-      for (int i = 0; i < count; ++i) reduce_by_mpi({});
-      seconds = all_ranks_together().greatest(
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count() / count);
+      reduce_by_mpi({});
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
     }
-    return seconds;
+    return all_ranks_together().greatest(quantile({seconds.begin() + warm_up, seconds.end()}, 0.5));
   }
 
   /// Twice as long as the communication, with a test at least every `poll_seconds_` and at least four of them.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -21,12 +22,13 @@ inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
   return std::ldexp(digits, -static_cast<int>(bits & 15));
 }
 
-/// Columns begin, ..., begin + count - 1 of a rank's vector.
+/// Columns begin, ..., begin + count - 1 of a rank's vector. Integers are below 2^20, so sums over 2^11 ranks fit.
 template <class T>
 std::vector<T> columns_of_rank(int rank, std::size_t begin, std::size_t count) {
+  constexpr double scale = std::integral<T> ? 0x1p20 : 1;
   std::vector<T> columns(count);
   for (std::size_t i = 0; i < count; ++i)
-    columns[i] = static_cast<T>(element_at(static_cast<std::uint64_t>(rank), begin + i));
+    columns[i] = static_cast<T>(scale * element_at(static_cast<std::uint64_t>(rank), begin + i));
   return columns;
 }
 

@@ -49,13 +49,13 @@ struct Asked {
 void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, "local, allreduce, splitphase, bundle or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
-  app.add_option("--types", types, "local, allreduce, splitphase: f64, f32")->delimiter(',');
+  app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
   app.add_option("--threads", threads, "local: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts, "allreduce, splitphase: elements per rank; bundle: sums; reduce: elements")
       ->delimiter(',');
-  app.add_option("--operators", operators, "allreduce, splitphase: sum, max, user_sum, user_max")->delimiter(',');
+  app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option("--methods", methods, "allreduce, splitphase, reduce: tree, exact, binned, plain")->delimiter(',');
   app.add_option("--schedules", schedules,
                  "allreduce, splitphase, reduce: names of `steadfold schedules`, with parameters; but for reduce auto, "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "collective/inputs.hpp"
@@ -115,6 +116,46 @@ TEST_P(StartedCalls, HaveTheBitsOfThoseThatWaitInAnyOrder) {
       }
     });
   }
+}
+
+/// Calls of one shape under way at once: each is combined with its own context, whatever the others do meanwhile.
+TEST_P(StartedCalls, KeepTheirOwnContexts) {
+  const Rank p = GetParam();
+  on_threads(p, 17, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    std::mt19937_64 own(static_cast<std::uint64_t>(group.rank()));
+    for (int again = 0; again < 5; ++again) {
+      std::vector<Planned> calls(12);
+      std::vector<Group::Started> started;
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        Planned& each = calls[i];
+        each.scale = static_cast<double>(i) + 0.5;
+        each.elements = {1.0 + group.rank()};
+        each.started = {-1};
+        each.call = {.operation = Operation::user,
+                     .method = Method::tree,
+                     .type = Type::bytes,
+                     .result_type = Type::bytes,
+                     .user = {.apply = scale_and_add, .context = &each.scale, .element_bytes = 8, .is_users = true},
+                     .operator_name = "scale and add",
+                     .user_may_fail = false,
+                     .layout = LayoutKind::row_per_rank,
+                     .rows = 1};
+        started.push_back(group.start_reduce(each.call, each.data(each.started)));
+      }
+      std::vector<std::size_t> order(calls.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::shuffle(order, own);
+      for (const std::size_t i : order)
+        while (!group.advance(*started[i])) {
+        }
+      for (Planned& each : calls) {
+        each.blocking = {-1};
+        group.reduce(each.call, each.data(each.blocking));
+        EXPECT_TRUE(is_same(each.started, each.blocking)) << "scale " << each.scale << ", p " << p;
+      }
+    }
+  });
 }
 
 /// A call that fails on one rank fails on all, with one text; those around it do not.

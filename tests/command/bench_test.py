@@ -131,6 +131,13 @@ class Bench(CommandTest):
             self.assertEqual("hidden" in row, row["call"] == "start, computation, wait")
             self.assertEqual("hidden" in row["rivals"][0], "hidden" in row)
             self.assertGreaterEqual(row.get("tests", 1), 1)
+        ran = run("bench", "splitphase", "--counts", "1,255", "--types", "i32", "--operators", "sum,min,max", "--methods",
+                  "tree", "--schedules", "bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        self.assertEqual({(row["operator"], row["type"], row["count"]) for row in rows},
+                         {(operator, "i32", count) for operator in ("sum", "min", "max") for count in (1, 255)})
+        self.assertTrue(all("MPI_INT, MPI_" + row["operator"].upper() in row["rival"] for row in rows))
+        self.expect_fault(run("bench", "splitphase", "--types", "i32", "--methods", "exact", ranks=2), "exact", "i32", "tree")
         table = run("bench", "splitphase", "--counts", "1", "--methods", "tree", "--rounds", "3", ranks=2).stdout
         self.assertIn("hidden", table)
 
@@ -263,7 +270,7 @@ class Bench(CommandTest):
             (("bench", "allreduce", "--counts", "0"), "--counts"),
             (("bench", "allreduce", "--types", "f16"), "f16"),
             (("bench", "allreduce", "--interface", "nowhere"), "--interface"),
-            (("bench", "allreduce", "--operators", "min"), "min"),
+            (("bench", "allreduce", "--operators", "xor"), "xor"),
             (("bench", "allreduce", "--schedules", "nowhere"), "nowhere"),
             (("bench", "allreduce", "--schedules", "owner"), "owner"),
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
