@@ -27,6 +27,7 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
 }
 
+/// What cached plans prepare their endpoints on.
 class InTurn final : public transport::ForwardingTransport {
  public:
   using ForwardingTransport::ForwardingTransport;
@@ -39,7 +40,11 @@ class InTurn final : public transport::ForwardingTransport {
 }  // namespace
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others)
-    : transport_(std::move(transport)), rows_(rows), others_(others), forced_schedule_(forced_on_rank_0(*transport_)) {
+    : transport_(std::move(transport)),
+      in_turn_(std::make_shared<InTurn>(transport_)),
+      rows_(rows),
+      others_(others),
+      forced_schedule_(forced_on_rank_0(*transport_)) {
   std::optional<std::uint32_t> tag;
   while (!tag) tag = transport_->new_tags(ring + 1);
   std::string wrong;

@@ -219,6 +219,10 @@ TEST_P(StartedCalls, OfDifferentKindsFail) {
       }
       group.barrier();  // the group is as good as before
     }
+    const auto started = is_other ? group.start_barrier() : group.start_rank_order(3);
+    while (!group.advance(*started)) {
+    }
+    EXPECT_THROW(started->require_success(), Failure) << "a barrier against a layout";
   });
 }
 
