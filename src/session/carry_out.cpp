@@ -96,8 +96,8 @@ void Group::prepare(Side& side, Operation& operation, Place& place) {
   validate(side.call, rank_count());
   require_data(side, operation.data_);
   if (side.call.columns > 0) side.shape = shapes_.of(side.call, side.description);
-  side.header.digest = side.shape != nullptr ? side.shape->digest : digest_of(side.description);
-  if (side.shape == nullptr) return;
+  side.header.digest = side.shape ? side.shape->digest : digest_of(side.description);
+  if (!side.shape) return;
   if (side.call.operation == arithmetic::Operation::user) side.shape->op = side.call.user;
   side.ways = plans_.offer(side.description, side.call, operation.offered_);
   if (side.ways != no_way || !may_use_handshake(side)) return;
@@ -148,12 +148,14 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   Side side = side_of(operation, place);
   const Call& call = side.call;
   const Data& data = operation.data_;
-  const bool is_users = side.shape != nullptr && call.operation == arithmetic::Operation::user;
+  const bool is_users = side.shape && call.operation == arithmetic::Operation::user;
 
   place.handshake.take(side.header, side.ways, coverage_of(call), side.shape ? side.shape->kind.get() : nullptr,
                        side.partial_bytes);
   place.stage.begin();
+  const bool is_alone = is_alone_with(operation);
   while (!place.stage.advance()) {
+    if (is_alone) continue;
     co_await GiveWay{};
     if (is_users) side.shape->op = call.user;  // other calls of this shape have contexts of their own
   }
@@ -170,7 +172,7 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
   // by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
-  if (side.shape != nullptr && side.description.may_fail && may_differ) {
+  if (side.shape && side.description.may_fail && may_differ) {
     co_await turn_of(flow, operation);
     status = co_await agreed_status(flow, status);
   }
@@ -196,7 +198,9 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
   plan.use_threads(call.threads);
   plan.start(std::span(&operation.data_, 1), operation.caller_stays_);
-  while (!plan.test()) co_await GiveWay{};
+  const bool is_alone = is_alone_with(operation);
+  while (!plan.test())
+    if (!is_alone) co_await GiveWay{};
   if (plan.status() != Status::ok) throw plan.failure();
 }
 

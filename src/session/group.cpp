@@ -78,18 +78,22 @@ Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
   return operation;
 }
 
-/// Takes its place behind those under way, and goes as far as it can.
+/// A call that its caller does not stay for keeps itself.
 Group::Started Group::started(Started operation) {
-  operation->number_ = next_number_++;
-  if (first_ == nullptr)
-    first_ = operation;
-  else
-    last_->next_ = operation;
-  last_ = operation.get();
-  operation->work_.emplace(work_of(*operation));
-  operation->work_->start();
-  move(*operation);
+  operation->hold();
+  operation->self_ = operation;
+  begin_work(*operation);
   return operation;
+}
+
+/// Takes its place behind those under way, and goes as far as it can.
+void Group::begin_work(Operation& operation) {
+  operation.work_.emplace(work_of(operation));
+  operation.work_->start();
+  operation.number_ = next_number_++;
+  (first_ == nullptr ? first_ : last_->next_) = &operation;
+  last_ = &operation;
+  move(operation);
 }
 
 Task<> Group::work_of(Operation& operation) {
@@ -111,7 +115,10 @@ void Group::move(Operation& operation) {
   }
   operation.work_.reset();
   operation.is_done_ = true;
-  while (first_ != nullptr && first_->is_done_) take_back(std::exchange(first_, std::move(first_->next_)));
+  while (first_ != nullptr && first_->is_done_) {
+    Operation& ended = *std::exchange(first_, first_->next_);
+    if (ended.self_ != nullptr) take_back(std::move(ended.self_));
+  }
 }
 
 void Group::take_back(Started operation) {
@@ -128,10 +135,10 @@ bool Group::advance(Operation& operation) {
 
 /// Those that wait for a place of the ring have nothing to move.
 void Group::advance_another() {
-  Operation* chosen = first_.get();
+  Operation* chosen = first_;
   if (chosen == nullptr) return;
   cursor_ = (cursor_ + 1) % ring;
-  for (std::size_t i = 0; i < cursor_ && chosen->next_ != nullptr; ++i) chosen = chosen->next_.get();
+  for (std::size_t i = 0; i < cursor_ && chosen->next_ != nullptr; ++i) chosen = chosen->next_;
   if (!chosen->is_done_) move(*chosen);
 }
 
@@ -157,7 +164,7 @@ void Group::wait_for(Operation& operation) {
 }
 
 bool Group::conflicts(const agreement::Footprint& other) const noexcept {
-  for (const Operation* each = first_.get(); each != nullptr; each = each->next_.get())
+  for (const Operation* each = first_; each != nullptr; each = each->next_)
     if (!each->is_done_ && each->footprint_.conflicts(other)) return true;
   return false;
 }
@@ -186,14 +193,12 @@ void Group::bring(Operation& operation, const Data& data, std::optional<Failure>
 
 Group::Started Group::start_reduce(const Call& call, const Data& data, std::optional<Failure> failure) {
   Started operation = begin(Asked::reduction, {&call, 1});
-  operation->hold();
   bring(*operation, data, std::move(failure));
   return started(std::move(operation));
 }
 
 Group::Started Group::start_bind(std::span<const Call> calls, std::optional<Failure> failure) {
   Started operation = begin(Asked::bind, calls);
-  operation->hold();
   operation->failure_ = std::move(failure);
   return started(std::move(operation));
 }
@@ -210,9 +215,9 @@ void Group::reduce(const Call& call, const Data& data, std::optional<Failure> fa
   Started operation = begin(Asked::reduction, {&call, 1});
   operation->caller_stays_ = true;
   bring(*operation, data, std::move(failure));
-  operation = started(std::move(operation));
+  begin_work(*operation);
   wait_for(*operation);
-  const std::exception_ptr thrown = operation->thrown_;
+  const std::exception_ptr thrown = std::move(operation->thrown_);
   take_back(std::move(operation));
   if (thrown) std::rethrow_exception(thrown);
 }
@@ -239,7 +244,7 @@ void Group::barrier() {
 
 /// Until all calls before this one are done.
 Task<> Group::turn_of(Flow& /*flow*/, const Operation& operation) {
-  while (first_.get() != &operation) co_await GiveWay{};
+  while (first_ != &operation) co_await GiveWay{};
 }
 
 Task<transport::Transport::Gathered> Group::gather(Flow& /*flow*/, std::span<const std::byte> bytes) {

@@ -101,7 +101,7 @@ class Group {
   struct Side {
     Call call;
     Description description;
-    std::shared_ptr<KnownShape> shape;
+    ShapeInUse shape;
     Header header;
     Ways ways = execution::no_way;
     Bytes partial_bytes = 0;
@@ -110,8 +110,14 @@ class Group {
 
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
+  void begin_work(Operation& operation);
   void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
   void wait_for(Operation& operation);
+  /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
+  bool is_alone_with(const Operation& operation) const noexcept {
+    return operation.caller_stays_ && first_ == &operation && operation.next_ == nullptr &&
+           (others_.is_any == nullptr || !others_.is_any());
+  }
   void move(Operation& operation);
   Task<> work_of(Operation& operation);
   Task<> carry_out_reduction(Flow& flow, Operation& operation);
@@ -155,7 +161,7 @@ class Group {
   ThreadTeam team_;  // for partials in the handshake; plans have their own
 
   std::uint64_t next_number_ = 0;
-  Started first_;  // of those under way, in the order of their starts
+  Operation* first_ = nullptr;  // of those under way, in the order of their starts
   Operation* last_ = nullptr;
   std::size_t cursor_ = 0;     // among those that may have a place
   std::vector<Started> idle_;  // to be used again

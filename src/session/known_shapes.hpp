@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "execution/handshake.hpp"
@@ -33,26 +34,49 @@ struct KnownShape : Shape {
   std::uint64_t digest;
   order::Bytes bytes_of_none;    // a partial of no rows, and
   order::Bytes bytes_of_a_node;  // what every node may add
+  std::size_t calls_under_way = 0;
 };
 
-/// A call under way keeps its shape, even if it is dropped here meanwhile.
+/// A shape that a call under way uses: it stays, whatever other calls look up meanwhile.
+class ShapeInUse {
+ public:
+  ShapeInUse() = default;
+  explicit ShapeInUse(KnownShape& shape) noexcept : shape_(&shape) { shape_->calls_under_way += 1; }
+  ShapeInUse(ShapeInUse&& other) noexcept : shape_(std::exchange(other.shape_, nullptr)) {}
+  ShapeInUse& operator=(ShapeInUse&& other) noexcept {
+    std::swap(shape_, other.shape_);
+    return *this;
+  }
+  ~ShapeInUse() {
+    if (shape_ != nullptr) shape_->calls_under_way -= 1;
+  }
+  KnownShape* get() const noexcept { return shape_; }
+  KnownShape* operator->() const noexcept { return shape_; }
+  explicit operator bool() const noexcept { return shape_ != nullptr; }
+
+ private:
+  KnownShape* shape_ = nullptr;
+};
+
 class KnownShapes {
  public:
-  std::shared_ptr<KnownShape> of(const Call& call, const Description& description) {
+  ShapeInUse of(const Call& call, const Description& description) {
     const auto found = std::ranges::find_if(shapes_, [&](const auto& s) { return s->description == description; });
     if (found != shapes_.end()) {
       if (found != shapes_.begin()) std::iter_swap(found, shapes_.begin());
-      return shapes_.front();
+      return ShapeInUse(*shapes_.front());
     }
-    auto shape = std::make_shared<KnownShape>(description, call);
-    if (shapes_.size() == most) shapes_.pop_back();
+    auto shape = std::make_unique<KnownShape>(description, call);
+    const auto is_idle = [](const auto& s) { return s->calls_under_way == 0; };
+    const auto oldest = std::find_if(shapes_.rbegin(), shapes_.rend(), is_idle);
+    if (shapes_.size() >= most && oldest != shapes_.rend()) shapes_.erase(std::next(oldest).base());
     shapes_.insert(shapes_.begin(), std::move(shape));
-    return shapes_.front();
+    return ShapeInUse(*shapes_.front());
   }
 
  private:
-  static constexpr std::size_t most = 64;
-  std::vector<std::shared_ptr<KnownShape>> shapes_;  // the last used first
+  static constexpr std::size_t most = 64;            // more only while calls use them
+  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used first
 };
 
 }  // namespace steadfold::session

@@ -3,9 +3,10 @@
 namespace steadfold::session {
 
 void Operation::hold() {
+  held_calls_.assign(calls_.begin(), calls_.end());
   held_.resize(std::max(held_.size(), calls_.size()));
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    Call& call = calls_[i];
+    Call& call = held_calls_[i];
     Held& held = held_[i];
     held.intervals.assign(call.intervals.begin(), call.intervals.end());
     held.blocks.assign(call.blocks.begin(), call.blocks.end());
@@ -16,11 +17,12 @@ void Operation::hold() {
     call.schedule = held.schedule;
     call.operator_name = held.operator_name;
   }
+  calls_ = held_calls_;
 }
 
 void Operation::begin(Asked asked, std::span<const Call> calls) {
   asked_ = asked;
-  calls_.assign(calls.begin(), calls.end());
+  calls_ = calls;
   data_ = {};
   footprint_ = {};
   failure_.reset();
@@ -29,6 +31,7 @@ void Operation::begin(Asked asked, std::span<const Call> calls) {
   plan_.reset();
   is_done_ = false;
   thrown_ = nullptr;
+  next_ = nullptr;
 }
 
 }  // namespace steadfold::session

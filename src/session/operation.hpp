@@ -45,7 +45,7 @@ class Operation {
  private:
   friend class Group;
 
-  /// Copies what calls point to besides their data, for callers that don't stay.
+  /// Copies the calls and what they point to besides their data, for callers that don't stay.
   void hold();
   /// As if it were new.
   void begin(Asked asked, std::span<const Call> calls);
@@ -59,8 +59,9 @@ class Operation {
   };
 
   Asked asked_ = Asked::reduction;
-  std::uint64_t number_ = 0;  // of the group's operations
-  std::vector<Call> calls_;   // a reduction has one
+  std::uint64_t number_ = 0;     // of the group's operations
+  std::span<const Call> calls_;  // a reduction has one; the caller's if that stays, else those of
+  std::vector<Call> held_calls_;
   std::vector<Held> held_;
   agreement::Data data_;  // of a reduction, and
   agreement::Footprint footprint_;
@@ -74,7 +75,8 @@ class Operation {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  std::shared_ptr<Operation> next_;  // that was started
+  Operation* next_ = nullptr;        // that was started
+  std::shared_ptr<Operation> self_;  // while it is under way, unless its caller stays
   Flow flow_;
   std::optional<Task<>> work_;  // ends before the flow
 };
