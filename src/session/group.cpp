@@ -91,9 +91,20 @@ void Group::begin_work(Operation& operation) {
   operation.work_.emplace(work_of(operation));
   operation.work_->start();
   operation.number_ = next_number_++;
+  enqueue(operation);
+  move(operation);
+}
+
+void Group::enqueue(Operation& operation) noexcept {
+  operation.before_ = first_ == nullptr ? nullptr : last_;
+  operation.next_ = nullptr;
   (first_ == nullptr ? first_ : last_->next_) = &operation;
   last_ = &operation;
-  move(operation);
+}
+
+void Group::dequeue(Operation& operation) noexcept {
+  (operation.before_ == nullptr ? first_ : operation.before_->next_) = operation.next_;
+  (operation.next_ == nullptr ? last_ : operation.next_->before_) = operation.before_;
 }
 
 Task<> Group::work_of(Operation& operation) {
@@ -115,10 +126,8 @@ void Group::move(Operation& operation) {
   }
   operation.work_.reset();
   operation.is_done_ = true;
-  while (first_ != nullptr && first_->is_done_) {
-    Operation& ended = *std::exchange(first_, first_->next_);
-    if (ended.self_ != nullptr) take_back(std::move(ended.self_));
-  }
+  dequeue(operation);
+  if (operation.self_ != nullptr) take_back(std::move(operation.self_));
 }
 
 void Group::take_back(Started operation) {
@@ -139,7 +148,7 @@ void Group::advance_another() {
   if (chosen == nullptr) return;
   cursor_ = (cursor_ + 1) % ring;
   for (std::size_t i = 0; i < cursor_ && chosen->next_ != nullptr; ++i) chosen = chosen->next_;
-  if (!chosen->is_done_) move(*chosen);
+  move(*chosen);
 }
 
 void Group::require_usable() const {
@@ -165,7 +174,7 @@ void Group::wait_for(Operation& operation) {
 
 bool Group::conflicts(const agreement::Footprint& other) const noexcept {
   for (const Operation* each = first_; each != nullptr; each = each->next_)
-    if (!each->is_done_ && each->footprint_.conflicts(other)) return true;
+    if (each->footprint_.conflicts(other)) return true;
   return false;
 }
 

@@ -120,6 +120,8 @@ class Group {
   }
   void move(Operation& operation);
   Task<> work_of(Operation& operation);
+  void enqueue(Operation& operation) noexcept;
+  void dequeue(Operation& operation) noexcept;
   Task<> carry_out_reduction(Flow& flow, Operation& operation);
   Task<> carry_out_bind(Flow& flow, Operation& operation);
   Task<> carry_out_rank_order(Flow& flow, Operation& operation);

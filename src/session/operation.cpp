@@ -31,7 +31,6 @@ void Operation::begin(Asked asked, std::span<const Call> calls) {
   plan_.reset();
   is_done_ = false;
   thrown_ = nullptr;
-  next_ = nullptr;
 }
 
 }  // namespace steadfold::session

@@ -75,7 +75,8 @@ class Operation {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  Operation* next_ = nullptr;        // that was started
+  Operation* before_ = nullptr;  // among those under way, in the order of the starts
+  Operation* next_ = nullptr;
   std::shared_ptr<Operation> self_;  // while it is under way, unless its caller stays
   Flow flow_;
   std::optional<Task<>> work_;  // ends before the flow

@@ -158,6 +158,41 @@ TEST_P(StartedCalls, KeepTheirOwnContexts) {
   });
 }
 
+/// A call that waits, between one that was started before it and cannot end yet, and others after it.
+TEST_P(StartedCalls, LetLaterOnesThatWaitPass) {
+  const Rank p = GetParam();
+  on_threads(p, 19, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const double one = 1;
+    const auto sum_of = [&](double& sum) {
+      return agreement::Data{.first = reinterpret_cast<const std::byte*>(&one),
+                             .result = reinterpret_cast<std::byte*>(&sum)};
+    };
+    for (int again = 1; again <= 4; ++again) {
+      double first = 0;
+      double second = 0;
+      std::vector<double> third(30);
+      const std::vector<double> rows(30 * 700, 1.0);
+      // It binds and runs a plan, which takes many polls; the sums end in their handshakes.
+      const auto large =
+          group.start_reduce({.method = Method::tree, .columns = 30, .layout = LayoutKind::rank_order, .rows = 700},
+                             {.first = reinterpret_cast<const std::byte*>(rows.data()),
+                              .result = reinterpret_cast<std::byte*>(third.data())});
+      group.reduce({.rows = 1}, sum_of(first));
+      const auto started = group.start_reduce({.rows = 1}, sum_of(second));
+      group.reduce({.rows = 1}, sum_of(first));
+      for (const auto& each : {large, started})
+        while (!group.advance(*each)) {
+        }
+      EXPECT_NO_THROW(large->require_success());
+      EXPECT_TRUE(group.is_idle());
+      EXPECT_EQ(first, p);
+      EXPECT_EQ(second, p);
+      EXPECT_EQ(third, std::vector<double>(30, 700.0 * p));
+    }
+  });
+}
+
 /// A call that fails on one rank fails on all, with one text; those around it do not.
 TEST_P(StartedCalls, FailAloneOnAllRanks) {
   const Rank p = GetParam();
