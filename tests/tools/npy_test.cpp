@@ -99,7 +99,11 @@ TEST(Npy, HeadersThatAreNone) {
   expect_fault_in(".npy", header("{}") + bytes_of(six), {"lacks descr"});
   expect_fault_in(".npy", header("{'descr': '<f8', 'shape': (6,)}") + bytes_of(six), {"lacks"});
   expect_fault_in(".npy", header("{'colour': 'blue'}"), {"unknown key 'colour'"});
-  expect_fault_in(".npy", std::string("\x93NUMPY\x04\x00\x10\x00", 10) + "0123456789abcdef", {"version 4"});
+  const std::string fourth(
+      "\x93NUMPY\x04\x00\x10\x00"
+      "0123456789abcdef",
+      26);
+  expect_fault_in(".npy", fourth, {"version 4"});
   const std::string huge = bytes_of(std::uint64_t{2} << 20, 4);
   const std::string start("\x93NUMPY\x02\x00", 8);
   expect_fault_in(".npy", start + huge + "{}", {"truncated", "2097152"});
