@@ -228,7 +228,11 @@ TEST_F(StartedTest, ThousandsOverlap) {
     }
     if (round == 1) before = resident();
   }
+#if defined(__SANITIZE_ADDRESS__)
+  if (world.rank == 0) std::printf("memory is not measured (a sanitizer keeps what is freed)\n");
+#else
   EXPECT_LT(resident(), before + 4096) << "KiB, of " << 3 * count << " further calls";
+#endif
 }
 
 /// A request that is freed goes on by itself; a communicator may be freed with calls under way.
