@@ -69,6 +69,7 @@ void keep_for_ever(InMotion* kept) noexcept {
 
 std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) noexcept {
   using Clock = std::chrono::steady_clock;
+  if (nanoseconds == 0) return at_once;
   const Clock::time_point now = Clock::now();
   const auto left = static_cast<std::uint64_t>((Clock::time_point::max() - now).count());
   return nanoseconds >= left ? Clock::time_point::max() : now + std::chrono::nanoseconds(nanoseconds);

@@ -78,7 +78,11 @@ bool others_use(const agreement::Footprint& memory) noexcept;
 /// Keeps something for as long as the program runs, where tools that look for leaks find it.
 void keep_for_ever(InMotion* kept) noexcept;
 
-/// When a wait of so many nanoseconds ends: the last time that the clock has, if that comes first.
+/// The deadline of a wait that looks once, for which no clock is read.
+inline constexpr std::chrono::steady_clock::time_point at_once{};
+
+/// When a wait of so many nanoseconds ends: `at_once` for none, and the last time that the clock has if that comes
+/// first.
 std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) noexcept;
 
 /// Tests until it is done or the time is over, and moves others on meanwhile; at least once. Whether it is done.
@@ -86,6 +90,7 @@ template <class Test>
 bool wait_until(std::chrono::steady_clock::time_point deadline, Test test) {
   while (!test()) {
     if (is_any_in_motion()) move_others();
+    if (deadline == at_once) return false;
     if (deadline != std::chrono::steady_clock::time_point::max() && std::chrono::steady_clock::now() >= deadline)
       return false;
   }

@@ -118,7 +118,7 @@ sf_status sf_group_start_barrier(sf_group* group, sf_request** request) {
 sf_status sf_request_test(sf_request* request, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
-    *done = wait_until(required(request), {}) ? 1 : 0;
+    *done = wait_until(required(request), steadfold::capi::at_once) ? 1 : 0;
     if (*done != 0) require_success(*request);
   });
 }

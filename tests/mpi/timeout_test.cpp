@@ -79,10 +79,10 @@ TEST_F(TimeoutTest, OthersGoOnWhileARankIsStopped) {
     Plan<double> plan(subtract, rows, world.comm, {.schedule = schedule});
     const int stopped = world.size - 1;
     MPI_Barrier(world.comm);
-    if (world.size > 1 && world.rank == stopped) stop_for(900ms);
+    if (world.size > 1 && world.rank == stopped) stop_for(1500ms);
     double result = 0;
     plan.start(mine, {&result, 1});
-    const int timeouts = timeouts_of(plan, 60ms, 850ms);
+    const int timeouts = timeouts_of(plan, 60ms, 1450ms);
     EXPECT_TRUE(world.rank == stopped || timeouts > 0) << schedule;
     EXPECT_TRUE(is(result, expected)) << schedule;
   }
@@ -96,9 +96,9 @@ TEST_F(TimeoutTest, BundlesToo) {
   const auto sum = bundle.sum(mine);
   BundlePlan plan = bundle.bind(world.comm);
   MPI_Barrier(world.comm);
-  if (world.size > 1 && world.rank == 0) stop_for(900ms);
+  if (world.size > 1 && world.rank == 0) stop_for(1500ms);
   plan.start();
-  const int timeouts = timeouts_of(plan, 60ms, 850ms);
+  const int timeouts = timeouts_of(plan, 60ms, 1450ms);
   EXPECT_TRUE(world.rank == 0 || timeouts > 0);
   EXPECT_TRUE(is(difference.value(), tree_of(all, subtract)));
   EXPECT_TRUE(is(sum.value(), reference::exact_sum(std::span<const double>(all))));
