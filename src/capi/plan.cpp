@@ -8,10 +8,10 @@
 using steadfold::Status;
 using steadfold::agreement::Data;
 using steadfold::agreement::Failure;
+using steadfold::capi::at_once;
 using steadfold::capi::data_of;
 using steadfold::capi::deadline_after;
 using steadfold::capi::guarded;
-using steadfold::capi::move_others;
 using steadfold::capi::require_place;
 using steadfold::capi::wait_for;
 using steadfold::capi::wait_until;
@@ -92,8 +92,7 @@ sf_status sf_plan_test(sf_plan* plan, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
     const PlanInUse bound = ready(plan);
-    *done = bound.test() ? 1 : 0;
-    if (*done == 0 && steadfold::capi::is_any_in_motion()) move_others();
+    *done = wait_until(at_once, [&] { return bound.test(); }) ? 1 : 0;
     if (*done != 0) require_success(*bound);
   });
 }

@@ -9,7 +9,7 @@ import unittest
 LIBRARY = os.environ["STEADFOLD_LIBRARY"]
 KEEPS_SURVIVORS = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}[LIBRARY]
 TIMEOUT = 400  # milliseconds
-LATE = 5000  # milliseconds: much longer than this machine takes to give a rank a core
+LATE = 5000  # milliseconds; a rank gets a core of this machine much sooner
 LINE = re.compile(r"rank (\d+): (\w+) ([\d.]+) (\w+) ([\d.]+)")
 
 
