@@ -33,7 +33,7 @@ inline Status check_row_count(Count rows, Count element_count) noexcept {
 
 /// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
 /// `row_stride` bytes apart. `second` is the other factor of a product sum, a mask of one byte
-/// per row, or null. Never written.
+/// per row, or null. Never written. Rows that stand otherwise take the way through an Intake.
 struct Block {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;

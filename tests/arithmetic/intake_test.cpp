@@ -1,0 +1,201 @@
+// Rows that stand anywhere reach a builder as they would row after row: which are taken where they stand, how the
+// others are copied, and that user operators on elements of odd sizes see the same, aligned.
+// tests/collective/strided_test.cpp has every kind of the library.
+#include "arithmetic/intake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "arithmetic/plain.hpp"
+#include "arithmetic/records.hpp"
+#include "arithmetic/tree.hpp"
+#include "support/strided.hpp"
+
+namespace steadfold::test {
+namespace {
+
+using arithmetic::Intake;
+using arithmetic::Operands;
+using arithmetic::OperandStrides;
+using arithmetic::RowShape;
+using arithmetic::Second;
+using arithmetic::Strides;
+
+std::vector<std::byte> random_bytes(std::mt19937_64& random, Bytes size) {
+  std::vector<std::byte> bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+OperandStrides strides_of(const Pitch& pitch) { return {pitch.row, pitch.element}; }
+
+TEST(Strides, SayWhatIsTakenWhereItStands) {
+  const RowShape three{.element_bytes = 8, .columns = 3};
+  EXPECT_TRUE(Strides(three).are_direct());
+  EXPECT_TRUE(Strides(three, {32, 8}, {}).are_direct());
+  EXPECT_TRUE(Strides(three, {0, 8}, {}).are_direct());
+  EXPECT_FALSE(Strides(three, {28, 8}, {}).are_direct());
+  EXPECT_FALSE(Strides(three, {-24, 8}, {}).are_direct());
+  EXPECT_FALSE(Strides(three, {24, -8}, {}).are_direct());
+  EXPECT_FALSE(Strides(three, {24, 0}, {}).are_direct());
+  EXPECT_FALSE(Strides(three, {8, 80}, {}).are_direct());
+  const RowShape one{.element_bytes = 8, .columns = 1};
+  EXPECT_TRUE(Strides(one, {40, 0}, {}).are_direct());
+  EXPECT_TRUE(Strides({.element_bytes = 12, .columns = 1}, {16, 0}, {}).are_direct());
+  EXPECT_FALSE(Strides({.element_bytes = 12, .columns = 1}, {18, 0}, {}).are_direct());
+  const RowShape factors{.element_bytes = 8, .columns = 3, .second = Second::factors};
+  EXPECT_TRUE(Strides(factors).are_direct());
+  EXPECT_TRUE(Strides(factors, {40, 8}, {40, 8}).are_direct());
+  EXPECT_FALSE(Strides(factors, {40, 8}, {24, 8}).are_direct());
+  EXPECT_FALSE(Strides(factors, {24, 8}, {24, 16}).are_direct());
+  const RowShape masked{.element_bytes = 8, .columns = 3, .second = Second::mask};
+  EXPECT_TRUE(Strides(masked).are_direct());
+  EXPECT_TRUE(Strides(masked, {40, 8}, {1, 0}).are_direct());
+  EXPECT_FALSE(Strides(masked, {24, 8}, {2, 0}).are_direct());
+  EXPECT_FALSE(Strides(masked, {24, 8}, {0, 0}).are_direct());
+}
+
+/// Notes the rows that it is given, and whether those of the push before were still there.
+class Notes final : public Builder {
+ public:
+  Notes(const RowShape& shape, Record& first, Record& second) : shape_(shape), first_(first), second_(second) {}
+
+  void clear() override {}
+  void push(Index begin, const Block& block) override {
+    EXPECT_EQ(begin, rows_);
+    rows_ += block.rows;
+    EXPECT_TRUE(same(rows_of(last_), last_rows_)) << "the rows before were written over";
+    const Record rows = rows_of(block);
+    first_.insert(first_.end(), rows.begin(), rows.end());
+    if (shape_.second != Second::none) {
+      const Bytes bytes = shape_.second == Second::mask ? 1 : shape_.row_bytes();
+      const Bytes stride = shape_.second == Second::mask ? 1 : block.row_stride;
+      for (Count i = 0; i < block.rows; ++i)
+        second_.insert(second_.end(), block.second + i * stride, block.second + i * stride + bytes);
+    }
+    last_ = block;
+    last_rows_ = rows;
+    most_rows_ = std::max(most_rows_, block.rows);
+  }
+  Bytes write(std::span<std::byte> /*out*/) override { return 0; }
+
+  Count most_rows() const { return most_rows_; }
+
+ private:
+  Record rows_of(const Block& block) const {
+    Record rows;
+    for (Count i = 0; i < block.rows; ++i) {
+      const std::byte* const row = block.first + i * block.row_stride;
+      rows.insert(rows.end(), row, row + shape_.row_bytes());
+    }
+    return rows;
+  }
+
+  RowShape shape_;
+  Record& first_;
+  Record& second_;
+  Block last_;
+  Record last_rows_;
+  Count rows_ = 0;
+  Count most_rows_ = 0;
+};
+
+/// Every element size that is copied in a way of its own, and others; rows from one element to more than a tile.
+TEST(Intakes, GiveBuildersTheRowsInPiecesThatStayUntilTheNext) {
+  constexpr std::uint64_t seed = 20260713;
+  std::mt19937_64 random(seed);
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  for (const Bytes element_bytes : {1, 2, 3, 4, 8, 12, 16, 24, 40}) {
+    for (const Count columns : {1, 2, 5, 1500}) {
+      for (const Second second : {Second::none, Second::factors, Second::mask}) {
+        const RowShape shape{.element_bytes = element_bytes, .columns = columns, .second = second};
+        const Count tile = std::max<Count>(8192 / shape.row_bytes(), 1);
+        const Count rows = std::min<Count>(2 * tile + 1 + random() % (tile + 2), 9000);
+        const auto all = pitches(rows, columns, element_bytes);
+        for (const Pitch& pitch : all) {
+          const bool is_masked = second == Second::mask;
+          Pitch other = all[random() % all.size()];
+          if (is_masked) other = {static_cast<std::ptrdiff_t>(random() % 7) - 3, 0, "a mask"};
+          SCOPED_TRACE(testing::Message() << pitch.name << " and " << other.name << ", " << rows << " x " << columns
+                                          << " of " << element_bytes << " bytes");
+          const Side side = random() % 2 == 0 ? Side::begin : Side::end;
+          const Strided x(random_bytes(random, rows * shape.row_bytes()), rows, columns, element_bytes, pitch, side);
+          const Count other_columns = is_masked ? 1 : columns;
+          const Bytes other_bytes = is_masked ? 1 : element_bytes;
+          const Strided y(random_bytes(random, rows * other_columns * other_bytes), rows, other_columns, other_bytes,
+                          other, side);
+          Record first;
+          Record factors;
+          auto notes = std::make_unique<Notes>(shape, first, factors);
+          const Notes& seen = *notes;
+          Intake intake(std::move(notes), shape);
+          const Strides strides(shape, strides_of(pitch), strides_of(other));
+          const Operands data{x.begin(), y.begin()};
+          const Count cut = random() % rows;
+          intake.push(0, data, cut, strides);
+          intake.push(cut, strides.at(data, cut, 0), rows - cut, strides);
+          ASSERT_TRUE(same(first, x.copy(0, columns)));
+          if (second != Second::none) {
+            ASSERT_TRUE(same(factors, y.copy(0, other_columns)));
+          }
+          if (!strides.are_direct()) {
+            EXPECT_LE(seen.most_rows(), tile);
+          }
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+/// The operator, which is no associative one, checks that what it is given is aligned as it was promised.
+TEST(Intakes, GiveUserOperatorsTheSameElements) {
+  std::mt19937_64 random(20260714);
+  Count different = 0;
+  Count compared = 0;
+  for (const Bytes element_bytes : {1, 2, 3, 4, 8, 12, 16, 24, 40}) {
+    for (const Count columns : {1, 2, 5}) {
+      const Count rows = 1 + random() % 700;
+      Watch watch{.size = element_bytes};
+      const arithmetic::Operator op = mixing(watch);
+      const RowShape shape{.element_bytes = element_bytes, .columns = columns};
+      for (const bool is_tree : {true, false}) {
+        const auto kind = is_tree ? arithmetic::make_tree(op, columns) : arithmetic::make_plain(op, columns);
+        for (const Pitch& pitch : pitches(rows, columns, element_bytes)) {
+          SCOPED_TRACE(testing::Message() << pitch.name << ", " << rows << " x " << columns << " of " << element_bytes
+                                          << " bytes by " << (is_tree ? "tree" : "plain"));
+          const Strided x(random_bytes(random, rows * shape.row_bytes()), rows, columns, element_bytes, pitch,
+                          Side::end);
+          const Table table{
+              .rows = rows, .row_bytes = shape.row_bytes(), .stride = shape.row_bytes(), .bytes = x.copy(0, columns)};
+          const Record expected = built(*kind, table, {{0, rows}}).record;
+          const auto found = [&](const OperandStrides& by) {
+            Intake intake(kind->builder(), shape);
+            const Strides strides(shape, by, {});
+            const Count cut = random() % rows;
+            intake.push(0, {x.begin(), nullptr}, cut, strides);
+            intake.push(cut, strides.at({x.begin(), nullptr}, cut, 0), rows - cut, strides);
+            return written(*kind, intake.builder(), IntervalSet({0, rows}));
+          };
+          EXPECT_TRUE(same(found(strides_of(pitch)), expected));
+          EXPECT_EQ(watch.fault, "");
+          if (HasFailure()) return;
+          if (rows < 3 || std::abs(pitch.row) <= 1) continue;  // a control: rows one byte nearer to each other
+          const bool is_up = pitch.row > 0;
+          different += found({pitch.row - (is_up ? 1 : -1), pitch.element}) != expected ? 1 : 0;
+          watch.fault.clear();
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 500u);
+  EXPECT_GT(different, compared * 9 / 10);
+}
+
+}  // namespace
+}  // namespace steadfold::test
