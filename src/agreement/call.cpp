@@ -299,6 +299,15 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   return arithmetic::make_masked(std::move(kind), columns * description.element_bytes);
 }
 
+arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept {
+  using arithmetic::Second;
+  const Operation operation = description.operation;
+  const Second second = operation == Operation::masked_sum ? Second::mask
+                        : has_second(operation)            ? Second::factors
+                                                           : Second::none;
+  return {.element_bytes = description.element_bytes, .columns = columns, .second = second};
+}
+
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {
   if (description.columns == 0) return false;
   switch (description.collective) {

@@ -14,6 +14,7 @@
 #include "agreement/methods.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
+#include "arithmetic/strides.hpp"
 #include "order/interval.hpp"
 #include "order/layout.hpp"
 #include "schedule/registry.hpp"
@@ -119,6 +120,13 @@ struct Description {
 };
 static_assert(sizeof(Description) == 17 * 8 && std::is_trivially_copyable_v<Description>,
               "no padding: it is hashed and sent as bytes");
+
+/// What `columns` of the elements of a call's rows are.
+arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept;
+/// How the rows of calls stand: one after the other, without gaps. No other place gives a call its strides.
+inline arithmetic::Strides strides_of(const Description& description) noexcept {
+  return arithmetic::Strides(row_shape(description, description.columns));
+}
 
 /// The schedule that was asked for by name; empty where the choice is the library's.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {

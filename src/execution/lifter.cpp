@@ -30,23 +30,17 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
 
 constexpr Count to_the_end = ~Count{0};
 
-arithmetic::Block block_of(const Placed& placed, Interval rows, Count row) {
-  const Bytes offset = placed.first_byte + row * placed.row_bytes;
-  const std::byte* const second = placed.data.second;
-  return {.first = placed.data.first + offset,
-          .second = second == nullptr ? nullptr : second + (placed.is_masked ? row : offset),
-          .rows = rows.size(),
-          .row_stride = placed.row_bytes};
+void push(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
+  const arithmetic::Strides& strides = placed.strides;
+  visit_rows(placed, first, last, [&](Interval rows, Count row) {
+    intake.push(rows.begin, strides.at(placed.data, row, 0), rows.size(), strides);
+  });
 }
 
-void push(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
+void survey_rows(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
+  const arithmetic::Strides& strides = placed.strides;
   visit_rows(placed, first, last,
-             [&](Interval rows, Count row) { builder.push(rows.begin, block_of(placed, rows, row)); });
-}
-
-void survey_rows(arithmetic::Builder& builder, const Placed& placed, Count first, Count last) {
-  visit_rows(placed, first, last,
-             [&](Interval rows, Count row) { builder.surveyor()->survey(block_of(placed, rows, row)); });
+             [&](Interval rows, Count row) { intake.survey(strides.at(placed.data, row, 0), rows.size(), strides); });
 }
 
 Count count_of(const Placed& placed) {
@@ -74,30 +68,25 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
   if (threads <= 1) return alone(rows, out);
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
-    if (!expected_.empty()) mine.builder->surveyor()->expect(expected_);
-    mine.builder->clear();
-    push(*mine.builder, rows, mine.first, mine.last);
-    mine.size = mine.builder->write(mine.partial);
+    arithmetic::Builder& builder = mine.intake->builder();
+    if (!expected_.empty()) builder.surveyor()->expect(expected_);
+    builder.clear();
+    push(*mine.intake, rows, mine.first, mine.last);
+    mine.size = builder.write(mine.partial);
   });
   return merged(threads, out).size();
-}
-
-Status Lifter::finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare) {
-  builder_->clear();
-  if (rows.rows > 0) builder_->push(0, rows);
-  return builder_->finish_alone(element_count, values, spare);
 }
 
 void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
   threads = divide(rows, team, threads);
   if (threads <= 1) {
-    survey_rows(*builder_, rows, 0, to_the_end);
-    return builder_->surveyor()->write_survey(out);
+    survey_rows(intake_, rows, 0, to_the_end);
+    return intake_.builder().surveyor()->write_survey(out);
   }
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
-    survey_rows(*mine.builder, rows, mine.first, mine.last);
-    mine.builder->surveyor()->write_survey(mine.partial);
+    survey_rows(*mine.intake, rows, mine.first, mine.last);
+    mine.intake->builder().surveyor()->write_survey(mine.partial);
   });
   std::ranges::copy_n(rows_of_threads_[0].partial.begin(), static_cast<std::ptrdiff_t>(out.size()), out.begin());
   for (unsigned i = 1; i < threads; ++i)
@@ -107,13 +96,13 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
 
 void Lifter::expect(std::span<const std::byte> surveyed) {
   expected_.assign(surveyed.begin(), surveyed.end());
-  if (!expected_.empty()) builder_->surveyor()->expect(expected_);
+  if (!expected_.empty()) intake_.builder().surveyor()->expect(expected_);
 }
 
 Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
-  builder_->clear();
-  push(*builder_, rows, 0, to_the_end);
-  return builder_->write(out);
+  intake_.builder().clear();
+  push(intake_, rows, 0, to_the_end);
+  return intake_.builder().write(out);
 }
 
 /// Divides the rows among threads and returns how many there are; does nothing for one. Rooms have the size of a bound
@@ -138,7 +127,7 @@ unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned thr
   const Count share = row_count / threads;
   for (unsigned i = 0; i < threads; ++i) {
     ThreadRows& mine = rows_of_threads_[i];
-    if (mine.builder == nullptr) mine.builder = kind_->builder();
+    if (!mine.intake) mine.intake.emplace(kind_->builder(), shape_);
     mine.first = i == 0 ? 0 : rows_of_threads_[i - 1].last;
     mine.last = i + 1 == threads ? row_count : std::max(mine.first, cut_near(rows, (i + 1) * share, share));
     make_room(mine.partial, bound(mine.first, mine.last));

@@ -3,10 +3,11 @@
 // further thread; a second round of the same shape allocates nothing. Source: ours.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "agreement/call.hpp"
+#include "arithmetic/intake.hpp"
 #include "arithmetic/partial.hpp"
 #include "execution/thread_team.hpp"
 
@@ -18,29 +19,33 @@ using order::Count;
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
-/// The rows of `intervals`, which stand one after the other from `data` on, `row_bytes` apart; of these, those of
-/// `part`. `first_byte` is where in a row the columns begin.
+/// The rows of `intervals`, one interval after the other as the strides say, from `data` on, where the first columns
+/// are; of these, those of `part`.
 struct Placed {
   std::span<const order::Interval> intervals;
-  Data data;
-  Bytes row_bytes = 0;
-  Bytes first_byte = 0;
+  arithmetic::Operands data;
+  const arithmetic::Strides& strides;
   order::Interval part = all_rows;
-  bool is_masked = false;  // `data.second` has one byte per row
 };
 
-/// Lifts rows into partials of one kind, which must outlive it.
+/// Lifts rows of one shape into partials of one kind, which must outlive it.
 class Lifter {
  public:
-  explicit Lifter(const arithmetic::PartialKind& kind) : kind_(&kind), builder_(kind.builder()) {}
+  Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape)
+      : kind_(&kind), shape_(shape), intake_(kind.builder(), shape) {}
 
   /// Writes the partial by `threads` of the team, or as many as it has; returns its size. `out` has the kind's working
   /// capacity for the rows.
   Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
   /// Finishes all rows of one process without a partial, by this thread, if the kind offers that.
-  bool finishes_alone() const noexcept { return builder_->finishes_alone(); }
-  Status finish_alone(const arithmetic::Block& rows, Count element_count, std::byte* values, std::byte* spare);
+  bool finishes_alone() const noexcept { return intake_.builder().finishes_alone(); }
+  Status finish_alone(const Data& data, Count rows, const arithmetic::Strides& strides, Count element_count,
+                      std::byte* spare) {
+    intake_.builder().clear();
+    if (rows > 0) intake_.push(0, {data.first, data.second}, rows, strides);
+    return intake_.builder().finish_alone(element_count, data.result, spare);
+  }
 
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
   void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
@@ -50,7 +55,7 @@ class Lifter {
  private:
   /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
   struct ThreadRows {
-    std::unique_ptr<arithmetic::Builder> builder;
+    std::optional<arithmetic::Intake> intake;
     Count first = 0;
     Count last = 0;
     std::vector<std::byte> partial;
@@ -63,7 +68,8 @@ class Lifter {
   std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
 
   const arithmetic::PartialKind* kind_;
-  std::unique_ptr<arithmetic::Builder> builder_;
+  arithmetic::RowShape shape_;
+  arithmetic::Intake intake_;
   std::vector<ThreadRows> rows_of_threads_;
   std::vector<std::byte> expected_;
   Bytes bytes_of_none_ = 0;    // a partial of no rows, and

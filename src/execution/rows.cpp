@@ -28,13 +28,16 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
       rank_count_(rank_count),
       local_rows_(agreed.layout->local_count(rank)),
       gets_result_(agreed.gets_result(rank)),
-      team_(&team) {
+      team_(&team),
+      row_bytes_(agreed.description.row_bytes()),
+      strides_(strides_of(agreed.description)) {
   const Description& d = agreed.description;
-  row_bytes_ = d.row_bytes();
   const order::Interval due = gets_result_ ? segmentation.segments_of(rank) : order::Interval{};
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
     const order::Interval columns = segmentation.columns(s);
-    Segment segment{.first_byte = columns.begin * d.element_bytes, .kind = make_kind(d, operator_, columns.size())};
+    Segment segment{.first_column = columns.begin,
+                    .shape = row_shape(d, columns.size()),
+                    .kind = make_kind(d, operator_, columns.size())};
     segment.spare.resize(segment.value_bytes);
     if (s >= due.begin && s < due.end) {
       segment.first_result_byte = result_bytes_;
@@ -140,16 +143,14 @@ Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) 
 
 Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = agreed_->layout->intervals(rank_),
-          .data = data_,
-          .row_bytes = row_bytes_,
-          .first_byte = segments_[segment].first_byte,
-          .part = part,
-          .is_masked = operation() == arithmetic::Operation::masked_sum};
+          .data = strides_.at({data_.first, data_.second}, 0, segments_[segment].first_column),
+          .strides = strides_,
+          .part = part};
 }
 
 Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
-  if (lone_row_ && !covers.is_part()) return lift_lone_row(segment, out);
+  if (lone_row_ && strides_.are_direct() && !covers.is_part()) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
   const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
   Header header = arithmetic::header_of(whole);
@@ -161,11 +162,11 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
   return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
-/// A rank's only row is its own partial, and stays where it is if that is allowed.
+/// A rank's only row, if its elements touch, is its own partial, and stays where it is if that is allowed.
 Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Segment& s = segments_[segment];
   const auto head = out.first(s.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
-  const std::byte* const row = data_.first + s.first_byte;
+  const std::byte* const row = strides_.at({data_.first, nullptr}, 0, s.first_column).first;
   const Bytes bytes = s.value_bytes;
   if (s.is_apart && lends_rows_) return {head, row};
   std::memcpy(head.data() + head.size(), row, bytes);

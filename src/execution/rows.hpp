@@ -65,9 +65,10 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
 
  private:
   struct Segment {
-    Bytes first_byte = 0;  // where its columns begin in a row of elements
+    Count first_column = 0;
+    arithmetic::RowShape shape = {};
     std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
-    Lifter lifter = Lifter(*kind);
+    Lifter lifter = Lifter(*kind, shape);
     std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
     std::vector<std::byte> spare = {};
     Bytes value_bytes = kind->value_bytes();
@@ -105,6 +106,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   ThreadTeam* team_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
+  arithmetic::Strides strides_;
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;

@@ -27,11 +27,10 @@ class LocalReducer::Workspace {
  public:
   Workspace(const Call& call, const Description& description)
       : shape_(description, call),
-        row_bytes_(description.row_bytes()),
         spare_(shape_.kind->value_bytes()),
         surveyed_(shape_.kind->survey_bytes()),
         finishes_alone_(shape_.lifter.finishes_alone() && surveyed_.empty()),
-        most_rows_(agreement::most_rows(row_bytes_)) {}
+        most_rows_(agreement::most_rows(description.row_bytes())) {}
 
   bool serves(const Description& description) const noexcept { return description == shape_.description; }
   /// Whether calls that differ from this one only in their rows are valid and described by it.
@@ -44,7 +43,8 @@ class LocalReducer::Workspace {
   Status reduce(const Call& call, const Data& data) {
     if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
     const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
-    if (finishes_alone_ && is_one_block) return finish_alone(call.rows, call.element_count, data);
+    if (finishes_alone_ && is_one_block)
+      return shape_.lifter.finish_alone(data, call.rows, shape_.strides, call.element_count, spare_.data());
     make_room(call.rows);
     const execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
@@ -60,16 +60,11 @@ class LocalReducer::Workspace {
   bool repeat(Count rows, const Data& data) {
     const Description& d = shape_.description;
     if (rows > most_rows_ || missing(d.operation, rows, d.columns, data, true) != Missing::nothing) return false;
-    return finish_alone(rows, arithmetic::unknown_count, data) == Status::ok;
+    return shape_.lifter.finish_alone(data, rows, shape_.strides, arithmetic::unknown_count, spare_.data()) ==
+           Status::ok;
   }
 
  private:
-  Status finish_alone(Count rows, Count element_count, const Data& data) {
-    return shape_.lifter.finish_alone(
-        {.first = data.first, .second = data.second, .rows = rows, .row_stride = row_bytes_}, element_count,
-        data.result, spare_.data());
-  }
-
   void make_room(Count rows) {
     if (room_ != 0 && rows_ == order::Interval{0, rows}) return;
     rows_ = {0, rows};
@@ -78,7 +73,6 @@ class LocalReducer::Workspace {
   }
 
   Shape shape_;
-  Bytes row_bytes_;
   order::Interval rows_;
   Bytes room_ = 0;  // for the partial of these rows
   std::vector<std::byte> partial_;

@@ -19,22 +19,21 @@ struct Shape {
       : description(given),
         op(operator_of(given, call.user)),
         kind(make_kind(given, op, given.columns)),
-        lifter(*kind) {}
+        lifter(*kind, row_shape(given, given.columns)),
+        strides(strides_of(given)) {}
   Shape(const Shape&) = delete;
   Shape& operator=(const Shape&) = delete;
 
   /// A call's rows, for the lifter.
   execution::Placed rows_of(const Call& call, const Data& data) const noexcept {
-    return {.intervals = call.intervals,
-            .data = data,
-            .row_bytes = description.row_bytes(),
-            .is_masked = description.operation == arithmetic::Operation::masked_sum};
+    return {.intervals = call.intervals, .data = {data.first, data.second}, .strides = strides};
   }
 
   Description description;
   arithmetic::Operator op;
   std::unique_ptr<arithmetic::PartialKind> kind;
   execution::Lifter lifter;
+  arithmetic::Strides strides;
 };
 
 }  // namespace steadfold::session

@@ -8,8 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "agreement/call.hpp"
-#include "agreement/failure.hpp"
+#include "collective/all_kinds.hpp"
 #include "collective/simulated_job.hpp"
 #include "support/fenced.hpp"
 
@@ -19,53 +18,8 @@ namespace {
 using arithmetic::Block;
 using arithmetic::Builder;
 using arithmetic::Operation;
-using arithmetic::PartialKind;
 using arithmetic::Sweep;
 using arithmetic::Type;
-
-constexpr Count most_columns = 3;
-
-struct Kind {
-  Call call;
-  std::unique_ptr<PartialKind> partial;
-
-  Bytes element_bytes() const { return arithmetic::size_of(call.type); }
-  Bytes row_bytes() const { return call.columns * element_bytes(); }
-  bool is_masked() const { return call.operation == Operation::masked_sum; }
-  std::string name() const {
-    return std::string(name_of(call.operation)) + " of " + std::string(arithmetic::name_of(call.type)) + " to " +
-           std::string(arithmetic::name_of(call.result_type)) + " by " + std::string(agreement::name_of(call.method)) +
-           (call.sweep == Sweep::double_sweep ? ", two sweeps" : "") + ", " + std::to_string(call.columns) + " columns";
-  }
-};
-
-/// All that are offered.
-std::vector<Kind> kinds_of(Method method, Sweep sweep) {
-  std::vector<Kind> kinds;
-  for (std::uint32_t operation = 0; operation <= static_cast<std::uint32_t>(Operation::masked_sum); ++operation) {
-    for (std::uint32_t type = 0; type <= 32; ++type) {
-      for (std::uint32_t result = 0; result <= 32; ++result) {
-        for (const Count columns : {Count{1}, most_columns}) {
-          Call call{.operation = static_cast<Operation>(operation),
-                    .method = method,
-                    .type = static_cast<Type>(type),
-                    .result_type = static_cast<Type>(result),
-                    .columns = columns,
-                    .sweep = sweep};
-          if (call.operation == Operation::user || arithmetic::size_of(call.type) == 0) continue;
-          if (arithmetic::size_of(call.result_type) == 0) continue;
-          try {
-            const auto described = agreement::describe(call);
-            auto partial = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
-            kinds.push_back({call, std::move(partial)});
-          } catch (const Failure&) {  // not offered
-          }
-        }
-      }
-    }
-  }
-  return kinds;
-}
 
 /// Records stand on 16-byte boundaries, as those of messages do; a fence is up to 15 bytes behind them.
 struct alignas(16) Word {

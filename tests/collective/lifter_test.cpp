@@ -53,20 +53,21 @@ TEST(Lifters, OfSeveralThreadsWriteTheBytesOfOne) {
           const Call call{.operation = operation, .method = method, .columns = columns, .rows = rows};
           const auto described = agreement::describe(call);
           const auto kind = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
+          const auto shape = agreement::row_shape(described, columns);
+          const arithmetic::Strides strides(agreement::row_shape(described, columns + 1));
           const std::vector<double> x = numbers(rows * (columns + 1), random);
           const std::vector<double> y = numbers(rows * (columns + 1), random);
           const std::vector<Interval> intervals = shuffled(rows, random);
           const Index middle = random() % rows;
           for (const Interval part : {execution::all_rows, Interval{middle, rows}, Interval{middle / 2, middle}}) {
             const Placed placed{.intervals = intervals,
-                                .data = {.first = reinterpret_cast<const std::byte*>(x.data()),
-                                         .second = reinterpret_cast<const std::byte*>(y.data())},
-                                .row_bytes = (columns + 1) * sizeof(double),
-                                .first_byte = sizeof(double),
+                                .data = {.first = reinterpret_cast<const std::byte*>(x.data() + 1),
+                                         .second = reinterpret_cast<const std::byte*>(y.data() + 1)},
+                                .strides = strides,
                                 .part = part};
             Memory wanted(room_for(*kind, intervals));
             Memory found(wanted.size());
-            Lifter lifter(*kind);
+            Lifter lifter(*kind, shape);
             wanted.resize(lifter.lift(placed, team, 1, wanted));
             for (const unsigned threads : {2, 3, 5, 7, 100, 2}) {
               const Bytes size = lifter.lift(placed, team, threads, found);
