@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "arithmetic/node_batch.hpp"
 #include "arithmetic/node_stack.hpp"
 #include "arithmetic/pass_through.hpp"
 #include "arithmetic/tree_merge.hpp"
@@ -169,7 +170,7 @@ class TreeBuilder final : public Builder {
  public:
   TreeBuilder(const Operator& op, Count columns)
       : op_(op), columns_(columns), stride_(op.element_bytes * columns), stack_(op_, columns_, nullptr) {
-    if (columns == 1 && op.fold == nullptr) scratch_.resize(stride_ << batch_level);
+    if (columns == 1 && op.fold == nullptr) batch_.emplace(op);
     storage_.resize(stride_ * initial_nodes);
     clear();
   }
@@ -229,9 +230,6 @@ class TreeBuilder final : public Builder {
     const std::byte* row = nullptr;  // null: there is none
   };
   static constexpr Count initial_nodes = 2;
-
-  /// A user operator is called for the nodes of a level together: this many levels of 64 elements.
-  static constexpr int batch_level = 6;
 
   /// The first row waits in the caller's memory: if no other comes, it is the record.
   void push_first_row() {
@@ -299,8 +297,8 @@ class TreeBuilder final : public Builder {
   bool push_batches(Interval rows, const std::byte* element) {
     while (!rows.empty()) {
       Node node = order::first_node(rows);
-      node.level = std::min(node.level, batch_level);
-      const std::byte* const value = fold_batched(element, node.level);
+      node.level = std::min(node.level, batch_->most_level());
+      const std::byte* const value = batch_->fold(element, node.level);
       make_room(1);
       if (value == nullptr || !stack_.push(node, value)) return false;
       stack_.settle();
@@ -310,30 +308,12 @@ class TreeBuilder final : public Builder {
     return true;
   }
 
-  /// A full node by batches, one call per level: the left children of a level side by side, and the right ones. Null
-  /// when the operator failed.
-  const std::byte* fold_batched(const std::byte* elements, int level) {
-    if (level == 0) return elements;
-    std::byte* const left = scratch_.data();
-    std::byte* const right = left + scratch_.size() / 2;
-    const std::byte* from = elements;
-    for (Count pairs = Count{1} << (level - 1); pairs > 0; pairs /= 2) {
-      for (Count i = 0; i < pairs; ++i) {  // ascending: what stands at 2i is read before i is written
-        std::memmove(left + i * stride_, from + 2 * i * stride_, stride_);
-        std::memcpy(right + i * stride_, from + (2 * i + 1) * stride_, stride_);
-      }
-      if (combine(op_, left, right, left, pairs) != 0) return nullptr;
-      from = left;
-    }
-    return left;
-  }
-
   const Operator& op_;
   Count columns_;
   Bytes stride_;
   NodeStack stack_;
   std::vector<std::byte> storage_;
-  std::vector<std::byte> scratch_;
+  std::optional<NodeBatch> batch_;  // of an operator without a kernel, for one column
   std::vector<Run> runs_;
   FirstRow first_row_;  // instead of runs
   Status status_ = Status::ok;
