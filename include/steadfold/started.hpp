@@ -65,7 +65,8 @@ class Pending {
     if (call_ != nullptr && !has_ended_) detail::abandon(std::move(call_));
   }
 
-  /// Whether the call has ended; looks once. Throws Error if it failed.
+  /// Whether the call has ended; looks once. Throws Error if it failed. Merges of wide rows take several looks, each
+  /// some ten microseconds; the rows of a segment are read, and results copied, in one.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
   /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.

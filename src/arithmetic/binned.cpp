@@ -414,7 +414,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Status status_ = Status::ok;
 };
 
-class BinnedKind final : public PartialKind {
+class BinnedKind final : public PiecewiseKind {
  public:
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
@@ -428,14 +428,16 @@ class BinnedKind final : public PartialKind {
 
   Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override;
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override;
-
  private:
+  Count piece_columns() const noexcept override { return 256; }
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override;
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override;
+
   Shape shape_;
 };
 
-Partial BinnedKind::merge(const Partial& left, const Partial& right, const Room& room) const {
+Partial BinnedKind::merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const {
   const std::span<std::byte> out = room.head;
   const MergedHeader merged = merge_headers(left.head, right.head);
   if (out.size() < sizeof(Header)) return {};
@@ -446,9 +448,12 @@ Partial BinnedKind::merge(const Partial& left, const Partial& right, const Room&
   const Count rows = rows_of(left.head) + rows_of(right.head);
   Column a;
   Column b;
-  for (Count column = 0; column < shape_.columns; ++column) {
-    if (!take(shape_, left.head, column, a) || !take(shape_, right.head, column, b))
+  const order::Interval columns = pieces.take(shape_.columns);
+  for (Count column = columns.begin; column < columns.end; ++column) {
+    if (!take(shape_, left.head, column, a) || !take(shape_, right.head, column, b)) {
+      pieces.stop();
       return failed(room, merged.header, Status::transport_failed);
+    }
     a.bins.add(b.bins, shape_.bin_count);
     a.flags |= b.flags;
     put(shape_, a, column, out);
@@ -458,7 +463,8 @@ Partial BinnedKind::merge(const Partial& left, const Partial& right, const Room&
   return out.first(size);
 }
 
-Status BinnedKind::finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const {
+Status BinnedKind::finish_piece(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/,
+                                Pieces& pieces) const {
   const std::span<const std::byte> partial = whole.head;
   const Status status = header_of(partial).status;
   if (status != Status::ok) return status;
@@ -466,9 +472,14 @@ Status BinnedKind::finish(const Partial& whole, Count element_count, std::byte* 
   const Count rows = rows_of(partial);
   const Status of_rows = check_rows(shape_, rows, element_count);
   if (of_rows != Status::ok) return of_rows;
+  const order::Interval columns = pieces.take(shape_.columns);
   Column column;
-  for (Count i = 0; i < shape_.columns; ++i, values += size_of(shape_.result)) {
-    if (!take(shape_, partial, i, column)) return Status::transport_failed;
+  values += columns.begin * size_of(shape_.result);
+  for (Count i = columns.begin; i < columns.end; ++i, values += size_of(shape_.result)) {
+    if (!take(shape_, partial, i, column)) {
+      pieces.stop();
+      return Status::transport_failed;
+    }
     write_value(shape_, column, rows, values);
   }
   return Status::ok;

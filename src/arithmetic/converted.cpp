@@ -197,7 +197,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   std::size_t turn_ = 0;
 };
 
-class ConvertedKind final : public PartialKind {
+class ConvertedKind final : public PartialKind, private InPieces {
  public:
   ConvertedKind(std::unique_ptr<PartialKind> kind, const Conversion& how, Type from, Count columns)
       : kind_(std::move(kind)), how_(how), from_(from), columns_(columns) {}
@@ -206,8 +206,7 @@ class ConvertedKind final : public PartialKind {
     return std::make_unique<ConvertedBuilder>(kind_->builder(), how_, from_, columns_);
   }
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
-    return kind_->finish(partial, element_count == unknown_count ? unknown_count : element_count * how_.rows, values,
-                         spare);
+    return kind_->finish(partial, inner_count(element_count), values, spare);
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows); }
@@ -221,8 +220,23 @@ class ConvertedKind final : public PartialKind {
   Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
     return kind_->merge(left, right, out);
   }
+  const InPieces* in_pieces() const noexcept override { return kind_->in_pieces() != nullptr ? this : nullptr; }
 
  private:
+  Count piece_columns() const noexcept override { return kind_->in_pieces()->piece_columns(); }
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    return kind_->in_pieces()->merge_piece(left, right, out, pieces);
+  }
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override {
+    return kind_->in_pieces()->finish_piece(partial, inner_count(element_count), values, spare, pieces);
+  }
+
+  /// Of rows as the kind counts them.
+  Count inner_count(Count element_count) const noexcept {
+    return element_count == unknown_count ? unknown_count : element_count * how_.rows;
+  }
+
   std::unique_ptr<PartialKind> kind_;
   Conversion how_;
   Type from_;

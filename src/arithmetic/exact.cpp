@@ -40,6 +40,12 @@ class Reader {
   }
 
   Count rows() const noexcept { return rows_; }
+  /// Where the next column begins; and goes on from such a place.
+  Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
+  void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
+    at_ = bytes.data() + position;
+    left_ = bytes.size() - position;
+  }
   bool at_end() const noexcept { return left_ == 0; }
 
   /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
@@ -93,6 +99,10 @@ class Writer {
     size_ += sizeof descriptor + digits;
   }
   void fail() noexcept { fits_ = false; }
+  bool fits() const noexcept { return fits_; }
+  /// Where the next column goes; and goes on from such a place.
+  Bytes position() const noexcept { return size_; }
+  void go_to(Bytes position) noexcept { size_ = position; }
 
   /// The size of the record, or of the failure's header.
   Bytes finish() noexcept {
@@ -286,7 +296,7 @@ void put_column(Flags flags, const Window& window, int digit_count, std::int64_t
   }
 }
 
-class ExactKind final : public PartialKind, private AddedWords {
+class ExactKind final : public PiecewiseKind, private AddedWords {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
       : operation_(operation), input_(input), ending_{operation, result}, columns_(columns) {
@@ -307,12 +317,14 @@ class ExactKind final : public PartialKind, private AddedWords {
     return input_ == ExactType::f32 ? builder_of<float>() : builder_of<double>();
   }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override;
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override;
-
   const AddedWords* added_words() const noexcept override { return this; }
 
  private:
+  Count piece_columns() const noexcept override { return 256; }
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override;
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override;
+
   Count word_count() const noexcept override { return columns_at + columns_ * column_words(); }
   void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override;
   Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
@@ -361,17 +373,23 @@ bool ExactKind::readable(std::span<const std::byte> partial) const noexcept {
   return partial.size() >= fixed_bytes && reader.at_end();
 }
 
-Partial ExactKind::merge(const Partial& left, const Partial& right, const Room& room) const {
+Partial ExactKind::merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const {
   const std::span<std::byte> out = room.head;
   const MergedHeader merged = merge_headers(left.head, right.head);
   if (out.size() < sizeof(Header)) return {};
   if (!merged.ok) return failed(room, merged.header, merged.header.status);
+  const order::Interval columns = pieces.take(columns_);
   Reader a(left.head, digit_count_);
   Reader b(right.head, digit_count_);
   Writer writer(out, merged.header, a.rows() + b.rows(), digit_count_);
+  if (columns.begin > 0) {
+    a.go_to(pieces.left, left.head);
+    b.go_to(pieces.right, right.head);
+    writer.go_to(pieces.out);
+  }
   Flags flags[2];
   Window windows[3];
-  for (Count column = 0; column < columns_; ++column) {
+  for (Count column = columns.begin; column < columns.end; ++column) {
     if (!a.next(flags[0], windows[0]) || !b.next(flags[1], windows[1])) {
       writer.fail();
       break;
@@ -379,11 +397,19 @@ Partial ExactKind::merge(const Partial& left, const Partial& right, const Room& 
     add_windows(windows[0], windows[1], windows[2]);
     writer.put(static_cast<Flags>(flags[0] | flags[1]), windows[2]);
   }
+  if (pieces.more && writer.fits()) {
+    pieces.left = a.position(left.head);
+    pieces.right = b.position(right.head);
+    pieces.out = writer.position();
+    return {};
+  }
+  pieces.stop();
   if (!a.at_end() || !b.at_end()) writer.fail();
   return out.first(writer.finish());
 }
 
-Status ExactKind::finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const {
+Status ExactKind::finish_piece(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/,
+                               Pieces& pieces) const {
   const std::span<const std::byte> partial = whole.head;
   const Status status = header_of(partial).status;
   if (status != Status::ok) return status;
@@ -391,13 +417,20 @@ Status ExactKind::finish(const Partial& whole, Count element_count, std::byte* v
   Reader reader(partial, digit_count_);
   const Status of_rows = ending_.check(reader.rows(), element_count);
   if (of_rows != Status::ok) return of_rows;
+  const order::Interval columns = pieces.take(columns_);
+  if (columns.begin > 0) reader.go_to(pieces.left, partial);
   Flags flags = no_flags;
   Window window;
-  for (Count column = 0; column < columns_; ++column, values += ending_.value_size()) {
-    if (!reader.next(flags, window)) return Status::transport_failed;
+  values += columns.begin * ending_.value_size();
+  for (Count column = columns.begin; column < columns.end; ++column, values += ending_.value_size()) {
+    if (!reader.next(flags, window)) {
+      pieces.stop();
+      return Status::transport_failed;
+    }
     ending_.write(flags, reader.rows(), leading(window, lowest_exponent_), values);
   }
-  return reader.at_end() ? Status::ok : Status::transport_failed;
+  pieces.left = reader.position(partial);
+  return pieces.more || reader.at_end() ? Status::ok : Status::transport_failed;
 }
 
 void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {

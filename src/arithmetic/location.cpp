@@ -113,6 +113,7 @@ class LocationKind final : public PartialKind {
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
     return pairs_->finish(partial, element_count, values, spare);
   }
+  const InPieces* in_pieces() const noexcept override { return pairs_->in_pieces(); }
 
  private:
   Count columns_;

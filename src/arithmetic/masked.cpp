@@ -141,7 +141,7 @@ class MaskedBuilder final : public Builder, private Surveyor {
   Status status_ = Status::ok;
 };
 
-class MaskedKind final : public PartialKind, private AddedWords {
+class MaskedKind final : public PartialKind, private AddedWords, private InPieces {
  public:
   MaskedKind(std::unique_ptr<PartialKind> kind, Bytes row_bytes) : kind_(std::move(kind)), row_bytes_(row_bytes) {}
 
@@ -169,8 +169,22 @@ class MaskedKind final : public PartialKind, private AddedWords {
   }
 
   const AddedWords* added_words() const noexcept override { return kind_->added_words() != nullptr ? this : nullptr; }
+  const InPieces* in_pieces() const noexcept override { return kind_->in_pieces() != nullptr ? this : nullptr; }
 
  private:
+  Count piece_columns() const noexcept override { return kind_->in_pieces()->piece_columns(); }
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    const Count rows = rows_of(left.head) + rows_of(right.head);
+    const Partial merged =
+        kind_->in_pieces()->merge_piece(inner(left.head), inner(right.head), {without_count(out.head)}, pieces);
+    return pieces.more ? Partial{} : out.head.first(with_count(out.head, merged.head.size(), rows));
+  }
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override {
+    const Status status = kind_->in_pieces()->finish_piece(inner(partial.head), unknown_count, values, spare, pieces);
+    return status != Status::ok ? status : check_row_count(rows_of(partial.head), element_count);
+  }
+
   Count word_count() const noexcept override { return kind_->added_words()->word_count() + 1; }
   void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override {
     kind_->added_words()->to_words(inner(partial), words.first(words.size() - 1));

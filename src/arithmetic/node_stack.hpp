@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arithmetic/operator.hpp"
+#include "arithmetic/pass_through.hpp"
 #include "order/interval.hpp"
 
 namespace steadfold::arithmetic {
@@ -13,9 +14,12 @@ namespace steadfold::arithmetic {
 /// may still stand outside the storage, so that a wide node which is combined at once is never copied.
 class NodeStack {
  public:
-  /// Values of `stride` bytes, `columns` elements each, are kept in `storage` from position `first` on.
+  /// Values of `columns` elements are kept in `storage` from position `first` on.
   NodeStack(const Operator& op, order::Count columns, std::byte* storage, order::Count first = 0)
-      : op_(&op), columns_(columns), stride_(op.element_bytes * columns), storage_(storage), count_(first) {}
+      : NodeStack(op, columns, op.element_bytes * columns, storage, first) {}
+  /// The same where values, those that are appended too, stand `stride` bytes apart.
+  NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first)
+      : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first) {}
 
   /// Appends a node that starts at or after the end of the last one; `value` must stay until the next push or `settle`.
   /// False when the operator failed. The storage must have room for one node more.
@@ -42,7 +46,7 @@ class NodeStack {
     if (interval.begin != open_.end) open_.begin = interval.begin;
     open_.end = interval.end;
     const order::Count but_one = order::node_count(interval) - 1;
-    copy_values(*op_, values, at(count_), but_one * columns_);
+    copy_rows(*op_, columns_, stride_, values, at(count_), but_one);
     count_ += but_one + 1;
     outside_ = values + but_one * stride_;
     return outside_ + stride_;
@@ -74,7 +78,7 @@ class NodeStack {
   }
   /// Combines so many of the last nodes with the one that follows them, and appends what they become.
   bool combine_last(order::Count siblings, order::Node node, const std::byte* value) {
-    if (siblings > 1 && columns_ == 1 && op_->fold_right != nullptr) {
+    if (siblings > 1 && stride_ == op_->element_bytes && op_->fold_right != nullptr) {
       settle();
       if (value != at(count_)) std::memcpy(at(count_), value, stride_);
       count_ -= siblings;

@@ -5,6 +5,7 @@
 // A partial of any kind begins with a Header. Types are erased here once: schedules and transports see bytes only.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -116,6 +117,41 @@ class ValuesApart {
   ~ValuesApart() = default;
 };
 
+/// How far a merge or a finish has come that is carried out in pieces, from the first column to the last.
+struct Pieces {
+  Count most;         // columns per piece
+  Count done = 0;     // columns of the pieces so far
+  bool more = false;  // after a call: whether another one is needed
+  Bytes left = 0;     // where the next column begins, in kinds whose columns differ in size
+  Bytes right = 0;
+  Bytes out = 0;
+
+  /// The columns of the next piece, of `columns` in all.
+  order::Interval take(Count columns) noexcept {
+    const Count first = done;
+    done += std::min(most, columns - first);
+    more = done < columns;
+    return {first, done};
+  }
+  /// Nothing more is to be done: it failed.
+  void stop() noexcept { more = false; }
+};
+
+/// What a kind offers whose merges and finishes may take long, so that a caller can do something else in between.
+class InPieces {
+ public:
+  /// How many columns take some ten microseconds.
+  virtual Count piece_columns() const noexcept = 0;
+  /// The next piece of `merge` and `finish`. While there is more, what is returned says nothing, and the next call gets
+  /// the same arguments, unchanged in memory.
+  virtual Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const = 0;
+  virtual Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                              Pieces& pieces) const = 0;
+
+ protected:
+  ~InPieces() = default;
+};
+
 /// What a kind offers whose partials can be added as 64-bit words, for schedules that leave the adding to the
 /// transport. The words carry the header too.
 class AddedWords {
@@ -190,6 +226,21 @@ class PartialKind {
   /// What only some kinds offer; null where this one does not.
   virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
   virtual const AddedWords* added_words() const noexcept { return nullptr; }
+  virtual const InPieces* in_pieces() const noexcept { return nullptr; }
+};
+
+/// A kind whose merges and finishes are made of pieces, or of one that has all columns.
+class PiecewiseKind : public PartialKind, protected InPieces {
+ public:
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const final {
+    Pieces whole{.most = ~Count{0}};
+    return merge_piece(left, right, out, whole);
+  }
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const final {
+    Pieces whole{.most = ~Count{0}};
+    return finish_piece(partial, element_count, values, spare, whole);
+  }
+  const InPieces* in_pieces() const noexcept final { return this; }
 };
 
 /// Merges partials in one piece into another; returns its size.

@@ -25,16 +25,23 @@ inline int combine_to_result(const Operator& op, const std::byte* left, const st
   return 0;
 }
 
-/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, as results have it. `spare` has room for a row.
-/// A result may alias left but not right, so the running value changes places with each step and ends in `values`.
-inline Status pass_through(const Operator& op, order::Count columns, const std::byte* nodes, order::Count count,
-                           std::byte* values, std::byte* spare) {
-  if (columns == 1 && op.fold_to_result != nullptr) {
+/// Copies `count` rows of `columns` values that stand `stride` bytes apart, to where they do too.
+inline void copy_rows(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* from,
+                      std::byte* to, order::Count count) {
+  if (stride == columns * op.element_bytes) return copy_values(op, from, to, count * columns);
+  for (order::Count i = 0; i < count; ++i) copy_values(op, from + i * stride, to + i * stride, columns);
+}
+
+/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, as results have it.
+/// `spare` has room for a row. A result may alias left but not right, so the running value changes places with each
+/// step and ends in `values`.
+inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
+                           order::Count count, std::byte* values, std::byte* spare) {
+  if (stride == op.element_bytes && op.fold_to_result != nullptr) {
     op.fold_to_result(nodes, count, values);
     return Status::ok;
   }
-  const order::Bytes stride = op.element_bytes * columns;
-  if (count == 1) std::memmove(values, nodes, stride);
+  if (count == 1) std::memmove(values, nodes, op.element_bytes * columns);
   std::byte* target = count % 2 == 0 ? values : spare;
   std::byte* other = count % 2 == 0 ? spare : values;
   const std::byte* right = nodes + (count - 1) * stride;

@@ -79,7 +79,7 @@ class PlainBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class PlainKind final : public PartialKind {
+class PlainKind final : public PiecewiseKind {
  public:
   PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -90,7 +90,10 @@ class PlainKind final : public PartialKind {
   Bytes value_bytes() const noexcept override { return stride_; }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+ private:
+  Count piece_columns() const noexcept override { return columns_of_piece(op_); }
+
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override {
     const std::span<std::byte> out = room.head;
     const auto [header, ok] = merge_headers(left.head, right.head);
     if (!ok) return failed(room, header, header.status);
@@ -104,12 +107,18 @@ class PlainKind final : public PartialKind {
     }
     const Prefix prefix{.header = header, .row_count = rows_of(left.head) + rows_of(right.head)};
     std::memcpy(out.data(), &prefix, sizeof prefix);
-    if (combine(op_, values_of(left.head), values_of(right.head), out.data() + sizeof prefix, columns_) != 0)
+    const order::Interval columns = pieces.take(columns_);
+    const Bytes at = columns.begin * op_.element_bytes;
+    if (combine(op_, values_of(left.head) + at, values_of(right.head) + at, out.data() + sizeof prefix + at,
+                columns.size()) != 0) {
+      pieces.stop();
       return failed(room, header, Status::operator_failed);
+    }
     return out.first(sizeof prefix + stride_);
   }
 
-  Status finish(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+  Status finish_piece(const Partial& whole, Count element_count, std::byte* values, std::byte* /*spare*/,
+                      Pieces& /*pieces*/) const override {
     const std::span<const std::byte> partial = whole.head;
     const Status status = header_of(partial).status;
     if (status != Status::ok) return status;
@@ -117,7 +126,6 @@ class PlainKind final : public PartialKind {
     return finish_plain(op_, columns_, rows_of(partial), values_of(partial), element_count, values);
   }
 
- private:
   static Count rows_of(std::span<const std::byte> partial) {
     Prefix prefix;
     std::memcpy(&prefix, partial.data(), sizeof prefix);

@@ -125,7 +125,7 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
 /// Merges two siblings, which is what partners' records mostly are, by one operation. Nothing if they are something
 /// else or there is no room. `is_result`: the values are those of the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
-                                      const Room& out, bool is_result) {
+                                      const Room& out, bool is_result, Pieces& pieces) {
   const Bytes stride = op.element_bytes * columns;
   const SingleNode a = single_node(left, stride);
   const SingleNode b = single_node(right, stride);
@@ -137,9 +137,15 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   if (!are_siblings(lower.interval, upper.interval) || values == nullptr) return std::nullopt;
   const Interval both{lower.interval.begin, upper.interval.end};
   const Header header = header_of({a.head, sizeof(Header)});  // `out` may be where it stands
-  const int wrong = is_result ? combine_to_result(op, lower.value, upper.value, values, columns)
-                              : combine(op, lower.value, upper.value, values, columns);
-  if (wrong != 0) return failed(out, header, Status::operator_failed);
+  const Interval piece = pieces.take(columns);
+  const Bytes at = piece.begin * op.element_bytes;
+  const int wrong = is_result ? combine_to_result(op, lower.value + at, upper.value + at, values + at, piece.size())
+                              : combine(op, lower.value + at, upper.value + at, values + at, piece.size());
+  if (wrong != 0) {
+    pieces.stop();
+    return failed(out, header, Status::operator_failed);
+  }
+  if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), 1);
   return written(out, 1, values, stride);
 }
@@ -147,7 +153,7 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
 /// Merges two records of one interval each that touch, which is what data in rank order has. Nothing if they are
 /// something else or there is no room.
 std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
-                                      const Record& b, const Room& out) {
+                                      const Record& b, const Room& out, Pieces& pieces) {
   if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;
   const bool is_ascending = a.intervals.front().begin < b.intervals.front().begin;
   const Record& lower = is_ascending ? a : b;
@@ -156,11 +162,16 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   const Bytes stride = op.element_bytes * columns;
   std::byte* const values = room_for_values(out, 1, order::most_nodes(both) * stride);
   if (lower.intervals.front().end != upper.intervals.front().begin || values == nullptr) return std::nullopt;
-  NodeStack stack(op, columns, values);
+  const Interval piece = pieces.take(columns);
+  const Bytes at = piece.begin * op.element_bytes;
+  NodeStack stack(op, piece.size(), stride, values + at, 0);
   for (const Record* record : {&lower, &upper})
-    if (stack.append(record->intervals.front(), record->values) == nullptr)
+    if (stack.append(record->intervals.front(), record->values + at) == nullptr) {
+      pieces.stop();
       return failed(out, header, Status::operator_failed);
+    }
   stack.settle();
+  if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), stack.count());
   return written(out, 1, values, stack.count() * stride);
 }
@@ -216,8 +227,8 @@ class TreeBuilder final : public Builder {
     const Status whole = check_row_count(rows, element_count);
     if (whole != Status::ok) return whole;
     if (rows == 0) return value_of_nothing(op_, values, columns_);
-    if (first_row_.row != nullptr) return pass_through(op_, columns_, first_row_.row, 1, values, spare);
-    return pass_through(op_, columns_, storage_.data(), stack_.count(), values, spare);
+    if (first_row_.row != nullptr) return pass_through(op_, columns_, stride_, first_row_.row, 1, values, spare);
+    return pass_through(op_, columns_, stride_, storage_.data(), stack_.count(), values, spare);
   }
 
  private:
@@ -319,7 +330,7 @@ class TreeBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class TreeKind final : public PartialKind, private ValuesApart {
+class TreeKind final : public PiecewiseKind, private ValuesApart {
  public:
   TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -339,18 +350,6 @@ class TreeKind final : public PartialKind, private ValuesApart {
 
   std::unique_ptr<Builder> builder() const override { return std::make_unique<TreeBuilder>(op_, columns_); }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
-    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false)) return *merged;
-    const auto [header, ok] = merge_headers(left.head, right.head);
-    if (!ok) return failed(out, header, header.status);
-    const auto a = parse(left, stride_);
-    const auto b = parse(right, stride_);
-    if (!a || !b) return failed(out, header, Status::transport_failed);
-    if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out)) return *merged;
-    const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
-    return assemble(op_, columns_, header, sources, out);
-  }
-
   std::unique_ptr<PreparedMerge> prepare_merge(const IntervalSet& left, const IntervalSet& right,
                                                std::uint64_t digest) const override {
     return prepare_tree_merge(op_, columns_, digest, left, right);
@@ -358,8 +357,25 @@ class TreeKind final : public PartialKind, private ValuesApart {
 
   const ValuesApart* values_apart() const noexcept override { return this; }
 
+ private:
+  Count piece_columns() const noexcept override { return columns_of_piece(op_); }
+
+  /// Partials of several intervals are merged in one piece.
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false, pieces)) return *merged;
+    const auto [header, ok] = merge_headers(left.head, right.head);
+    if (!ok) return failed(out, header, header.status);
+    const auto a = parse(left, stride_);
+    const auto b = parse(right, stride_);
+    if (!a || !b) return failed(out, header, Status::transport_failed);
+    if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out, pieces)) return *merged;
+    const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
+    return assemble(op_, columns_, header, sources, out);
+  }
+
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override {
     const Status status = header_of(partial.head).status;
     if (status != Status::ok) return status;
     const auto record = parse(partial, stride_);
@@ -372,10 +388,14 @@ class TreeKind final : public PartialKind, private ValuesApart {
     const Status whole = check_row_count(all.end, element_count);
     if (whole != Status::ok) return whole;
     if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
-    return pass_through(op_, columns_, record->values, record->node_count, values, spare);
+    const Interval piece = pieces.take(columns_);
+    const Bytes at = piece.begin * op_.element_bytes;
+    const Status combined =
+        pass_through(op_, piece.size(), stride_, record->values + at, record->node_count, values + at, spare + at);
+    if (combined != Status::ok) pieces.stop();
+    return combined;
   }
 
- private:
   Bytes head_bytes(std::span<const std::byte> whole) const noexcept override {
     Prefix prefix;
     if (header_of(whole).status != Status::ok || whole.size() < sizeof prefix)
@@ -398,7 +418,8 @@ class TreeKind final : public PartialKind, private ValuesApart {
 
   std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
                                          std::byte* values) const override {
-    return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true);
+    Pieces whole{.most = columns_};
+    return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
   }
 
   const Operator& op_;

@@ -83,7 +83,7 @@ class TreeMerge final : public PreparedMerge {
       combine_to_result(op_, nodes.lower, nodes.upper, values, columns_);
     } else {
       combine_nodes(nodes, room.data());
-      pass_through(op_, columns_, room.data(), merged_.nodes(), values, spare_.data());
+      pass_through(op_, columns_, stride_, room.data(), merged_.nodes(), values, spare_.data());
     }
     set_header(out.head, header_);
     return sizeof(Header) + (in_one_piece ? stride_ : 0);

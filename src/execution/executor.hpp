@@ -43,6 +43,22 @@ class ApartPayload {
   ~ApartPayload() = default;
 };
 
+/// What a payload offers whose merges and finishes may take long; see arithmetic::InPieces.
+class PiecewisePayload {
+ public:
+  /// Columns of a piece in this segment; 0: there are no pieces.
+  virtual order::Count piece_columns(std::uint32_t segment) const = 0;
+  virtual order::Count columns(std::uint32_t segment) const = 0;
+  /// The next piece of Payload::merge and `finish`. While there is more, what is returned says nothing.
+  virtual Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                              arithmetic::Pieces& pieces) = 0;
+  virtual Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                               arithmetic::Pieces& pieces) = 0;
+
+ protected:
+  ~PiecewisePayload() = default;
+};
+
 /// What a payload offers whose partials the transport can add; see arithmetic::AddedWords.
 class WordPayload {
  public:
@@ -87,6 +103,7 @@ class Payload {
   /// What only some payloads offer; null where this one does not.
   virtual ApartPayload* apart() noexcept { return nullptr; }
   virtual WordPayload* words() noexcept { return nullptr; }
+  virtual PiecewisePayload* pieces() noexcept { return nullptr; }
 };
 
 /// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: how
@@ -98,10 +115,11 @@ class Executor final : public schedule::Machine {
 
   /// Before each run.
   void begin() noexcept;
-  /// Goes on with the run; see Interpreter::advance.
-  bool advance(schedule::Interpreter& interpreter);
+  /// Goes on with the run; see Interpreter::advance. `bounded`: by one piece of merges and finishes, or by as many
+  /// steps as take no longer together.
+  bool advance(schedule::Interpreter& interpreter, bool bounded);
 
-  void compute(const schedule::Step& step) override;
+  bool compute(const schedule::Step& step) override;
   void start(const schedule::Step& step, std::uint32_t ticket) override;
   void poll(schedule::Tickets& tickets) override;
 
@@ -136,6 +154,7 @@ class Executor final : public schedule::Machine {
     Place* left = nullptr;
     Place* right = nullptr;
     Bytes result_offset = 0;  // of the target's values in the result
+    float work = 0;           // in pieces
     arithmetic::PreparedMerge* merge = nullptr;
     transport::SlotNumber number = 0;  // of the target, a landing slot
     Ending ending = Ending::other;
@@ -150,10 +169,18 @@ class Executor final : public schedule::Machine {
   void resolve_steps();
   void find_ways_to_result();
   void prepare_merges();
+  float work_of(const schedule::Step& step) const;
   std::vector<bool> find_finishes_of_merges() const;
   void compute_lift(const schedule::Step& step, const Resolved& at);
-  void compute_finish(const schedule::Step& step, const Resolved& at);
-  void compute_merge(const schedule::Step& step, const Resolved& at);
+  /// False: there is more to do.
+  bool compute_finish(const schedule::Step& step, const Resolved& at);
+  bool compute_merge(const schedule::Step& step, const Resolved& at);
+  bool comes_in_pieces(const Resolved& at) const noexcept { return bounded_ && at.work > 1; }
+  /// What has been done of the step's segment.
+  arithmetic::Pieces& pieces_of(const schedule::Step& step) {
+    if (!pieces_.more) pieces_ = {.most = piecewise_->piece_columns(step.target.segment)};
+    return pieces_;
+  }
   void compute_copy(const schedule::Step& step, const Resolved& at);
   bool is_apart(schedule::Slot slot) const { return apart_ != nullptr && apart_->is_apart(slot.segment); }
   Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
@@ -197,6 +224,10 @@ class Executor final : public schedule::Machine {
   const schedule::Program* program_;
   Payload* payload_;
   ApartPayload* apart_;                       // the payload's, if it has one
+  PiecewisePayload* piecewise_;               // the same
+  bool bounded_ = false;                      // `advance` now
+  float spent_ = 0;                           // of its bound
+  arithmetic::Pieces pieces_{.most = 0};      // of the step that comes next, if it has begun
   std::byte* result_ = nullptr;               // where it may be written in this run
   const schedule::Step* finished_ = nullptr;  // the step that the merge before it has carried out
   std::vector<std::unique_ptr<arithmetic::PreparedMerge>> prepared_;

@@ -131,6 +131,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
       members_[i]->refuse();
   }
   before_ = traffic();
+  bounded_ = !stays;
   status_ = Status::ok;
   in_closing_ = false;
   running_ = true;
@@ -178,7 +179,7 @@ bool Plan::advance() {
     begin_main();
   }
   if (!in_closing_) {
-    if (!main_.advance()) return false;
+    if (!main_.advance(bounded_)) return false;
     if (!closing_) return true;
     status_exchange_.take({.status = main_.executor().status()});
     closing_->begin();

@@ -62,7 +62,8 @@ class Plan {
              return member->footprint().conflicts(other);
            });
   }
-  /// True when the run is done; then `status` says how it ended. Never blocks.
+  /// True when the run is done; then `status` says how it ended. Never blocks: does no more than one piece of a merge
+  /// or a finish, some ten microseconds, or a lift or copy of one segment. The last one copies the results, too.
   bool test();
   void wait();
   /// Waits no longer than that, but tests once in any case; says whether the run is done. If not, it goes on.
@@ -129,9 +130,10 @@ class Plan {
   std::optional<Stage> closing_;  // where an operator may fail after the last message
   bool in_closing_ = false;
   bool running_ = false;
-  bool is_empty_;        // no columns: nothing is sent
-  bool gets_result_;     // this rank
-  order::Interval due_;  // its segments
+  bool bounded_ = false;  // the caller tests, and does something else in between
+  bool is_empty_;         // no columns: nothing is sent
+  bool gets_result_;      // this rank
+  order::Interval due_;   // its segments
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
   std::size_t given_ = 0;         // entries of data in the last start

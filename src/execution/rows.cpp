@@ -16,6 +16,11 @@ constexpr Bytes wide_row = 8192;
 /// Up to this size a row's merge costs no more than looking at what is merged.
 constexpr Bytes narrow_row = 512;
 
+/// Where the values of a finish go.
+std::byte* values_in(const Room& out) noexcept {
+  return out.values.empty() ? out.head.data() + sizeof(Header) : out.values.data();
+}
+
 bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && rows.intervals().front().begin == 0; }
 
 }  // namespace
@@ -175,10 +180,24 @@ Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) con
 }
 
 Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
-  const Partial merged = segments_[segment].kind->merge(left, right, out);
-  if (arithmetic::status_of(merged.head) == Status::operator_failed)
+  return merged(left, right, segments_[segment].kind->merge(left, right, out));
+}
+
+Partial Rows::merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                          arithmetic::Pieces& pieces) {
+  const Partial whole = segments_[segment].kind->in_pieces()->merge_piece(left, right, out, pieces);
+  return pieces.more ? Partial{} : merged(left, right, whole);
+}
+
+Partial Rows::merged(const Partial& left, const Partial& right, const Partial& whole) noexcept {
+  if (arithmetic::status_of(whole.head) == Status::operator_failed)
     note(Status::operator_failed, arithmetic::merge_headers(left.head, right.head).header.status);
-  return merged;
+  return whole;
+}
+
+Count Rows::piece_columns(std::uint32_t segment) const {
+  const arithmetic::InPieces* const pieces = segments_[segment].kind->in_pieces();
+  return pieces == nullptr ? 0 : pieces->piece_columns();
 }
 
 /// The rows of the ranks that `covers` names; all rows if it names none.
@@ -200,15 +219,24 @@ Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const
 
 Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
   Segment& s = segments_[segment];
-  const bool in_one_piece = out.values.empty();
-  std::byte* const values = in_one_piece ? out.head.data() + sizeof(Header) : out.values.data();
-  Header header{.digest = agreed_->digest};
-  header.status = s.kind->finish(partial, row_count(covers), values, s.spare.data());
+  return finished(segment, partial, out, s.kind->finish(partial, row_count(covers), values_in(out), s.spare.data()));
+}
+
+Partial Rows::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                           arithmetic::Pieces& pieces) {
+  Segment& s = segments_[segment];
+  const Status status =
+      s.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), s.spare.data(), pieces);
+  return pieces.more ? Partial{} : finished(segment, partial, out, status);
+}
+
+Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status) {
+  const Header header{.status = status, .digest = agreed_->digest};
   note(header.status, arithmetic::header_of(partial.head).status);
   arithmetic::set_header(out.head, header);
   if (header.status != Status::ok) return out.head.first(sizeof header);
-  if (in_one_piece) return out.head.first(value_capacity(segment));
-  return {out.head.first(sizeof header), values};
+  if (out.values.empty()) return out.head.first(value_capacity(segment));
+  return {out.head.first(sizeof header), out.values.data()};
 }
 
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {

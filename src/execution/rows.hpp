@@ -21,7 +21,7 @@ using agreement::Missing;
 using agreement::Segmentation;
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
-class Rows final : public Payload, private ApartPayload, private WordPayload {
+class Rows final : public Payload, private ApartPayload, private WordPayload, private PiecewisePayload {
  public:
   /// `agreed` and the team must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
   /// Throws Failure where the call is not offered.
@@ -62,6 +62,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
                             const Covers* finish) override;
   ApartPayload* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
   WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
+  PiecewisePayload* pieces() noexcept override { return this; }
 
  private:
   struct Segment {
@@ -84,6 +85,12 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   std::optional<Bytes> result_offset(std::uint32_t segment) const override;
   std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                          std::span<std::byte> head, std::byte* values) override;
+  Count piece_columns(std::uint32_t segment) const override;
+  Count columns(std::uint32_t segment) const override { return segments_[segment].shape.columns; }
+  Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                      arithmetic::Pieces& pieces) override;
+  Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                       arithmetic::Pieces& pieces) override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
@@ -93,6 +100,8 @@ class Rows final : public Payload, private ApartPayload, private WordPayload {
   const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
     return *segments_[segment].kind->added_words();
   }
+  Partial merged(const Partial& left, const Partial& right, const Partial& whole) noexcept;
+  Partial finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status);
   Count row_count(const Covers& covers) const noexcept;
   void note(Status after, Status before) noexcept;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;

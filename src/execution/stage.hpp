@@ -27,7 +27,7 @@ class Stage {
     executor_.begin();
     interpreter_.reset();
   }
-  bool advance() { return executor_.advance(interpreter_); }
+  bool advance(bool bounded = false) { return executor_.advance(interpreter_, bounded); }
   void run() {
     begin();
     while (!advance()) {

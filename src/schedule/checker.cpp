@@ -216,9 +216,13 @@ class Proof : private Machine {
     target.being_sent = 0;
   }
 
-  void compute(const Step& step) override {
+  bool compute(const Step& step) override {
     moved_ = true;
-    if (!failure_.empty()) return;
+    if (failure_.empty()) carry_out(step);
+    return true;
+  }
+
+  void carry_out(const Step& step) {
     const Program::Places& places = program(rank_).places(step);
     if (step.kind == StepKind::lift) return lift(step);
     const Cell* left = read(step, places.left);

@@ -46,8 +46,9 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// Carries out a lift, merge, copy or finish at once.
-  virtual void compute(const Step& step) = 0;
+  /// Carries out a lift, merge, copy or finish. False: not yet, or not all of it; `advance` then ends, and the next one
+  /// calls again with the same step.
+  virtual bool compute(const Step& step) = 0;
   /// Starts a message that is sent or received, named by its last step (see Program::message), or an add_words.
   virtual void start(const Step& step, std::uint32_t ticket) = 0;
   /// Makes progress and tells `tickets` which communications have become complete.
@@ -68,7 +69,8 @@ class Interpreter {
 
   /// Does what can be done now. True when every step is done and every communication complete; further calls then do
   /// nothing. Polls as long as that lets another step start, and at least once where something is open: some transports
-  /// move messages only when asked. A template, so that a machine which is `final` is asked without virtual calls.
+  /// move messages only when asked. Stops where the machine wants to go on later. A template, so that a machine which
+  /// is `final` is asked without virtual calls.
   template <std::derived_from<Machine> Own>
   bool advance(Own& machine);
 
@@ -91,10 +93,12 @@ bool Interpreter::advance(Own& machine) {
     const Step* const stop = steps + wait_->step;
     if (has_polled && next_ == stop) return next_ == end && tickets_.all_complete();
     for (; next_ != stop; ++next_) {
-      if (!communicates(next_->kind))
-        machine.compute(*next_);
-      else if (!next_->more)
-        machine.start(*next_, tickets_.start());
+      if (!communicates(next_->kind)) {
+        if (machine.compute(*next_)) continue;
+        if (!tickets_.all_complete()) machine.poll(tickets_);
+        return false;
+      }
+      if (!next_->more) machine.start(*next_, tickets_.start());
     }
     if (!tickets_.all_complete()) machine.poll(tickets_);
   }

@@ -1,6 +1,6 @@
 // Every kind of partial that a call can ask for: its builder reads the rows it is given and nothing around them, writes
 // within its room, does not mind in how many pushes they come, and once cleared is as good as new. Equal data give
-// equal bytes, whatever stood in the memory before.
+// equal bytes, whatever stood in the memory before. Merges and finishes in pieces of columns give the same bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "arithmetic/tree.hpp"
 #include "collective/all_kinds.hpp"
 #include "collective/simulated_job.hpp"
 #include "support/fenced.hpp"
@@ -121,6 +122,64 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     }
   }
 
+  /// The record of rows first, first + 1, ...
+  Memory record_of(const Kind& kind, Index first, const Block& block) {
+    const auto builder = kind.partial->builder();
+    if (kind.partial->survey_bytes() > 0) builder->surveyor()->expect(Memory(kind.partial->survey_bytes()));
+    builder->push(first, block);
+    Memory record(kind.partial->working_capacity(order::IntervalSet({first, first + block.rows})));
+    record.resize(builder->write(record));
+    return record;
+  }
+
+  /// Merged in so many calls, none of which writes what it need not.
+  Memory merged(const Kind& kind, const Memory& left, const Memory& right, Count rows, Count most, int& calls) {
+    Memory out(kind.partial->working_capacity(order::IntervalSet({0, rows})), std::byte{0x5A});
+    arithmetic::Pieces pieces{.most = most};
+    Bytes size = 0;
+    calls = 0;
+    do {
+      size = kind.partial->in_pieces()->merge_piece(left, right, {out}, pieces).head.size();
+      ++calls;
+    } while (pieces.more);
+    out.resize(size);
+    return out;
+  }
+
+  Memory finished_in_pieces(const Kind& kind, const Memory& record, Count rows, Count most, int& calls) {
+    Memory values(kind.partial->value_bytes());
+    Memory spare(values.size());
+    arithmetic::Pieces pieces{.most = most};
+    Status status = Status::ok;
+    calls = 0;
+    do {
+      status = kind.partial->in_pieces()->finish_piece(record, rows, values.data(), spare.data(), pieces);
+      ++calls;
+    } while (pieces.more);
+    values.push_back(static_cast<std::byte>(status));
+    return values;
+  }
+
+  /// Two records whose rows are [0, cut) and [cut, rows), in any order.
+  void expect_pieces(const Kind& kind, Count cut, Count rows) {
+    const Memory lower = record_of(kind, 0, block_of(kind, cut, kind.row_bytes(), Side::begin));
+    const Memory upper = record_of(kind, cut, block_of(kind, rows - cut, kind.row_bytes(), Side::begin));
+    for (const auto& [left, right] : {std::pair{lower, upper}, {upper, lower}}) {
+      int merges = 0;
+      int finishes = 0;
+      const Memory whole = merged(kind, left, right, rows, ~Count{0}, merges);
+      EXPECT_EQ(merges, 1);
+      const Memory values = finished_in_pieces(kind, whole, rows, ~Count{0}, finishes);
+      for (Count most = 1; most < kind.call.columns; ++most) {
+        EXPECT_EQ(hex(merged(kind, left, right, rows, most, merges)), hex(whole)) << most << " columns per piece";
+        EXPECT_EQ(hex(finished_in_pieces(kind, whole, rows, most, finishes)), hex(values)) << most;
+        const bool has_pieces =
+            !kind.is_masked() && cut > 0 && cut < rows && arithmetic::status_of(whole) == Status::ok;
+        EXPECT_TRUE(merges > 1 || !has_pieces) << most << " columns per piece";
+      }
+    }
+  }
+
  private:
   std::mt19937_64 random_{71};
   Fenced first_{Bytes{1} << 14};
@@ -138,6 +197,42 @@ TEST_P(KindsOfPartials, StayInsideTheirMemoryAndAreAsNewOnceCleared) {
     expect_as_new(kind);
     if (HasFailure()) return;
   }
+}
+
+TEST_P(KindsOfPartials, MergeAndFinishInPieces) {
+  const auto& [method, sweep] = GetParam();
+  for (const Kind& kind : kinds_of(method, sweep)) {
+    SCOPED_TRACE(kind.name());
+    if (kind.partial->in_pieces() == nullptr || kind.call.columns == 1) continue;
+    for (const Count cut : {0u, 1u, 2u, 3u, 5u, 8u, 13u})
+      for (const Count more : {0u, 1u, 2u, 3u, 8u, 11u}) expect_pieces(kind, cut, cut + more);
+    if (HasFailure()) return;
+  }
+}
+
+/// Partials of several intervals are merged at once, also where the intervals of both touch.
+TEST(PiecesOfTrees, AreForSingleIntervals) {
+  const auto& op = arithmetic::built_in(Operation::sum, Type::f64);
+  const auto kind = arithmetic::make_tree(op, most_columns);
+  const std::vector<double> rows = {1e16, 1, -1e16, 3, 5, 7, 1e-3, 2, 4, 6, 8, 0.5};
+  const auto record = [&](std::initializer_list<Index> indices) {
+    const auto builder = kind->builder();
+    for (const Index i : indices)
+      builder->push(i, {.first = std::as_bytes(std::span(rows)).data() + i * 24, .rows = 1, .row_stride = 24});
+    Memory bytes(1024);
+    bytes.resize(builder->write(bytes));
+    return bytes;
+  };
+  const Memory left = record({0, 2});
+  const Memory right = record({1, 3});
+  Memory whole(1024);
+  whole.resize(kind->merge(left, right, {whole}).head.size());
+  Memory pieces_out(1024);
+  arithmetic::Pieces pieces{.most = 1};
+  pieces_out.resize(kind->in_pieces()->merge_piece(left, right, {pieces_out}, pieces).head.size());
+  EXPECT_FALSE(pieces.more);
+  EXPECT_EQ(hex(pieces_out), hex(whole));
+  EXPECT_EQ(arithmetic::status_of(whole), Status::ok);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, KindsOfPartials,

@@ -138,7 +138,10 @@ struct Script final : Machine {
   int polls = 0;
   std::vector<std::uint32_t> complete;  // to be told in the next poll
 
-  void compute(const Step& step) override { done.push_back(step.kind); }
+  bool compute(const Step& step) override {
+    done.push_back(step.kind);
+    return true;
+  }
   void start(const Step& step, std::uint32_t) override { done.push_back(step.kind); }
   void poll(Tickets& tickets) override {
     ++polls;
@@ -229,7 +232,7 @@ class StringJob {
 
     Member(StringJob& of, Rank own, Program compiled) : job(of), rank(own), program(std::move(compiled)) {}
 
-    void compute(const Step& step) override {
+    bool compute(const Step& step) override {
       const std::string left = slots[key(step.left)];
       switch (step.kind) {
         case StepKind::lift:
@@ -239,6 +242,7 @@ class StringJob {
         case StepKind::finish: slots[key(step.target)] = "= " + left; break;
         default: slots[key(step.target)] = left;
       }
+      return true;
     }
 
     void start(const Step& step, std::uint32_t ticket) override {
