@@ -186,8 +186,8 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate
       .add_option("--topology", o->topology,
                   "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node)[:links=1] (that a "
-                  "node's ranks share), or "
-                  "fat_tree:arity=8[:oversubscription=x][:hop=s]")
+                  "node's ranks share), fat_tree:arity=8[:oversubscription=x][:hop=s], or "
+                  "torus:sides=4x4x2[:hop=s][:half_duplex=1]")
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, &action] {

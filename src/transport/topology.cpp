@@ -128,6 +128,81 @@ class FatTree final : public Topology {
   std::vector<Level> levels_;
 };
 
+/// One link, which messages pass in the order in which they are sent; but one that others hold up on its way leaves the
+/// link to those that are there before it.
+class Link {
+ public:
+  /// Returns when the message passes. It was sent at `sent`, and no message that comes after it was sent earlier.
+  double serve(double sent, double ready, double duration) {
+    std::erase_if(busy_, [sent](const Passage& each) { return each.end <= sent; });
+    auto next = busy_.begin();
+    for (; next != busy_.end() && next->begin < ready + duration; ++next) ready = std::max(ready, next->end);
+    busy_.insert(next, {ready, ready + duration});
+    return ready;
+  }
+
+ private:
+  struct Passage {
+    double begin;
+    double end;
+  };
+  std::vector<Passage> busy_;  // in the order of time
+};
+
+/// A message goes along the first side, then along the second, and so on, each time the shorter way, not round the
+/// ends if both are as long. It waits for every link on its way; while it waits, it keeps no link before that one.
+class Torus final : public Topology {
+ public:
+  Torus(std::vector<Count> sides, double hop, bool half_duplex, const LogGP& link)
+      : sides_(std::move(sides)), hop_(hop), half_duplex_(half_duplex), link_(link) {}
+
+  double duration(Rank, Rank, Bytes bytes) const override { return link_.duration(bytes); }
+  bool shares_links() const noexcept override { return true; }
+
+  double arrival(Rank source, Rank target, double start, Bytes bytes) override {
+    const double duration = link_.duration(bytes);
+    Count place = static_cast<Count>(source);
+    Count stride = 1;  // from one place to the next along this side
+    double time = start;
+    for (std::size_t side = 0; side < sides_.size(); stride *= sides_[side++]) {
+      const Count length = sides_[side];
+      const Count from = place / stride % length;
+      const Count to = static_cast<Count>(target) / stride % length;
+      const Count way = from < to ? to - from : from - to;  // without going round the ends
+      const bool climbs = (from < to) == (2 * way <= length);
+      for (Count left = std::min(way, length - way); left > 0; --left) {
+        const Count next = climbs ? after(place, stride, length) : before(place, stride, length);
+        if (place != static_cast<Count>(source)) time += hop_;
+        time = link(climbs ? place : next, side, climbs).serve(start, time, duration);
+        place = next;
+      }
+    }
+    return time + link_.latency;
+  }
+
+ private:
+  static Count after(Count place, Count stride, Count length) {
+    const Count at = place / stride % length;
+    return at + 1 < length ? place + stride : place - at * stride;
+  }
+  static Count before(Count place, Count stride, Count length) {
+    const Count at = place / stride % length;
+    return at > 0 ? place - stride : place + (length - 1) * stride;
+  }
+  /// The link from a place to the one after it, or back; made when first used.
+  Link& link(Count lower, std::size_t side, bool climbs) {
+    const Count number = (lower * sides_.size() + side) * 2 + (climbs || half_duplex_ ? 0 : 1);
+    if (number >= links_.size()) links_.resize(number + 1);
+    return links_[number];
+  }
+
+  std::vector<Count> sides_;
+  double hop_;
+  bool half_duplex_;
+  LogGP link_;
+  std::vector<Link> links_;
+};
+
 [[noreturn]] void refuse(std::string_view text, const std::string& why, const std::string& suggestion) {
   throw std::invalid_argument("topology '" + std::string(text) + "' cannot be used (" + why + "), " + suggestion);
 }
@@ -169,6 +244,23 @@ class Parameters {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
     return take_whole(key, least);
   }
+  /// Whole numbers with an x between them, as 4x4x2, with a product from `least` to `most`; must be given.
+  std::vector<Count> take_sides(const std::string& key, Count least, Count most) {
+    const std::string text = values_.contains(key) ? values_.extract(key).mapped() : "";
+    std::vector<Count> sides;
+    Count product = 1;
+    for (const char* at = text.data(); product > 0 && product <= most;) {
+      const auto [end, failed] = std::from_chars(at, text.data() + text.size(), sides.emplace_back());
+      product = failed == std::errc() && sides.back() <= most ? product * sides.back() : 0;
+      if (end == text.data() + text.size()) break;
+      if (*end != 'x') product = 0;
+      at = end + 1;
+    }
+    if (product >= least && product <= most) return sides;
+    refuse(text_,
+           key + " must be whole numbers with a product of " + std::to_string(least) + " to " + std::to_string(most),
+           "write " + key + "=4x4x2");
+  }
   void require_none_left() const {
     if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave it out");
   }
@@ -187,6 +279,12 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
                        .per_byte = parameters.take("per_byte", link.per_byte, 0)};
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
+  if (name == "torus") {
+    constexpr Count most_places = Count{1} << 22;  // some 600 MB of links in three dimensions
+    std::vector<Count> sides = parameters.take_sides("sides", static_cast<Count>(rank_count), most_places);
+    const double hop = parameters.take("hop", 0, 0);
+    return std::make_unique<Torus>(std::move(sides), hop, parameters.take_whole("half_duplex", 1) > 0, link);
+  }
   if (name != "fat_tree") return nullptr;
   const Rank arity = parameters.take_ranks("arity", 2);
   const double oversubscription = parameters.take("oversubscription", 1, 1);
@@ -199,7 +297,7 @@ std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link
   const std::string_view name = text.substr(0, text.find(':'));
   Parameters parameters(text, text.substr(name.size()));
   std::unique_ptr<Topology> topology = made(name, parameters, link, rank_count);
-  if (!topology) refuse(text, "known are flat, two_level and fat_tree", "choose one of these");
+  if (!topology) refuse(text, "known are flat, two_level, fat_tree and torus", "choose one of these");
   parameters.require_none_left();
   return topology;
 }

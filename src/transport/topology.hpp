@@ -1,5 +1,6 @@
 // The network between ranks in a predicted machine: how long messages take, and which of them wait for the same links.
-// Rank order: ranks are numbered node by node. Cost: O(1) per message; a fat tree O(levels log links).
+// Rank order: ranks are numbered node by node. Cost: O(1) per message; a fat tree O(levels log links), a torus O(links
+// on the way).
 // Source: the LogGP model; [S2] for nodes of several ranks.
 //
 // A port is busy with a message of n bytes for gap + n per_byte. The first byte takes `latency` from port to port; the
@@ -47,6 +48,10 @@ class Topology {
 ///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
 ///                                                           `oversubscription` times fewer links up than down; a
 ///                                                           switch above the first adds `hop` on the way up and down
+///   torus:sides=4x4x2[:hop=s][:half_duplex=1]               places in a box, one rank on each, the first side's
+///                                                           neighbours first; a link joins neighbours, and the two
+///                                                           ends of a line; each after the first adds `hop`; the two
+///                                                           ways of a half-duplex link share it
 /// Throws std::invalid_argument, as "problem (why), suggestion".
 std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count);
 

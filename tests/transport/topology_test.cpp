@@ -79,6 +79,69 @@ TEST(Topology, LinksServeTheFirstThatComes) {
   EXPECT_EQ(tree->arrival(4, 10, 1, 8), 2.25);  // for rank 2's, free at 1.75
 }
 
+// Messages wait for those before them on any of their links.
+TEST(Topology, ATorusSharesEveryLinkOnTheWay) {
+  const auto ring = make_topology("torus:sides=8", link, 8);
+  EXPECT_TRUE(ring->shares_links());
+  EXPECT_EQ(ring->duration(0, 5, 8), 1.25);
+  EXPECT_EQ(ring->arrival(0, 3, 0, 8), 0.5);      // takes the links from 0, 1 and 2 for 1.25
+  EXPECT_EQ(ring->arrival(2, 4, 0, 8), 1.75);     // waits for the one from 2, free at 1.25
+  EXPECT_EQ(ring->arrival(3, 4, 0, 8), 0.5);      // passes before that one is there
+  EXPECT_EQ(ring->arrival(3, 4, 0, 1), 3.0);      // waits for both
+  EXPECT_EQ(ring->arrival(4, 5, 0, 8), 0.5);      // nobody was here
+  EXPECT_EQ(ring->arrival(3, 0, 0, 8), 0.5);      // the other way has links of its own
+  EXPECT_EQ(ring->arrival(0, 2, 100, 8), 100.5);  // all is quiet again
+}
+
+TEST(Topology, ATorusHasNoEnds) {
+  const auto ring = make_topology("torus:sides=8:hop=0.125", link, 8);
+  EXPECT_EQ(ring->arrival(7, 0, 0, 8), 0.5);
+  EXPECT_EQ(ring->arrival(0, 7, 0, 8), 0.5);
+  EXPECT_EQ(ring->arrival(6, 1, 10, 8), 10.75);  // 6 to 7, 0 and 1
+  EXPECT_EQ(ring->arrival(1, 6, 10, 8), 10.75);
+  EXPECT_EQ(ring->arrival(6, 2, 20, 8), 20.875);  // both ways are as long: not round the end
+  EXPECT_EQ(ring->arrival(5, 6, 20, 8), 20.5);    // so none is on its way up
+  EXPECT_EQ(ring->arrival(5, 4, 20, 8), 21.875);  // and one passed here on its way down, from 20.125 to 21.375
+  const auto pair = make_topology("torus:sides=2:half_duplex=1", link, 2);
+  EXPECT_EQ(pair->arrival(0, 1, 0, 8), 0.5);
+  EXPECT_EQ(pair->arrival(1, 0, 0, 8), 1.75);  // two neighbours have one link
+}
+
+// Places of 4 x 3: 0 to 3, 4 to 7, 8 to 11.
+TEST(Topology, ATorusGoesAlongOneSideAfterTheOther) {
+  const auto torus = make_topology("torus:sides=4x3:hop=0.125", link, 12);
+  EXPECT_EQ(torus->arrival(0, 8, 0, 8), 0.5);      // up and round
+  EXPECT_EQ(torus->arrival(0, 9, 10, 8), 10.625);  // to 1, from there to 9
+  EXPECT_EQ(torus->arrival(1, 9, 10, 8), 11.875);  // waits for it, which left 1 at 10.125
+  EXPECT_EQ(torus->arrival(0, 8, 10, 8), 10.5);    // another line
+  EXPECT_EQ(torus->arrival(3, 6, 20, 8), 20.625);  // to 2, then to 6
+  EXPECT_EQ(torus->arrival(7, 6, 20, 8), 20.5);
+  EXPECT_EQ(torus->arrival(5, 5, 20, 8), 20.5);
+}
+
+TEST(Topology, TheTwoWaysOfAHalfDuplexLinkShareIt) {
+  const auto full = make_topology("torus:sides=4x4", link, 16);
+  const auto half = make_topology("torus:sides=4x4:half_duplex=1", link, 16);
+  for (const auto& [torus, second] : {std::pair{full.get(), 0.5}, std::pair{half.get(), 1.75}}) {
+    EXPECT_EQ(torus->arrival(5, 6, 0, 8), 0.5);
+    EXPECT_EQ(torus->arrival(6, 5, 0, 8), second);
+    EXPECT_EQ(torus->arrival(13, 1, 0, 8), 0.5);  // round the end
+    EXPECT_EQ(torus->arrival(1, 13, 0, 8), second);
+  }
+}
+
+TEST(Topology, NeighboursThatShareNoLinkAreAsFastAsOnAFlatNetwork) {
+  const auto flat = make_topology("flat", link, 64);
+  const auto torus = make_topology("torus:sides=4x4x4:hop=0.125", link, 64);
+  for (const Rank distance : {1, 4, 16}) {
+    for (Rank place = 0; place < 64; ++place) {
+      const Rank next = place / distance % 4 == 3 ? place - 3 * distance : place + distance;
+      EXPECT_EQ(torus->arrival(place, next, 1, 8), flat->arrival(place, next, 1, 8));
+      EXPECT_EQ(torus->arrival(next, place, 1, 8), flat->arrival(next, place, 1, 8));
+    }
+  }
+}
+
 std::string why_not(std::string_view text) {
   try {
     make_topology(text, link, 8);
@@ -89,14 +152,44 @@ std::string why_not(std::string_view text) {
 }
 
 TEST(Topology, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(why_not("torus"),
-            "topology 'torus' cannot be used (known are flat, two_level and fat_tree), choose one of these");
+  EXPECT_EQ(why_not("ring"),
+            "topology 'ring' cannot be used (known are flat, two_level, fat_tree and torus), choose one of these");
+  EXPECT_EQ(why_not("torus:sides=3x2"),
+            "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers with a product of 8 to 4194304), "
+            "write sides=4x4x2");
   EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
-  for (const char* text :
-       {"", "flat:size=8", "flat:", "two_level:size=0", "two_level:size=1.5", "two_level:size=x",
-        "two_level:size=4:size=4", "two_level:size=4:latency=-1", "two_level:size=4:latency=nan",
-        "two_level:size=4:links=0", "two_level:size=4:links=1.5", "fat_tree", "fat_tree:arity=1",
-        "fat_tree:arity=4:oversubscription=0.5", "fat_tree:arity=4:hop", "fat_tree:arity=1e30", "two_level:size=8:"}) {
+  for (const char* text : {"",
+                           "flat:size=8",
+                           "flat:",
+                           "two_level:size=0",
+                           "two_level:size=1.5",
+                           "two_level:size=x",
+                           "two_level:size=4:size=4",
+                           "two_level:size=4:latency=-1",
+                           "two_level:size=4:latency=nan",
+                           "two_level:size=4:links=0",
+                           "two_level:size=4:links=1.5",
+                           "fat_tree",
+                           "fat_tree:arity=1",
+                           "fat_tree:arity=4:oversubscription=0.5",
+                           "fat_tree:arity=4:hop",
+                           "fat_tree:arity=1e30",
+                           "two_level:size=8:",
+                           "torus",
+                           "torus:sides=",
+                           "torus:sides=0x8",
+                           "torus:sides=8x",
+                           "torus:sides=x8",
+                           "torus:sides=4x4x",
+                           "torus:sides=4.5x4",
+                           "torus:sides=-4x-4",
+                           "torus:sides=4y4",
+                           "torus:sides=99999999999999999999",
+                           "torus:sides=4294967296x4294967296",
+                           "torus:sides=2048x2049",
+                           "torus:sides=8:half_duplex=0.5",
+                           "torus:sides=8:hop=-1",
+                           "torus:sides=8:sides=8"}) {
     EXPECT_NE(why_not(text).find(" (", 0), std::string::npos) << text << ": " << why_not(text);
     EXPECT_NE(why_not(text).find("), ", 0), std::string::npos) << text;
   }
