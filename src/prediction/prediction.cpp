@@ -57,7 +57,8 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
             .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
             .seconds = std::nullopt};
   }
-  const Spent spent = simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation);
+  const std::uint32_t ports = scenario.ports > 0 ? scenario.ports : row.port_count(context);
+  const Spent spent = simulated_run(row, context, layout, sizes, topology, scenario.seconds_per_operation, ports);
   return {.by = PredictedBy::simulation,
           .messages = spent.messages,
           .rounds = spent.rounds,

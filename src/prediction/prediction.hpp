@@ -27,6 +27,7 @@ struct Scenario {
   std::vector<Count> blocks = {};  // reduce_scatter: the columns of each rank
   double seconds_per_operation = order::score_addition_seconds;
   arithmetic::Operator user = {};  // Operation::user
+  std::uint32_t ports = 0;         // of each rank, to send and to receive; 0: as many as the schedule is made for
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }
   /// How the columns are cut: into `segments`, or into the blocks.

@@ -165,12 +165,12 @@ struct RankState {
 class SimulatedRun {
  public:
   SimulatedRun(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation)
+               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation, std::uint32_t ports)
       : layout_(layout),
         sizes_(sizes),
         topology_(topology),
         seconds_per_operation_(seconds_per_operation),
-        ports_(row.port_count(context)),
+        ports_(ports),
         outbox_(topology.shares_links()) {
     const auto all_ports = static_cast<std::size_t>(context.rank_count) * ports_;
     send_rounds_.resize(all_ports);
@@ -329,8 +329,9 @@ class SimulatedRun {
 }  // namespace
 
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-                    const Sizes& sizes, transport::Topology& topology, double seconds_per_operation) {
-  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation).run();
+                    const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
+                    std::uint32_t ports) {
+  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation, ports).run();
 }
 
 }  // namespace steadfold::prediction

@@ -56,7 +56,8 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   const agreement::Segmentation segmentation(description.columns, c.segments);
   const auto context = segmentation.cut(agreement::context_of(description, spec, layout.rank_count(), &layout));
   const Sizes sizes(description, arithmetic::built_in(arithmetic::Operation::sum, arithmetic::Type::f64), segmentation);
-  return prediction::simulated_run(row != nullptr ? *row : *spec.row, context, layout, sizes, topology, per_operation);
+  if (row == nullptr) row = spec.row;
+  return prediction::simulated_run(*row, context, layout, sizes, topology, per_operation, row->port_count(context));
 }
 
 /// The same sum on real bytes.
@@ -159,7 +160,8 @@ TEST_P(Formulas, AreWhatIsPredicted) {
     const auto layout = order::Layout::contiguous(counts);
     auto context = agreement::context_of(describe(call_for(c)), spec, p, &layout);
     context.segments = c.segments;
-    for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2"}) {
+    for (const char* topology : {"flat", "two_level:size=4:latency=0", "fat_tree:arity=2:oversubscription=2",
+                                 "torus:sides=4x16:half_duplex=1"}) {
       SCOPED_TRACE(testing::Message() << c.schedule << ", root " << c.root << ", " << topology);
       const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
       ASSERT_EQ(found.messages, row.messages(context));
@@ -242,6 +244,10 @@ TEST(PredictedTimes, KnowNodes) {
   EXPECT_EQ(seconds_of("linear", 16, 1, 0, nodes), 12 * inside + 3 * between);
 }
 
+Scenario scenario_of(const Case& c, std::vector<Count> counts) {
+  return {.description = describe(call_for(c)), .schedule = schedule::parse(c.schedule), .counts = std::move(counts)};
+}
+
 TEST(PredictedTimes, OfSeveralPorts) {
   schedule::Row row = *schedule::find("flat");
   row.ports = [](schedule::Context) { return 4u; };
@@ -252,8 +258,17 @@ TEST(PredictedTimes, OfSeveralPorts) {
   EXPECT_EQ(found.seconds, link.latency + 2 * partial_port);
 }
 
-Scenario scenario_of(const Case& c, std::vector<Count> counts) {
-  return {.description = describe(call_for(c)), .schedule = schedule::parse(c.schedule), .counts = std::move(counts)};
+/// A schedule for n ports takes its messages of a round one after the other where ranks have one port.
+TEST(PredictedTimes, OfSchedulesForMorePortsThanThereAre) {
+  Scenario scenario = scenario_of({"dissemination:n=3", Method::exact}, std::vector<Count>(16, 1));
+  scenario.seconds_per_operation = 0;
+  constexpr double port = 2 + 0.5 * (24 + 4 + 4 * 68);
+  for (const auto& [ports, rounds] : {std::pair{0u, 2u}, std::pair{3u, 2u}, std::pair{2u, 4u}, std::pair{1u, 6u}}) {
+    scenario.ports = ports;
+    const auto found = predict(scenario, *make_topology("flat", link, 16));
+    EXPECT_EQ(found.rounds, rounds);
+    EXPECT_EQ(found.seconds, 2 * link.latency + static_cast<double>(rounds) * port);
+  }
 }
 
 TEST(Predict, TakesExactAtFullWidth) {
