@@ -145,6 +145,10 @@ void add_study(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  study
+      .add_option("--most-ranks", o->asked.most_ranks, "The most ranks that are predicted, in studies of every number")
+      ->check(CLI::Range(2, 4096))
+      ->capture_default_str();
   study.add_flag("--yes", o->yes, yes_help);
   study.add_option("--rounds", o->asked.rounds, "Samples of every time")->check(CLI::Range(3, 10001));
   study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")

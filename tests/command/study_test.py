@@ -7,6 +7,7 @@ from support import CommandTest, binpsllh, bits, exact, hostile, left_to_right, 
 
 RANK_COUNTS = range(1, 242, 16)
 PUBLISHED = {"lower": (1640, 469.0), "upper": (1401, 401.9), "power2": (256, 1083.4), "optimized": (621, 184.5)}
+LINKS = {"flat", "fat tree", "fat tree 2:1", "torus", "torus, half duplex"}
 
 
 def upper(count, ranks):
@@ -76,9 +77,35 @@ def is_adaptable(ranks, ports):
     return ranks == 1
 
 
+def rounds_of(ranks, ports):
+    """ceil(log_{n+1} p), and the first digit of p - 1 to the base n + 1."""
+    rounds, first = 1, ranks - 1
+    while first > ports:
+        rounds, first = rounds + 1, first // (ports + 1)
+    return rounds, first
+
+
+def kind_of(ranks, ports):
+    power = (ports + 1) ** rounds_of(ranks, ports)[0]
+    if ranks in (power, power - 1):
+        return "(n + 1)^k" if ranks == power else "(n + 1)^k - 1"
+    return "adaptable" if is_adaptable(ranks, ports) else "not adaptable"
+
+
 class Study(CommandTest):
     def study(self, *arguments, **keywords):
         return self.object_from(run("study", *arguments, "--json", **keywords))
+
+    def butterfly(self, part, *arguments):
+        return self.rows(part, *arguments, study=("butterfly", "S4"))[0]
+
+    def butterfly_times(self, *arguments):
+        """Rows by payload, ranks, links, schedule, n and ports."""
+        rows = self.butterfly("time", *arguments)
+        fields = ("payload", "ranks", "links", "schedule", "n", "ports")
+        found = {tuple(row[field] for field in fields): row for row in rows}
+        self.assertEqual(len(found), len(rows))
+        return found
 
     def rows(self, part, *arguments, study=("thesis", "S0")):
         found = self.study(study[0], "--part", part, *arguments)
@@ -333,6 +360,94 @@ class Study(CommandTest):
         self.assertEqual((not_adaptable[0][:3], not_adaptable[1][:3]), ([13, 21, 25], [40, 41, 64]))
         self.assertTrue(all(any(found[ranks, n]["adaptable"] for n in range(1, 10)) for ranks in range(1, 1025)))
         self.assertFalse(all(any(found[ranks, n]["adaptable"] for n in range(1, 9)) for ranks in range(1, 1025)))
+
+    def test_butterfly_rounds(self):
+        """A message takes a port for a second and no time besides, so that seconds are rounds."""
+        found = self.butterfly_times("--most-ranks", "30", "--latency", "0", "--gap", "1", "--per-byte", "0")
+        self.assertEqual({key[1] for key in found}, set(range(2, 31)))
+        self.assertEqual({key[2] for key in found}, LINKS)
+        self.assertEqual(len(found), 2 * 29 * 5 * (3 + 2 * 9))
+        for (_, ranks, links, schedule, n, ports), row in found.items():
+            if links == "flat":
+                self.assertAlmostEqual(row["us"] / 1e6, row["rounds"], places=4)
+            doublings = math.ceil(math.log2(ranks))
+            if schedule == "binomial":
+                self.assertEqual((row["messages"], n, ports), (2 * (ranks - 1), None, 1))
+                self.assertLessEqual(row["rounds"], 2 * doublings)
+            elif n is None:
+                is_power = ranks == 2**doublings
+                self.assertEqual(row["rounds"], doublings + (0 if is_power else 1))
+            else:
+                rounds, first = rounds_of(ranks, n)
+                one_by_one = first + n * (rounds - 1)  # the first round has fewer messages: the first digit of p - 1
+                self.assertEqual(row["rounds"], rounds if ports == n else row["messages"] // ranks)
+                if schedule == "bruck":
+                    self.assertEqual(row["messages"], ranks * one_by_one)
+
+    def test_butterfly_links(self):
+        found = self.butterfly_times("--most-ranks", "30")
+        slower = {links: 0 for links in LINKS}
+        for (payload, ranks, links, *way), row in found.items():
+            flat = found[(payload, ranks, "flat", *way)]
+            for field in ("rounds", "messages", "bytes"):
+                self.assertEqual(row[field], flat[field])
+            self.assertGreaterEqual(row["us"], flat["us"] * (1 - 1e-12))
+            slower[links] += row["us"] > flat["us"] * 1.01
+            if links.startswith("torus"):
+                sides = [int(side) for side in row["topology"].split("sides=")[1].split(":")[0].split("x")]
+                self.assertGreaterEqual(math.prod(sides), ranks)
+                self.assertLessEqual(max(sides), 2 * min(sides))
+            if links == "flat" and way[1] is not None:  # more ports are never slower if no links are shared
+                self.assertLessEqual(row["us"], found[(payload, ranks, "flat", *way[:2], 1)]["us"] * (1 + 1e-12))
+        self.assertEqual(slower["flat"], 0)
+        self.assertTrue(all(slower[links] > 0 for links in LINKS - {"flat"}), slower)
+        for ranks in (2, 4, 8, 16):  # pairs of a power of two never wait in a fat tree with as many links up as down
+            way = ("recursive_doubling", None, 1)
+            self.assertEqual(
+                found[("255 doubles", ranks, "fat tree", *way)]["us"], found[("255 doubles", ranks, "flat", *way)]["us"]
+            )
+
+    def test_butterfly_best_n(self):
+        found = self.butterfly_times("--most-ranks", "27")
+        rows = self.butterfly("best", "--most-ranks", "27")
+        self.assertEqual(len(rows), 2 * 26 * 5 * 2)
+        for row in rows:
+            place = (row["payload"], row["ranks"], row["links"])
+
+            def us(schedule, n, place=place, one_port=row["ports"] == "1"):
+                return found[(*place, schedule, n, 1 if one_port else n)]["us"]
+
+            for schedule in ("bruck", "dissemination"):
+                best = row[f"{schedule}_n"]
+                self.assertAlmostEqual(row[f"{schedule}_us"], us(schedule, best))
+                for n in range(1, 6):
+                    self.assertLessEqual(us(schedule, best), us(schedule, n) * (1 + 1e-8))
+            default = next(n for n in range(1, 10) if is_adaptable(row["ranks"], n))
+            self.assertEqual(row["default_n"], default)
+            self.assertAlmostEqual(row["default_us"], us("dissemination", default))
+            self.assertAlmostEqual(row["default_to_best"], row["default_us"] / row["dissemination_us"])
+            self.assertAlmostEqual(row["bruck_5_to_best"], us("bruck", 5) / row["bruck_us"])
+
+    def test_butterfly_special_ranks(self):
+        found = self.butterfly_times("--most-ranks", "27")
+        rows = self.butterfly("special", "--most-ranks", "27")
+        for payload in ("1 int", "255 doubles"):
+            for links in LINKS:
+                for n in range(1, 6):
+                    own = {}
+                    for ranks in range(2, 28):
+                        us = [found[payload, ranks, links, s, n, n]["us"] for s in ("dissemination", "bruck")]
+                        own.setdefault(kind_of(ranks, n), []).append(us[0] / us[1])
+                    place = (payload, links, n)
+                    kinds = {r["ranks_are"]: r for r in rows if (r["payload"], r["links"], r["n"]) == place}
+                    self.assertEqual(set(own), set(kinds))
+                    for kind, ratios in own.items():
+                        row = kinds[kind]
+                        self.assertEqual(row["rank_counts"], len(ratios))
+                        self.assertEqual(row["dissemination_first"], sum(ratio < 1 - 1e-9 for ratio in ratios))
+                        self.assertEqual(row["bruck_first"], sum(ratio > 1 + 1e-9 for ratio in ratios))
+                        self.assertAlmostEqual(row["least_ratio"], min(ratios))
+                        self.assertAlmostEqual(row["greatest_ratio"], max(ratios))
 
 
 if __name__ == "__main__":

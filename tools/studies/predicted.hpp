@@ -18,7 +18,7 @@ struct Vectors {
   arithmetic::Operation operation = arithmetic::Operation::sum;
   bool rooted = false;  // to rank 0
 
-  order::Bytes element_bytes() const { return type == arithmetic::Type::f32 ? 4 : 8; }
+  order::Bytes element_bytes() const { return arithmetic::size_of(type); }
 };
 
 /// A schedule for vectors, with as many segments as its name says, or as the pipelining lemma gives for the link.

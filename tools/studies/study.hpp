@@ -19,6 +19,7 @@ struct Asked {
   std::string data;                           // a directory with the source's data; empty: generated data
   std::uint64_t largest = ~std::uint64_t{0};  // data sets of at most this many elements
   std::vector<int> ranks = {1, 2, 4, 8};      // rank counts that are started
+  int most_ranks = 64;                        // that are predicted, in studies of every rank count
   int rounds = 9;                             // samples per candidate
   transport::LogGP link;                      // of predicted networks
 };

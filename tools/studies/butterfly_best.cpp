@@ -1,0 +1,86 @@
+// The fastest n of every number of ranks, beside the n that [S4] takes: 5 for Bruck's algorithm, for n-way
+// dissemination the smallest that boundaries fit.
+// Source: [S4] section IV: "further research on the choice of n depending on the bandwidth, latency and message rate of
+// the underlying network needs to be done".
+#include "butterfly.hpp"
+
+namespace steadfold::command::studies::butterfly {
+namespace {
+
+/// One network and one payload.
+struct Case {
+  Rank ranks;
+  const Payload& payload;
+  const Links& links;
+  bool one_port;  // else n
+  const Asked& asked;
+
+  double us(const std::string& schedule) const {
+    return predicted(ranks, schedule, payload, links, one_port ? 1 : 0, asked).seconds.value() * 1e6;
+  }
+};
+
+struct Best {
+  std::string schedule;
+  int n = 0;
+  double us = 0;
+
+  /// By more than rounding.
+  bool is_slower_than(double other) const { return other < us * (1 - 1e-9); }
+};
+
+/// Ties go to the smaller n.
+Best best_of(const Case& each, const std::string& schedule) {
+  Best best{schedule, 1, each.us(with_n(schedule, 1))};
+  for (int n = 2; n <= most_messages; ++n) {
+    const double us = each.us(with_n(schedule, n));
+    if (best.is_slower_than(us)) best = {schedule, n, us};
+  }
+  return best;
+}
+
+std::uint32_t default_n(Rank ranks) {
+  const schedule::Spec spec = schedule::parse("dissemination");
+  return spec.row->port_count({.rank_count = ranks, .spec = &spec});
+}
+
+Json row_of(const Case& each) {
+  const Best bruck = best_of(each, "bruck");
+  const Best dissemination = best_of(each, "dissemination");
+  const double with_default = each.us("dissemination");
+  const Best pairwise{"pairwise_exchange", 0, each.us("pairwise_exchange")};
+  const Best tree{"binomial", 0, each.us("binomial")};
+  Best fastest = tree;
+  for (const Best& other : {pairwise, bruck, dissemination})
+    if (fastest.is_slower_than(other.us)) fastest = other;
+  return {{"part", "best"},
+          {"payload", each.payload.name},
+          {"ranks", each.ranks},
+          {"links", each.links.name},
+          {"ports", each.one_port ? "1" : "n"},
+          {"bruck_n", bruck.n},
+          {"bruck_us", bruck.us},
+          {"bruck_5_to_best", each.us(with_n("bruck", most_messages)) / bruck.us},
+          {"dissemination_n", dissemination.n},
+          {"dissemination_us", dissemination.us},
+          {"default_n", default_n(each.ranks)},
+          {"default_us", with_default},
+          {"default_to_best", with_default / dissemination.us},
+          {"pairwise_us", pairwise.us},
+          {"tree_us", tree.us},
+          {"fastest", fastest.n > 0 ? with_n(fastest.schedule, fastest.n) : fastest.schedule}};
+}
+
+}  // namespace
+
+Findings best(const Asked& asked) {
+  Findings found;
+  for (const Payload& payload : payloads)
+    for (const Rank ranks : rank_counts(asked))
+      for (const Links& links : all_links)
+        for (const bool one_port : {true, false})
+          found.rows.push_back(row_of({ranks, payload, links, one_port, asked}));
+  return found;
+}
+
+}  // namespace steadfold::command::studies::butterfly
