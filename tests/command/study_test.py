@@ -7,7 +7,7 @@ from support import CommandTest, binpsllh, bits, exact, hostile, left_to_right, 
 
 RANK_COUNTS = range(1, 242, 16)
 PUBLISHED = {"lower": (1640, 469.0), "upper": (1401, 401.9), "power2": (256, 1083.4), "optimized": (621, 184.5)}
-LINKS = {"flat", "fat tree", "fat tree 2:1", "torus", "torus, half duplex"}
+LINKS = {"flat", "nodes of 2", "fat tree", "fat tree 2:1", "torus", "torus, half duplex"}
 
 
 def upper(count, ranks):
@@ -366,7 +366,7 @@ class Study(CommandTest):
         found = self.butterfly_times("--most-ranks", "30", "--latency", "0", "--gap", "1", "--per-byte", "0")
         self.assertEqual({key[1] for key in found}, set(range(2, 31)))
         self.assertEqual({key[2] for key in found}, LINKS)
-        self.assertEqual(len(found), 2 * 29 * 5 * (3 + 2 * 9))
+        self.assertEqual(len(found), 2 * 29 * 6 * (3 + 2 * 9))
         for (_, ranks, links, schedule, n, ports), row in found.items():
             if links == "flat":
                 self.assertAlmostEqual(row["us"] / 1e6, row["rounds"], places=4)
@@ -410,7 +410,7 @@ class Study(CommandTest):
     def test_butterfly_best_n(self):
         found = self.butterfly_times("--most-ranks", "27")
         rows = self.butterfly("best", "--most-ranks", "27")
-        self.assertEqual(len(rows), 2 * 26 * 5 * 2)
+        self.assertEqual(len(rows), 2 * 26 * 6 * 2)
         for row in rows:
             place = (row["payload"], row["ranks"], row["links"])
 
@@ -426,7 +426,11 @@ class Study(CommandTest):
             self.assertEqual(row["default_n"], default)
             self.assertAlmostEqual(row["default_us"], us("dissemination", default))
             self.assertAlmostEqual(row["default_to_best"], row["default_us"] / row["dissemination_us"])
-            self.assertAlmostEqual(row["bruck_5_to_best"], us("bruck", 5) / row["bruck_us"])
+            ran = {"bruck:n=5": us("bruck", 5), "dissemination": row["default_us"]}
+            ran |= {name: found[(*place, name, None, 1)]["us"] for name in ("binomial", "pairwise_exchange")}
+            fastest = {name for name in ran if ran[name] < min(ran.values()) * (1 + 1e-8)}
+            self.assertEqual(set(row["fastest_with_their_n"].split(", ")), fastest)
+            self.assertLessEqual(us("bruck", row["bruck_n"]), row["bruck_5_us"])
 
     def test_butterfly_special_ranks(self):
         found = self.butterfly_times("--most-ranks", "27")

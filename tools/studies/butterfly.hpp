@@ -46,7 +46,7 @@ struct Links {
   const char* name;
   std::string (*topology)(Rank);
 };
-extern const std::array<Links, 5> all_links;
+extern const std::array<Links, 6> all_links;
 
 /// Every number of ranks up to 64 and as many as were asked for; beyond that powers of 2 to 6 and their neighbours.
 std::vector<Rank> rank_counts(const Asked& asked);

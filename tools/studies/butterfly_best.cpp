@@ -2,6 +2,9 @@
 // dissemination the smallest that boundaries fit.
 // Source: [S4] section IV: "further research on the choice of n depending on the bandwidth, latency and message rate of
 // the underlying network needs to be done".
+#include <algorithm>
+#include <span>
+
 #include "butterfly.hpp"
 
 namespace steadfold::command::studies::butterfly {
@@ -20,13 +23,12 @@ struct Case {
   }
 };
 
+constexpr double rounding = 1e-9;
+
 struct Best {
   std::string schedule;
-  int n = 0;
+  int n = 0;  // 0: not named
   double us = 0;
-
-  /// By more than rounding.
-  bool is_slower_than(double other) const { return other < us * (1 - 1e-9); }
 };
 
 /// Ties go to the smaller n.
@@ -34,7 +36,7 @@ Best best_of(const Case& each, const std::string& schedule) {
   Best best{schedule, 1, each.us(with_n(schedule, 1))};
   for (int n = 2; n <= most_messages; ++n) {
     const double us = each.us(with_n(schedule, n));
-    if (best.is_slower_than(us)) best = {schedule, n, us};
+    if (us < best.us * (1 - rounding)) best = {schedule, n, us};
   }
   return best;
 }
@@ -44,15 +46,24 @@ std::uint32_t default_n(Rank ranks) {
   return spec.row->port_count({.rank_count = ranks, .spec = &spec});
 }
 
+/// The names of the fastest, between commas.
+std::string fastest_of(std::span<const Best> all) {
+  const double least = std::ranges::min(all, {}, &Best::us).us;
+  std::string names;
+  for (const Best& each : all) {
+    if (least < each.us * (1 - rounding)) continue;
+    names += (names.empty() ? "" : ", ") + (each.n > 0 ? with_n(each.schedule, each.n) : each.schedule);
+  }
+  return names;
+}
+
 Json row_of(const Case& each) {
   const Best bruck = best_of(each, "bruck");
   const Best dissemination = best_of(each, "dissemination");
-  const double with_default = each.us("dissemination");
   const Best pairwise{"pairwise_exchange", 0, each.us("pairwise_exchange")};
   const Best tree{"binomial", 0, each.us("binomial")};
-  Best fastest = tree;
-  for (const Best& other : {pairwise, bruck, dissemination})
-    if (fastest.is_slower_than(other.us)) fastest = other;
+  const Best bruck_5{"bruck", most_messages, each.us(with_n("bruck", most_messages))};
+  const Best smallest{"dissemination", 0, each.us("dissemination")};
   return {{"part", "best"},
           {"payload", each.payload.name},
           {"ranks", each.ranks},
@@ -60,15 +71,16 @@ Json row_of(const Case& each) {
           {"ports", each.one_port ? "1" : "n"},
           {"bruck_n", bruck.n},
           {"bruck_us", bruck.us},
-          {"bruck_5_to_best", each.us(with_n("bruck", most_messages)) / bruck.us},
+          {"bruck_5_us", bruck_5.us},
           {"dissemination_n", dissemination.n},
           {"dissemination_us", dissemination.us},
           {"default_n", default_n(each.ranks)},
-          {"default_us", with_default},
-          {"default_to_best", with_default / dissemination.us},
+          {"default_us", smallest.us},
+          {"default_to_best", smallest.us / dissemination.us},
           {"pairwise_us", pairwise.us},
           {"tree_us", tree.us},
-          {"fastest", fastest.n > 0 ? with_n(fastest.schedule, fastest.n) : fastest.schedule}};
+          {"fastest", fastest_of(std::array{tree, pairwise, bruck, dissemination})},
+          {"fastest_with_their_n", fastest_of(std::array{tree, pairwise, bruck_5, smallest})}};
 }
 
 }  // namespace

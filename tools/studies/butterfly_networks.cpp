@@ -27,8 +27,9 @@ std::string sides_for(Rank ranks) {
 
 }  // namespace
 
-const std::array<Links, 5> all_links = {{
+const std::array<Links, 6> all_links = {{
     {"flat", [](Rank) { return std::string("flat"); }},
+    {"nodes of 2", [](Rank) { return std::string("two_level:size=2:links=1"); }},
     {"fat tree", [](Rank) { return std::string("fat_tree:arity=8"); }},
     {"fat tree 2:1", [](Rank) { return std::string("fat_tree:arity=8:oversubscription=2"); }},
     {"torus", [](Rank ranks) { return "torus:sides=" + sides_for(ranks); }},
