@@ -401,11 +401,19 @@ class Study(CommandTest):
                 self.assertLessEqual(row["us"], found[(payload, ranks, "flat", *way[:2], 1)]["us"] * (1 + 1e-12))
         self.assertEqual(slower["flat"], 0)
         self.assertTrue(all(slower[links] > 0 for links in LINKS - {"flat"}), slower)
+
+        def times(ranks, schedule, n, *links):
+            return [found["255 doubles", ranks, each, schedule, n, 1]["us"] for each in links]
+
         for ranks in (2, 4, 8, 16):  # pairs of a power of two never wait in a fat tree with as many links up as down
-            way = ("recursive_doubling", None, 1)
-            self.assertEqual(
-                found[("255 doubles", ranks, "fat tree", *way)]["us"], found[("255 doubles", ranks, "flat", *way)]["us"]
-            )
+            flat, tree = times(ranks, "recursive_doubling", None, "flat", "fat tree")
+            self.assertEqual(flat, tree)
+        for schedule, n in (("bruck", 1), ("dissemination", 1), ("pairwise_exchange", None)):
+            full, half = times(27, schedule, n, "torus", "torus, half duplex")
+            if n == 1:  # shifts of all ranks round 3 x 3 x 3 places: all go the same way in every line
+                self.assertAlmostEqual(full, half)
+            else:
+                self.assertGreater(half, full * 1.01)
 
     def test_butterfly_best_n(self):
         found = self.butterfly_times("--most-ranks", "27")
