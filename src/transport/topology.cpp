@@ -257,9 +257,8 @@ class Parameters {
       at = end + 1;
     }
     if (product >= least && product <= most) return sides;
-    refuse(text_,
-           key + " must be whole numbers with a product of " + std::to_string(least) + " to " + std::to_string(most),
-           "write " + key + "=4x4x2");
+    const std::string numbers = std::to_string(least) + " to " + std::to_string(most);
+    refuse(text_, key + " must be whole numbers, for " + numbers + " places", "write " + key + "=4x4x2 for 32 places");
   }
   void require_none_left() const {
     if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave it out");

@@ -155,8 +155,8 @@ TEST(Topology, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why_not("ring"),
             "topology 'ring' cannot be used (known are flat, two_level, fat_tree and torus), choose one of these");
   EXPECT_EQ(why_not("torus:sides=3x2"),
-            "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers with a product of 8 to 4194304), "
-            "write sides=4x4x2");
+            "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers, for 8 to 4194304 places), "
+            "write sides=4x4x2 for 32 places");
   EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
   for (const char* text : {"",
                            "flat:size=8",

@@ -20,7 +20,7 @@ inline constexpr std::array<Part, 4> parts = {{
     {"adaptable", "for which ranks and ports n-way dissemination can be adapted by boundaries alone, and what it sends",
      adaptable},
     {"time", "predicted rounds and times by ranks, n, links and ports", time},
-    {"best", "the fastest n, and how far off the n is that [S4] takes", best},
+    {"best", "the fastest n, and what the n that [S4] takes costs beside it", best},
     {"special", "predicted times of dissemination as ratios to those of bruck, n ports, by how the ranks fit n",
      special},
 }};

@@ -18,7 +18,7 @@ const std::array studies = {
     Study{"topology", "S3",
           "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
           topology::parts},
-    Study{"butterfly", "S4", "Butterfly-like allreduces: ranks, ports, rounds and messages", butterfly::parts},
+    Study{"butterfly", "S4", "Butterfly-like allreduces: ranks, ports, rounds, messages and times", butterfly::parts},
 };
 
 }  // namespace
