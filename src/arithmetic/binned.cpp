@@ -474,13 +474,12 @@ Status BinnedKind::finish_piece(const Partial& whole, Count element_count, std::
   if (of_rows != Status::ok) return of_rows;
   const order::Interval columns = pieces.take(shape_.columns);
   Column column;
-  values += columns.begin * size_of(shape_.result);
-  for (Count i = columns.begin; i < columns.end; ++i, values += size_of(shape_.result)) {
+  for (Count i = columns.begin; i < columns.end; ++i) {
     if (!take(shape_, partial, i, column)) {
       pieces.stop();
       return Status::transport_failed;
     }
-    write_value(shape_, column, rows, values);
+    write_value(shape_, column, rows, values + i * size_of(shape_.result));
   }
   return Status::ok;
 }
