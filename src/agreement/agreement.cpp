@@ -246,6 +246,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
       chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows);
   require_served(agreed);
+  for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
   return agreed;
 }
 

@@ -21,6 +21,8 @@ struct Member {
   std::shared_ptr<const order::Layout> layout;  // members with equal ones share it
   Count element_count = 0;                      // unknown_count where only the partials know
   std::vector<Count> blocks = {};               // reduce_scatter: the columns of each rank
+  /// How often the schedule counts rows.
+  schedule::Counts counts = schedule::Counts::once;
 
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };

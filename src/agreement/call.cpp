@@ -248,11 +248,25 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
   return null("the data are null (" + to_be_read + "), give their address");
 }
 
-bool order_free(const Description& description) noexcept {
+namespace {
+
+/// The operator of `tree` and `plain`. Not for users' operators.
+const arithmetic::Operator& built_in_operator(const Description& description) noexcept {
   const Operation operation = description.operation;
-  const Type type = description.type;
-  const Type combined = combined_type(operation, type, description.result_type, false);
-  return operation != Operation::user && arithmetic::built_in(combined_by(operation), combined).order_free;
+  const Type combined = combined_type(operation, description.type, description.result_type, false);
+  return arithmetic::built_in(combined_by(operation), combined);
+}
+
+}  // namespace
+
+bool order_free(const Description& description) noexcept {
+  return description.operation != Operation::user && built_in_operator(description).order_free;
+}
+
+schedule::Merging merging_of(const Description& description) noexcept {
+  schedule::Merging merging = row_of(description.method).merging;
+  merging.is_associative = merging.is_associative || order_free(description);
+  return merging;
 }
 
 bool needs_indices(const Description& description) noexcept {
@@ -333,6 +347,8 @@ schedule::Context context_of(const Description& description, const schedule::Spe
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {
+  if (description.operation != Operation::user && built_in_operator(description).idempotent)
+    return schedule::Operator::idempotent;
   return description.commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
 }
 

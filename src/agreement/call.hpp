@@ -144,6 +144,9 @@ std::string difference(const Description& mine, const Description& other);
 
 /// Whether no order of combining changes a bit, whatever the method.
 bool order_free(const Description& description) noexcept;
+/// What schedules must know of the call's partials: what its method says, but any is associative if no order can change
+/// a bit.
+schedule::Merging merging_of(const Description& description) noexcept;
 /// Whether it matters which row has which index.
 bool needs_indices(const Description& description) noexcept;
 

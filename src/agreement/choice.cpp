@@ -12,12 +12,8 @@ namespace steadfold::agreement {
 namespace {
 
 std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call) {
-  // Any method is as good as tree where no order can change a bit.
-  const schedule::Merging& own = row_of(call.method).merging;
-  const bool as_tree = !own.is_associative && order_free(call);
   const Rank root = std::max<Rank>(call.root, 0);
-  return schedule::refusal(spec, call.collective, root, as_tree ? row_of(Method::tree).merging : own,
-                           operator_kind(call));
+  return schedule::refusal(spec, call.collective, root, merging_of(call), operator_kind(call));
 }
 
 void require_served(const schedule::Spec& spec, const Description& call) {

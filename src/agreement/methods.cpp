@@ -116,7 +116,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .has_bins = true,
      .make = make_binned},
     {.method = Method::plain,
-     .merging = {.method = "plain", .is_associative = false},
+     .merging = {.method = "plain", .is_associative = false, .may_overlap = true},
      .bits_version = "",
      .keeps = guarantee::target,
      .make = make_plain},

@@ -65,11 +65,12 @@ void fill(void* values, std::size_t count, T value) {
 }
 
 template <class T, T (*combined)(T, T)>
-Operator make(bool order_free) {
+Operator make(bool is_extreme) {
   return {.apply = apply<T, combined>,
           .element_bytes = sizeof(T),
           .commutative = true,
-          .order_free = order_free,
+          .order_free = is_extreme,
+          .idempotent = is_extreme,
           .canonicalise = canonicalise<T>,
           .clear_unused = bytes_in_use<T> < sizeof(T) ? clear_unused<T> : nullptr};
 }

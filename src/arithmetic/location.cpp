@@ -101,7 +101,11 @@ class LocationKind final : public PartialKind {
  public:
   explicit LocationKind(Count columns)
       : columns_(columns),
-        op_{.apply = apply<T, least>, .element_bytes = sizeof(Located<T>), .commutative = true, .order_free = true},
+        op_{.apply = apply<T, least>,
+            .element_bytes = sizeof(Located<T>),
+            .commutative = true,
+            .order_free = true,
+            .idempotent = true},
         pairs_(make_plain(op_, columns)) {}
 
   Bytes capacity(const order::IntervalSet& rows) const override { return pairs_->capacity(rows); }

@@ -32,9 +32,12 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
   return 0;
 }
 
+template <class Op>
+constexpr bool is_extreme = std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
+
 /// Whether the order of combining changes no bit. Then the kernels' order is taken, the fastest.
 template <class Op, class T>
-constexpr bool is_order_free = std::is_integral_v<T> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
+constexpr bool is_order_free = std::is_integral_v<T> || is_extreme<Op>;
 
 template <class Op, class T>
 void fold_left(const void* elements, std::size_t count, void* result) {
@@ -80,6 +83,7 @@ Operator make() {
               .element_bytes = sizeof(T),
               .commutative = true,
               .order_free = is_order_free<Op, T>,
+              .idempotent = is_extreme<Op>,
               .fold = kernels::fold<Op, T>(kernels::chosen()),
               .fold_rows = kernels::fold_rows<Op, T>(kernels::chosen()),
               .fold_left = fold_left<Op, T>,

@@ -111,6 +111,7 @@ struct Operator {
   order::Bytes element_bytes = 0;
   bool commutative = false;
   bool order_free = false;  // no order of combining changes a bit: integers, min, max
+  bool idempotent = false;  // order-free, and combining a value with itself changes no bit of a result: min, max
   bool is_users = false;    // runs in the caller's floating-point environment
 
   /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.

@@ -200,8 +200,10 @@ Count Rows::piece_columns(std::uint32_t segment) const {
   return pieces == nullptr ? 0 : pieces->piece_columns();
 }
 
-/// The rows of the ranks that `covers` names; all rows if it names none.
+/// The rows of the ranks that `covers` names; all rows if it names none. Where some may count twice, the number in a
+/// partial is no check.
 Count Rows::row_count(const Covers& covers) const noexcept {
+  if (agreed_->counts == schedule::Counts::at_least_once) return arithmetic::unknown_count;
   if (covers.ranks.count == 0) return agreed_->element_count;
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
 }

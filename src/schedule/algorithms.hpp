@@ -26,6 +26,7 @@ extern const Row halving_doubling_row;
 extern const Row circulant_row;
 extern const Row bruck_row;
 extern const Row dissemination_row;
+extern const Row original_dissemination_row;
 extern const Row pairwise_exchange_row;
 extern const Row two_level_row;
 

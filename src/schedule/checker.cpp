@@ -259,11 +259,11 @@ class Proof : private Machine {
       fail(rank_, step, "merges " + how + " " + words(left.rows) + " with " + words(right.rows));
     };
     const std::optional<RowSet> rows = circle_.joined(left.rows, right.rows);
-    const bool is_one = rows && rows->apart.count == 0;
+    const bool counts_once = counts_of(row_, context_.spec) == Counts::once;
     const bool keeps_order = row_.keeps_rank_order != KeepsRankOrder::never;
     const bool may_be_two = !keeps_order && step.covers.apart.count > 0;
-    if (circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
-    if (!rows || (!is_one && !may_be_two)) fail_merge("what is not adjacent,");
+    if (counts_once && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
+    if (!rows || (rows->apart.count > 0 && !may_be_two)) fail_merge("what is not adjacent,");
     if (keeps_order && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
     Cell result = left;
     result.rows = rows.value_or(left.rows);

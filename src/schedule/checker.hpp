@@ -32,9 +32,10 @@ namespace steadfold::schedule {
 /// What is wrong with the schedule for this rank count, root, collective and segment count; `nullopt` if it is proved.
 /// The context's rank is ignored; a layout must be in rank order; without one every rank holds one row. Checked with
 /// synchronous sends that arrive in order between two ranks: every row exactly once in the value of every rank that
-/// should have it and of no other, what `covers` says, rank order, equal merge trees on all ranks if the row says so,
-/// sends and receives that name the same slots, segments apart, no landing slot written while unread, no deadlock; and
-/// messages, what they carry, and rounds against the row's formulas.
+/// should have it and of no other (at least once if the schedule says `Counts::at_least_once`), what `covers` says,
+/// rank order, equal merge trees on all ranks if the row says so, sends and receives that name the same slots, segments
+/// apart, no landing slot written while unread, no deadlock; and messages, what they carry, and rounds against the
+/// row's formulas.
 std::optional<std::string> check(const Row& row, Context context);
 
 /// What a sweep found: how many cases were proved, and one line for each of the others.

@@ -10,6 +10,11 @@
 // Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
 // Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.
 // Source: [S4] section III.B, whose 5-tuples are (sources, part, cut) here; larger messages: section III.D.
+//
+// The original form leaves nothing out: every rank always sends its whole sum, so some ranks count twice unless p is a
+// multiple of b^(k-1), in k rounds. A message from p ranks behind or more would bring nothing new and is not sent.
+// Cost: the same rounds without cuts and second partials. Source: Hoefler et al., by [S4] (1) and (2).
+#include <algorithm>
 #include <array>
 
 #include "schedule/algorithms.hpp"
@@ -38,6 +43,12 @@ Count digits_above_zero(Count number, Count base) {
   return digits;
 }
 
+Count size_before_last_round(Count ranks, Count base) {
+  Count size = 1;
+  while (size * base < ranks) size *= base;
+  return size;
+}
+
 Adaption adaption_by(Count cut, Count ranks, Count base, Count size) {
   const Count sources = (ranks + cut - 1) / size;
   const Count part = ranks + cut - sources * size;
@@ -47,8 +58,7 @@ Adaption adaption_by(Count cut, Count ranks, Count base, Count size) {
 // The one with the fewest companions, then the fewest messages, then the smallest cut.
 Adaption adaption_of(Count ranks, Count base) {
   if (ranks == 1) return {};
-  Count size = 1;  // before the last round
-  while (size * base < ranks) size *= base;
+  const Count size = size_before_last_round(ranks, base);
   Adaption best = adaption_by(0, ranks, base, size);
   for (Count boundary = 1; boundary < size; boundary *= base) {
     for (Count i = 1; i < base; ++i) {
@@ -57,6 +67,12 @@ Adaption adaption_of(Count ranks, Count base) {
     }
   }
   return best;
+}
+
+// The original form: as many whole sums as are needed, the last of which may go round too far.
+Adaption unadapted(Count ranks, Count base) {
+  const Count size = size_before_last_round(ranks, base);
+  return {.sources = (ranks - 1) / size, .part = size};
 }
 
 Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
@@ -80,8 +96,7 @@ Rank ports_of(const Context& c) {
 // The rounds in turn. What a rank holds is counted in offsets: 0 is itself, 1 the rank behind it.
 class Rounds {
  public:
-  Rounds(Rank rank_count, Rank ports)
-      : ranks_(static_cast<Count>(rank_count)), ports_(ports), adaption_(adaption_of(ranks_, base())) {}
+  Rounds(Count ranks, Rank ports, const Adaption& adaption) : ranks_(ranks), ports_(ports), adaption_(adaption) {}
 
   bool done() const { return size_ >= ranks_; }
   bool is_last() const { return !done() && size_ * base() >= ranks_; }
@@ -140,9 +155,9 @@ Slot landing_of(const Rounds& r, Rank i) {
 }
 Slot companion_of(const Rounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
 
-// The ranks at these offsets, `end` excluded.
+// The ranks at these offsets, `end` excluded: all ranks, where the original form goes round too far.
 RankRange ranks_at(const Context& c, Count begin, Count end) {
-  return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(end - begin)};
+  return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(std::min(end - begin, c.ranks()))};
 }
 
 Steps receives(Context c, Rounds r) {
@@ -212,7 +227,10 @@ Steps merges(Context c, Rounds r, bool is_last) {
   if (r.needs_whole()) co_yield make::merge(whole_sum(r.number() + 1), rest_sum(), cut_sum(), ranks_at(c, 0, sum.end));
 }
 
-Rounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
+Rounds rounds_of(const Context& c) {
+  const Rank ports = ports_of(c);
+  return {c.ranks(), ports, adaption_of(c.ranks(), base_of(ports))};
+}
 
 Steps dissemination(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
 
@@ -247,6 +265,28 @@ std::optional<std::string> refusal_of_dissemination(const Spec& spec, Rank rank_
 constexpr std::array<std::string_view, 2> dissemination_parameters = {"n", "strict"};
 constexpr std::array<std::string_view, 4> dissemination_examples = {"n=1", "n=2", "n=3", "n=5"};
 
+Rank original_ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
+
+Rounds original_rounds_of(const Context& c) {
+  const Rank ports = original_ports_of(c);
+  return {c.ranks(), ports, unadapted(c.ranks(), base_of(ports))};
+}
+
+Steps original(Context c) { return together(in_rounds(c, original_rounds_of(c)), c.segments); }
+
+Count original_messages(Context c) { return message_count(c, original_rounds_of(c)); }
+
+Count original_partials(Context c) { return original_messages(c) * c.segments; }
+
+Count original_rounds(Context c) { return round_count(original_rounds_of(c)); }
+
+std::uint32_t original_port_count(Context c) { return static_cast<std::uint32_t>(original_ports_of(c)); }
+
+void check_original(const Spec& spec) { original_ports_of({.spec = &spec}); }
+
+constexpr std::array<std::string_view, 1> original_parameters = {"n"};
+constexpr std::array<std::string_view, 3> original_examples = {"n=2", "n=3", "n=5"};
+
 }  // namespace
 
 constexpr Row dissemination_row = {
@@ -266,6 +306,26 @@ constexpr Row dissemination_row = {
     .check_parameters = check_dissemination,
     .refusal_of_ranks = refusal_of_dissemination,
     .examples = dissemination_examples,
+    .uneven = true,
+};
+
+constexpr Row original_dissemination_row = {
+    .name = "original_dissemination",
+    .sentence = "as dissemination, but all that a rank holds is always sent, so some ranks count twice",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::no,
+    .restrictions = "min, max and locations by plain only",
+    .parameters = original_parameters,
+    .source = "S4",
+    .steps = original,
+    .messages = original_messages,
+    .rounds = original_rounds,
+    .partial_messages = original_partials,
+    .ports = original_port_count,
+    .check_parameters = check_original,
+    .examples = original_examples,
+    .counts = Counts::at_least_once,
     .uneven = true,
 };
 

@@ -11,6 +11,7 @@
 
 #include "schedule/program.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/row_set.hpp"
 
 namespace steadfold::schedule {
 namespace {
@@ -85,6 +86,11 @@ std::string fault_of_form(const Step& step, const Context& context) {
         covered.count > context.rank_count)
       return "covers ranks that are not there";
   }
+  const auto run_of = [](RankRange ranks) -> RowSet {
+    return RowRun{static_cast<Index>(ranks.first), static_cast<Count>(ranks.count)};
+  };
+  if (Circle(context.ranks()).overlap(run_of(step.covers.ranks), run_of(step.covers.apart)))
+    return "covers a rank in two runs";
   return {};
 }
 

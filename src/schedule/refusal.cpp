@@ -23,6 +23,12 @@ std::optional<std::string> order_refusal(const Row& row, Collective collective, 
   return std::nullopt;
 }
 
+// The schedule between groups, if one was asked for.
+const Spec* between_groups(const Spec* spec) {
+  const Spec::Parameter* outer = spec == nullptr ? nullptr : spec->parameter("outer");
+  return outer == nullptr ? nullptr : &outer->nested.front();
+}
+
 }  // namespace
 
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
@@ -30,6 +36,11 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   if (!offers(row.collectives, collective)) {
     return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
            names_of(row.collectives) + " only), take another schedule";
+  }
+  if (row.counts == Counts::at_least_once && !(merging.may_overlap && kind == Operator::idempotent)) {
+    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
+           " with this operator (some ranks count twice, which changes nothing only in min, max and locations by "
+           "plain), take another schedule";
   }
   if (!serves(row, merging)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
@@ -41,21 +52,24 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
 
 bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept {
   if (row.same_on_all_ranks == SameOnAllRanks::no) return false;
-  const Spec::Parameter* outer = spec == nullptr ? nullptr : spec->parameter("outer");
-  if (outer == nullptr) return true;
-  const Spec& between = outer->nested.front();
-  return same_on_all_ranks(*between.row, &between);
+  const Spec* const between = between_groups(spec);
+  return between == nullptr || same_on_all_ranks(*between->row, between);
+}
+
+Counts counts_of(const Row& row, const Spec* spec) noexcept {
+  if (row.counts == Counts::at_least_once) return row.counts;
+  const Spec* const between = between_groups(spec);
+  return between == nullptr ? Counts::once : counts_of(*between->row, between);
 }
 
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind) {
   if (auto reason = refusal(*spec.row, collective, root, merging, kind)) return reason;
-  const Spec::Parameter* outer = spec.parameter("outer");
-  if (!outer) return std::nullopt;
-  const Spec& between = outer->nested.front();
-  if (offers(between.row->collectives, collective)) return refusal(between, collective, root, merging, kind);
+  const Spec* const between = between_groups(&spec);
+  if (between == nullptr) return std::nullopt;
+  if (offers(between->row->collectives, collective)) return refusal(*between, collective, root, merging, kind);
   return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
-         quoted(outer->value) + " between groups (that does not offer it), take another for 'outer'";
+         quoted(spec.parameter("outer")->value) + " between groups (that does not offer it), take another for 'outer'";
 }
 
 std::optional<std::string> refusal(const Spec& spec, Rank rank_count) {

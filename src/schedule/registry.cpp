@@ -29,6 +29,7 @@ constexpr std::array all_rows = {
     &algorithm::circulant_row,
     &algorithm::bruck_row,
     &algorithm::dissemination_row,
+    &algorithm::original_dissemination_row,
     &algorithm::pairwise_exchange_row,
     &algorithm::two_level_row,
 };

@@ -37,6 +37,9 @@ enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
 /// Whether an allreduce brings the same bits to all ranks even if merging is not associative in bits (`plain`).
 enum class SameOnAllRanks : std::uint8_t { no, yes };
 
+/// How often a rank's rows count in a value. Where some may count twice, only idempotent operators are served.
+enum class Counts : std::uint8_t { once, at_least_once };
+
 /// Which layouts a schedule can be made for: any, or those whose elements stand in rank order.
 enum class Layouts : std::uint8_t { any, rank_order };
 
@@ -48,6 +51,7 @@ enum class Segments : std::uint8_t { one, pipelined, one_per_rank };
 struct Merging {
   std::string_view method;     // its name, for people
   bool is_associative = true;  // bit for bit: no order of merging changes the result
+  bool may_overlap = false;    // partials with rows in common can be merged, if the operator is idempotent
   bool offers_words = false;   // partials can be added as 64-bit words
 };
 
@@ -79,6 +83,7 @@ struct Row {
   // Why it cannot serve so many ranks with these parameters, as `refusal`; null: any number.
   std::optional<std::string> (*refusal_of_ranks)(const Spec&, Rank rank_count) = nullptr;
   std::span<const std::string_view> examples = {};  // parameters for proofs and tests, written as after the name
+  Counts counts = Counts::once;
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
   Count (*unit)(Context) = nullptr;  // of segments, for schedules made of others
@@ -169,7 +174,8 @@ inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 /// than `most_nested`.
 Spec parse(std::string_view text, Rows rows = registry());
 
-enum class Operator : std::uint8_t { commutative, ordered };
+/// `idempotent`: commutative, and combining a value with itself gives the same bits.
+enum class Operator : std::uint8_t { commutative, ordered, idempotent };
 
 /// Why the row cannot serve the call, as "problem (why), suggestion"; `nullopt` if it can. `root` matters for reduce
 /// only.
@@ -185,7 +191,8 @@ std::optional<std::string> refusal(const Spec& spec, Rank rank_count);
 
 /// Whether the row can serve the method for some call.
 constexpr bool serves(const Row& row, const Merging& merging) noexcept {
-  return !row.adds_words || merging.offers_words;
+  if (row.adds_words && !merging.offers_words) return false;
+  return row.counts == Counts::once || merging.may_overlap;
 }
 
 /// Why the row cannot serve calls with these layouts in the same messages; `nullopt` if it can.
@@ -194,6 +201,8 @@ std::optional<std::string> refusal(const Row& row, std::span<const order::Layout
 /// The row's `same_on_all_ranks`, for a schedule with its parameters, if it has some: the schedules that it is made of
 /// decide too.
 bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept;
+/// The row's `counts`, in the same way.
+Counts counts_of(const Row& row, const Spec* spec) noexcept;
 
 /// The row's name alone and with each of its examples, as `parse` reads them.
 std::vector<std::string> names_of(const Row& row);

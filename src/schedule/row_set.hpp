@@ -2,6 +2,7 @@
 // joins. Rank order: cyclic. Cost: O(1). Source: ours.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -50,16 +51,16 @@ class Circle {
     return a.apart.count == 0 && b.apart.count == 0 && distance(a.run.first, b.run.first) == a.run.count;
   }
 
-  /// Both, if they do not overlap; `nullopt` if that takes more than two runs.
+  /// The rows of both; `nullopt` if that takes more than two runs.
   std::optional<RowSet> joined(const RowSet& a, const RowSet& b) const noexcept {
     if (b.count() == 0) return a;
-    if (follows(a, b)) return RowSet(RowRun{a.run.first, a.run.count + b.run.count});
+    if (follows(a, b)) return RowSet(extended(a.run, b.run));
     std::array<RowRun, 4> runs = {a.run, b.run, a.apart, b.apart};
     for (bool again = true; again;) {
       again = false;
       for (RowRun& left : runs)
         for (RowRun& right : runs)
-          if (touch(left, right)) left.count += std::exchange(right, {}).count, again = true;
+          if (reaches(left, right)) left = extended(left, std::exchange(right, {})), again = true;
     }
     std::size_t end = 0;
     for (const RowRun& each : runs)
@@ -74,9 +75,13 @@ class Circle {
   bool overlap(RowRun a, RowRun b) const noexcept {
     return a.count > 0 && b.count > 0 && (distance(a.first, b.first) < a.count || distance(b.first, a.first) < b.count);
   }
-  // Whether b begins where a ends.
-  bool touch(const RowRun& a, const RowRun& b) const noexcept {
-    return &a != &b && a.count > 0 && b.count > 0 && distance(a.first, b.first) == a.count;
+  // Whether b begins in a or where a ends.
+  bool reaches(const RowRun& a, const RowRun& b) const noexcept {
+    return &a != &b && a.count > 0 && b.count > 0 && distance(a.first, b.first) <= a.count;
+  }
+  // Both, where a reaches b.
+  RowRun extended(RowRun a, RowRun b) const noexcept {
+    return {a.first, std::min(std::max(a.count, distance(a.first, b.first) + b.count), row_count_)};
   }
 
   Count row_count_;

@@ -187,6 +187,7 @@ TEST(Operators, SayWhatTheyAre) {
       EXPECT_EQ(op.element_bytes, arithmetic::size_of(type));
       EXPECT_TRUE(op.commutative);
       EXPECT_EQ(op.order_free, !floating || !has_neutral);
+      EXPECT_EQ(op.idempotent, !has_neutral);
       EXPECT_EQ(op.canonicalise != nullptr, floating);
       EXPECT_EQ(op.of_nothing != nullptr, has_neutral);
       EXPECT_EQ(&op, &built_in(operation, type));

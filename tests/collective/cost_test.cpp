@@ -68,7 +68,7 @@ TEST(Costs, AllreduceByRecursiveDoublingTakesARoundADoubling) {
 /// Formulas against counts, with different delivery orders.
 TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
   for (const schedule::Row& row : schedule::registry()) {
-    if (row.messages == nullptr) continue;
+    if (row.messages == nullptr || row.counts != schedule::Counts::once) continue;
     for (Rank p = 1; p <= 24; p += p < 9 ? 1 : 5) {
       for (const Rank root : {all_ranks, 0, p / 3, p - 1}) {
         const auto asked = agreement::reduction_to(root);

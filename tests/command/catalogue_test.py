@@ -24,7 +24,9 @@ class Catalogue(CommandTest):
                 self.assertTrue(row["sentence"] and row["source"])
                 self.assertLessEqual(set(row["collectives"]), COLLECTIVES)
                 self.assertTrue(row["collectives"] and row["methods"])
-            self.assertEqual(next(row for row in rows if row["name"] == "native")["methods"], ["exact"])
+            methods = {row["name"]: row["methods"] for row in rows}
+            self.assertEqual(methods["native"], ["exact"])
+            self.assertEqual(methods["original_dissemination"], ["plain"])
 
     def test_schedules_for_people(self):
         ran = run("schedules")

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,37 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
     }
   }
   EXPECT_GT(found, 200);
+}
+
+/// Ranks count twice there, which changes no bit of minima and maxima; sums, which it would change, are refused.
+TEST_F(SchedulesTest, MinimaAndMaximaByTheOriginalDissemination) {
+  const auto special = [&](std::size_t i) {
+    const double all[] = {0.0, -0.0, std::numeric_limits<double>::infinity(), -std::nan("7")};
+    return all[(i + random() % 2) % 4];
+  };
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{1000}, 1025 * world.count()}) {
+    take(columns);
+    for (std::vector<double>& vector : vectors)
+      for (std::size_t i = 0; i < columns; i += 1 + random() % 5) vector[i] = special(i);
+    for (const std::string name : {"", ":n=2", ":n=5"}) {
+      const Options options{.method = plain(), .schedule = "original_dissemination" + name};
+      const Options by_tree{.method = tree(), .schedule = "flat"};
+      const auto expect_equal = [&](const auto& op) {
+        auto plan = Plan<double>::of_vectors(op, columns, world.comm, options);
+        auto other = Plan<double>::of_vectors(op, columns, world.comm, by_tree);
+        for (int again = 0; again < 2; ++again) {
+          std::vector<double> result(columns, -1.0);
+          std::vector<double> expected(columns, -1.0);
+          plan.run(vectors[world.index()], std::span(result));
+          other.run(vectors[world.index()], std::span(expected));
+          EXPECT_TRUE(are(result, expected)) << columns << " columns by " << text_of(options);
+        }
+      };
+      expect_equal(min);
+      expect_equal(max);
+      EXPECT_THROW(Plan<double>::of_vectors(plus, columns, world.comm, options), Error);
+    }
+  }
 }
 
 /// With few receives open a landing slot takes several messages in a run, and every run begins with them anew. Segments

@@ -79,6 +79,10 @@ TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
   EXPECT_REPORTS((report_of(receives<-2, 1>)), "no peer -2");
   EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that are not there");
   EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that are not there");
+  EXPECT_REPORTS(report_of([](Context) -> Steps {
+                   co_yield make::merge(partial(0), partial(1), partial(2), Covers(RankRange{3, 2}, RankRange{0, 2}));
+                 }),
+                 "covers a rank in two runs");
 }
 
 // Words of what several ranks brought, or of segments that ranks take in different orders.

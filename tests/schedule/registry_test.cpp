@@ -178,7 +178,7 @@ TEST(Refusal, OfNothingThatARowSaysItServes) {
       const Spec spec = parse(name);
       for (const Collective collective : every_collective) {
         for (const Merging& merging : test::every_merging) {
-          for (const Operator kind : {Operator::commutative, Operator::ordered}) {
+          for (const Operator kind : {Operator::commutative, Operator::ordered, Operator::idempotent}) {
             for (const Rank root : {0, 1, 63, 64, 1000}) {
               const bool says = test::says_it_serves(row, collective, root, merging, kind);
               EXPECT_EQ(refusal(row, collective, root, merging, kind).value_or("").empty(), says) << name;

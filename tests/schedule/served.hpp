@@ -10,8 +10,9 @@ namespace steadfold::test {
 
 inline constexpr schedule::Merging tree_merging{.method = "tree"};
 inline constexpr schedule::Merging exact_merging{.method = "exact", .offers_words = true};
-inline constexpr schedule::Merging plain_merging{.method = "plain", .is_associative = false};
-inline constexpr std::array every_merging = {tree_merging, exact_merging, plain_merging};
+inline constexpr schedule::Merging plain_merging{.method = "plain", .is_associative = false, .may_overlap = true};
+inline constexpr schedule::Merging order_free_merging{.method = "plain", .may_overlap = true};
+inline constexpr std::array every_merging = {tree_merging, exact_merging, plain_merging, order_free_merging};
 
 inline bool says_it_serves(const schedule::Row& row, schedule::Collective collective, order::Rank root,
                            const schedule::Merging& merging, schedule::Operator kind) {
@@ -19,9 +20,11 @@ inline bool says_it_serves(const schedule::Row& row, schedule::Collective collec
   using schedule::KeepsRankOrder;
   const bool has_collective = (static_cast<int>(row.collectives) & static_cast<int>(collective)) != 0;
   if (!has_collective || (row.adds_words && !merging.offers_words)) return false;
+  const bool counts_once = row.counts == schedule::Counts::once;
+  if (!counts_once && (!merging.may_overlap || kind != schedule::Operator::idempotent)) return false;
   if (merging.is_associative) return true;
   if (collective == Collective::allreduce && row.same_on_all_ranks == schedule::SameOnAllRanks::no) return false;
-  if (kind == schedule::Operator::commutative || row.keeps_rank_order == KeepsRankOrder::always) return true;
+  if (kind != schedule::Operator::ordered || row.keeps_rank_order == KeepsRankOrder::always) return true;
   return row.keeps_rank_order == KeepsRankOrder::root_zero && (collective != Collective::reduce || root == 0);
 }
 

@@ -20,8 +20,18 @@ schedule::Collective collective_of(const Member& m) {
 }
 
 /// Said again here, so that the library is not asked what it should know.
-schedule::Merging merging_of(sf_method method) {
-  return {.method = "asked", .is_associative = method != SF_PLAIN, .offers_words = method == SF_EXACT};
+schedule::Merging merging_of(const Member& m) {
+  const sf_method method = m.resolved_method();
+  return {.method = "asked",
+          .is_associative = method != SF_PLAIN || m.order_free(),
+          .may_overlap = method == SF_PLAIN,
+          .offers_words = method == SF_EXACT};
+}
+
+schedule::Operator kind_of(const Member& m) {
+  if (m.order_free() && !m.has_neutral()) return schedule::Operator::idempotent;
+  const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
+  return commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
 }
 
 /// The row with parameters of its own or without, now and then its examples.
@@ -35,7 +45,7 @@ std::string text_of(Random& random, const schedule::Row& row) {
     if (parameter == "block") value = std::to_string(random.one_of({1, 2, 3, 7, 64, 500, 1024}));
     if (parameter == "k") value = std::to_string(random.from_to(2, 9));
     if (parameter == "size") value = std::to_string(random.from_to(1, 9));
-    if (parameter == "buffer") value = std::to_string(random.from_to(1, 9));
+    if (parameter == "buffer" || parameter == "n") value = std::to_string(random.from_to(1, 9));
     if (!value.empty() && random.one_in(2)) text += ":" + std::string(parameter) + "=" + value;
   }
   return text;
@@ -44,9 +54,7 @@ std::string text_of(Random& random, const schedule::Row& row) {
 bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
   const bool follows_layout = spec.row->layouts == schedule::Layouts::rank_order;
   if (follows_layout && (bundled || !m.in_rank_order())) return false;
-  const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
-  return !schedule::refusal(spec, collective_of(m), m.root, merging_of(m.resolved_method()),
-                            commutes ? schedule::Operator::commutative : schedule::Operator::ordered);
+  return !schedule::refusal(spec, collective_of(m), m.root, merging_of(m), kind_of(m));
 }
 
 }  // namespace
