@@ -7,32 +7,14 @@
 #include <deque>
 
 #include "schedule/blocks.hpp"
+#include "schedule/checker_cell.hpp"
 #include "schedule/form.hpp"
 #include "schedule/interpreter.hpp"
 #include "schedule/matching.hpp"
 #include "schedule/ports.hpp"
-#include "schedule/row_set.hpp"
 
 namespace steadfold::schedule {
 namespace {
-
-// What a slot holds: which rows, merged in which order, ready in which round. `tree` stands for the bracketing: equal
-// trees merge equal operands in equal order.
-struct Cell {
-  RowSet rows;
-  bool filled = false;
-  bool in_flight = false;  // a communication may still change it
-  bool unread = false;     // a message has landed that nothing has read
-  int being_sent = 0;      // communications under way that read it
-  std::uint64_t tree = 0;
-  Count ready = 0;
-};
-
-std::uint64_t joined_tree(std::uint64_t left, std::uint64_t right) {
-  std::uint64_t mixed = (left ^ (right * 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u;
-  mixed ^= mixed >> 29;
-  return mixed * 0x94D049BB133111EBu + left;
-}
 
 // The proof of one case. It is the Machine of all ranks in turn: `rank_` is the current one.
 class Proof : private Machine {
