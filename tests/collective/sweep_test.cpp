@@ -249,7 +249,7 @@ class Sweep : public testing::TestWithParam<Rank> {};
 
 TEST_P(Sweep, OfEveryCombination) {
   for (std::uint64_t seed = 1; seed <= (full() ? 20 : 1); ++seed) {
-    sweep(GetParam(), 100000 * seed, full() || GetParam() <= 8 ? thinning : 6 * thinning);
+    sweep(GetParam(), 100000 * seed, full() || GetParam() <= 8 ? thinning : 12 * thinning);
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -25,15 +25,15 @@ struct Ranks {
 
 void PrintTo(const Ranks& ranks, std::ostream* out) { *out << ranks.first << " to " << ranks.last; }
 
-// All up to 36; beyond, where landing slots are used again, those at the ends of what fills all slots once, twice and
+// All up to 34; beyond, where landing slots are used again, those at the ends of what fills all slots once, twice and
 // so on, at powers of two, and some between. STEADFOLD_FULL=1: all to 257.
 std::vector<Ranks> rank_counts() {
-  std::vector<Ranks> all = {{1, 16}, {17, 22}, {23, 26}, {27, 29}, {30, 32}, {33, 36}};
+  std::vector<Ranks> all = {{1, 16}, {17, 22}, {23, 26}, {27, 29}, {30, 32}, {33, 34}};
   if (std::getenv("STEADFOLD_FULL")) {
-    for (Rank first = 37; first <= 257; first += 8) all.push_back({first, std::min(first + 7, 257)});
+    for (Rank first = 35; first <= 257; first += 8) all.push_back({first, std::min(first + 7, 257)});
     return all;
   }
-  all.insert(all.end(), {{47, 49}, {63, 66}, {96, 96}, {127, 129}, {200, 200}, {256, 257}});
+  all.insert(all.end(), {{48, 49}, {63, 66}, {96, 96}, {128, 129}, {200, 200}, {256, 257}});
   return all;
 }
 
