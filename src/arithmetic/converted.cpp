@@ -232,7 +232,7 @@ class ConvertedKind final : public PartialKind, private InPieces {
     return kind_->in_pieces()->finish_piece(partial, inner_count(element_count), values, spare, pieces);
   }
 
-  /// Of rows as the kind counts them.
+  /// The number of rows that the inner kind counts.
   Count inner_count(Count element_count) const noexcept {
     return element_count == unknown_count ? unknown_count : element_count * how_.rows;
   }

@@ -14,7 +14,7 @@ namespace steadfold::arithmetic {
 
 class NodeBatch {
  public:
-  /// For single elements, which `op` outlives. Allocates.
+  /// Rows have one column. `op` must outlive it. Allocates.
   explicit NodeBatch(const Operator& op) : op_(op), bytes_(op.element_bytes), split_(split_for(bytes_)) {
     while (most_level_ < 9 && bytes_ << (most_level_ + 1) <= 4096) ++most_level_;
     half_ = (bytes_ << most_level_) / 2;
@@ -45,7 +45,7 @@ class NodeBatch {
   using Split = void (*)(const std::byte* from, order::Bytes bytes, order::Count pairs, std::byte* left,
                          std::byte* right);
 
-  /// Of a size that the compiler knows, so that it moves many at once.
+  /// The element size is a constant here, so that the compiler can move many elements with one instruction.
   template <class T>
   static void split_as(const std::byte* __restrict from, order::Bytes, order::Count pairs, std::byte* __restrict left,
                        std::byte* __restrict right) {

@@ -219,7 +219,7 @@ void Executor::prepare_merges() {
   }
 }
 
-/// In pieces; 0 where a payload has none.
+/// How many pieces the step's merge or finish has; 0 if the payload has no pieces.
 float Executor::work_of(const Step& step) const {
   if (schedule::communicates(step.kind) || piecewise_ == nullptr) return 0;
   const order::Count piece = piecewise_->piece_columns(step.target.segment);
