@@ -1,13 +1,15 @@
 // An allreduce of one vector per rank: one-shot calls and plans of every schedule, beside the MPI library's
 // MPI_Allreduce with its own operator, with a user operator and with as many bytes as a partial has, in the same run.
-// And allreduces in two phases, beside MPI_Iallreduce.
-// Source: [S1] for types, operators and columns.
+// And allreduces in two phases, beside MPI_Iallreduce. Rows say whether all ranks get the same bits: those that need
+// not (plain sums by cyclic schedules) are no call that anybody else can make. Source: [S1] for types, operators and
+// columns; [S4] for two phases and cyclic schedules.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "agreement/methods.hpp"
+#include "capi/handles.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
 #include "split_race.hpp"
@@ -36,7 +38,9 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
     return method + " has no operator " + std::string(op.name) + " of " + type +
            " (it makes sums of f64 and f32), take tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
-  return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, row.merging,
+  schedule::Merging merging = row.merging;
+  merging.may_differ = true;
+  return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, merging,
                            schedule::Operator::commutative);
 }
 
@@ -112,10 +116,18 @@ Contest measure(const std::string& type, const Task& task, const Options& option
   return type == "f32" ? measure<float>(task, options, job) : measure<int>(task, options, job);
 }
 
+/// Lets plans be bound here that calls of others are refused: [S4] races sums whose bits differ between ranks.
+void let_ranks_differ() {
+  sf_group* group = nullptr;
+  check(sf_group_of(MPI_COMM_WORLD, &group));
+  group->group.let_ranks_differ();
+}
+
 /// One contest for every operator, type and count of `common`; `options` are those of the benchmark.
 template <class Options>
 Measurement measure_all(const AllreduceOptions& common, const Options& options, const Job& job) {
   check_all(common);
+  let_ranks_differ();
   Measurement measurement{.environment = environment(), .contests = {}};
   for (const std::string& op : common.operators) {
     for (const std::string& type : common.types) {

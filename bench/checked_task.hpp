@@ -13,6 +13,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "agreement/call.hpp"
+#include "capi/boundary.hpp"
 #include "program/job.hpp"
 #include "program/methods.hpp"
 #include "ranks.hpp"
@@ -98,6 +100,15 @@ UserOperator<T> user_operator(Wanted wanted) {
 
 inline void check(sf_status status) {
   if (status != SF_OK) throw Failure(sf_error_text());
+}
+
+/// Whether a plan of the call promises all ranks the same bits, as those taken by `auto` and `mpich` do. Calls that
+/// others make are refused where it does not.
+inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
+  if (schedule == "auto" || schedule == "mpich") return true;
+  if (agreement::merging_of(agreement::describe(capi::translated(&call))).is_associative) return true;
+  const schedule::Spec spec = schedule::parse(schedule);
+  return schedule::same_on_all_ranks(*spec.row, &spec);
 }
 
 /// A plan that exists during a sample only: all schedules' plans at once would not fit into memory.

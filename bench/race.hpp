@@ -41,12 +41,12 @@ class Race {
     rivals.push_back(wider_of_.at(method)->place);
     const std::string name = method + " by " + schedule;
     if (schedule == "auto")
-      ways_.add({method, schedule, "allreduce", false, rivals},
+      ways_.add({method, schedule, "allreduce", false, rivals, same_on_all_ranks(call, schedule)},
                 task_.checked(name, buffers, expected, [&buffers, call] {
                   bench::check(sf_reduce(&call, buffers.mine.data(), nullptr, buffers.result.data(), MPI_COMM_WORLD));
                 }));
     const auto plan = std::make_shared<ShortPlan>(call, schedule);
-    ways_.add({method, schedule, "plan", false, rivals},
+    ways_.add({method, schedule, "plan", false, rivals, same_on_all_ranks(call, schedule)},
               task_.checked(
                   name, buffers, expected, [&buffers, plan] { plan->run(buffers.mine.data(), buffers.result.data()); },
                   [plan] { plan->bind(); }, [plan] { plan->free(); }));

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,7 @@ struct Way {
   std::string call;
   bool passthrough = false;  // only passes the call on to the MPI library
   std::vector<std::size_t> rivals = {0};
+  std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not said
 };
 
 /// Ways to the same result: rivals first, then those that are compared with rivals.
@@ -84,6 +86,7 @@ class Ways {
          {{"method", way.method}, {"schedule", way.schedule}, {"call", way.call}, {"passthrough", way.passthrough}},
          {},
          way.rivals});
+    if (way.same_on_all_ranks) entrants_.back().labels["same_on_all_ranks"] = *way.same_on_all_ranks;
     candidates_.push_back(std::move(candidate));
     return entrants_.size() - 1;
   }

@@ -99,13 +99,18 @@ std::string table_of_contest(const std::vector<const Json*>& rows) {
   if (is_split) lines.front().insert(lines.front().end(), {"tests", "hidden"});
   lines.front().push_back("times");
   for (auto& line : rivals.lines(is_split)) lines.push_back(std::move(line));
+  std::string note;
   for (const Json* row : rows) {
     lines.push_back({(*row)["method"], (*row)["call"], (*row)["schedule"]});
+    if (!row->value("same_on_all_ranks", true)) {
+      lines.back().back() += " *";
+      note = "* ranks get different bits: calls refuse it\n";
+    }
     Rivals::add_columns(*row, lines.back());
     if (is_split) Rivals::add_split_columns(*row, lines.back());
     lines.back().push_back(rivals.ratios_of(*row));
   }
-  return heading_of(*rows.front()) + rivals.names() + table(lines) + "\n";
+  return heading_of(*rows.front()) + rivals.names() + table(lines) + note + "\n";
 }
 
 }  // namespace

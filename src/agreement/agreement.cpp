@@ -225,7 +225,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
 }
 
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   schedule::Rows rows) {
+                   schedule::Rows rows, bool may_differ) {
   std::vector<Proposal> all;
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));
@@ -244,7 +244,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
   agreed.schedule_text =
       chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
-  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows);
+  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows, may_differ);
   require_served(agreed);
   for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
   return agreed;

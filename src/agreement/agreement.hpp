@@ -58,7 +58,8 @@ Count sum_of_rows(Count some, Count more);
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
 /// what is wrong with a layout or the schedule, which is one of `rows`. Without calls there is nothing to agree on.
+/// `may_differ`: as in schedule::Merging.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   schedule::Rows rows = schedule::registry());
+                   schedule::Rows rows = schedule::registry(), bool may_differ = false);
 
 }  // namespace steadfold::agreement

@@ -11,13 +11,11 @@ namespace steadfold::agreement {
 
 namespace {
 
-std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call) {
+std::optional<std::string> refusal(const schedule::Spec& spec, const Description& call, bool may_differ = false) {
   const Rank root = std::max<Rank>(call.root, 0);
-  return schedule::refusal(spec, call.collective, root, merging_of(call), operator_kind(call));
-}
-
-void require_served(const schedule::Spec& spec, const Description& call) {
-  if (const auto reason = refusal(spec, call)) throw Failure(Status::unsupported, *reason);
+  schedule::Merging merging = merging_of(call);
+  merging.may_differ = may_differ;
+  return schedule::refusal(spec, call.collective, root, merging, operator_kind(call));
 }
 
 /// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
@@ -86,14 +84,16 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
   return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
 }
 
-schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows) {
+schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,
+                                bool may_differ) {
   schedule::Spec spec;
   try {
     spec = schedule::parse(text, rows);
   } catch (const std::invalid_argument& error) {
     throw Failure(Status::invalid_argument, error.what());
   }
-  for (const Description& call : calls) require_served(spec, call);
+  for (const Description& call : calls)
+    if (const auto reason = refusal(spec, call, may_differ)) throw Failure(Status::unsupported, *reason);
   return spec;
 }
 

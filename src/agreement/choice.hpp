@@ -17,8 +17,8 @@ namespace steadfold::agreement {
 std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                             const transport::LogGP& link);
 
-/// Parses a schedule's name and checks that it serves the calls. Throws Failure.
+/// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ`: as in schedule::Merging.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
-                                schedule::Rows rows = schedule::registry());
+                                schedule::Rows rows = schedule::registry(), bool may_differ = false);
 
 }  // namespace steadfold::agreement

@@ -11,7 +11,7 @@ std::string quoted(std::string_view text) { return std::string("'").append(text)
 std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                          Operator kind) {
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
-  if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no) {
+  if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no && !merging.may_differ) {
     return cannot + " in allreduce (it would give ranks different bits), ask for tree, exact or binned";
   }
   const Rank end = collective == Collective::reduce ? root : 0;

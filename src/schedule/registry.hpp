@@ -53,6 +53,7 @@ struct Merging {
   bool is_associative = true;  // bit for bit: no order of merging changes the result
   bool may_overlap = false;    // partials with rows in common can be merged, if the operator is idempotent
   bool offers_words = false;   // partials can be added as 64-bit words
+  bool may_differ = false;     // ranks may get different bits in an allreduce; no call asks for it, measurements do
 };
 
 /// Whether partials grow on their way to the result.

@@ -73,6 +73,9 @@ class Group {
   /// Whether a call under way uses memory that another call is about to use.
   bool conflicts(const agreement::Footprint& other) const noexcept;
   bool is_idle() const noexcept { return first_ == nullptr; }
+  /// From now on plans may be bound whose ranks get different bits in an allreduce. For measurements, on all ranks; no
+  /// function of the C interface leads here.
+  void let_ranks_differ() noexcept { ranks_may_differ_ = true; }
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started operation);
 
@@ -155,6 +158,7 @@ class Group {
   schedule::Rows rows_;
   Surroundings others_;
   std::string forced_schedule_;
+  bool ranks_may_differ_ = false;
   std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;
   std::optional<Stage> status_stage_;

@@ -121,6 +121,21 @@ TEST_F(SchedulesTest, MinimaAndMaximaByTheOriginalDissemination) {
   }
 }
 
+/// Merged in an order of its own, every rank would get sums with bits of its own. No call gets them.
+TEST_F(SchedulesTest, RefusePlainSumsThatDifferBetweenRanks) {
+  take(100);
+  for (const std::string name : {"bruck", "bruck:n=2", "dissemination", "two_level:size=2:outer=[bruck]"}) {
+    const Options options{.method = plain(), .schedule = name};
+    std::vector<double> buffer = vectors[world.index()];
+    const Outcome bound = outcome_of([&] { Plan<double>::of_vectors(plus, 100, world.comm, options); });
+    const Outcome called = outcome_of([&] { allreduce(buffer, plus, world.comm, options); });
+    EXPECT_EQ(bound.status, SF_UNSUPPORTED) << name << ": " << bound.text;
+    EXPECT_EQ(called.status, SF_UNSUPPORTED) << name << ": " << called.text;
+    EXPECT_NE(bound.text.find("different bits"), std::string::npos) << bound.text;
+    EXPECT_FALSE(outcome_of([&] { allreduce(buffer, max, world.comm, options); }).failed()) << name;
+  }
+}
+
 /// With few receives open a landing slot takes several messages in a run, and every run begins with them anew. Segments
 /// by blocks share them, too.
 TEST_F(SchedulesTest, UseLandingSlotsAgain) {

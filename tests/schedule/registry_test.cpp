@@ -224,6 +224,11 @@ TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
   EXPECT_TRUE(refusal(row, Collective::allreduce, 0, test::plain_merging, Operator::commutative));
   EXPECT_FALSE(refusal(row, Collective::reduce, 0, test::plain_merging, Operator::commutative));
   EXPECT_FALSE(refusal(row, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
+  Merging measured = test::plain_merging;
+  measured.may_differ = true;
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, measured, Operator::commutative));
+  row.counts = Counts::at_least_once;
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, measured, Operator::commutative));
 }
 
 std::string why_not(std::string_view name, const std::vector<order::Layout>& layouts) {
