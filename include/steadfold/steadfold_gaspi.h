@@ -20,7 +20,7 @@ extern "C" {
 typedef enum sf_gaspi_return {
   SF_GASPI_ERROR = -1, /* sf_error_text() says which; the collective has ended */
   SF_GASPI_SUCCESS = 0,
-  SF_GASPI_TIMEOUT = 1 /* the time is over; make the same call again */
+  SF_GASPI_TIMEOUT = 1 /* the time is over, or the operation's was; make the same call again */
 } sf_gaspi_return;
 
 /* Milliseconds. */
@@ -41,7 +41,11 @@ typedef enum sf_gaspi_datatype {
 
 /* result[i] = one[i] op two[i] for i < num, `one` from the lower ranks. `result` may be `one`. Gets the time that the
  * call has left. Returns SF_GASPI_SUCCESS; SF_GASPI_ERROR, which ends the call so on all ranks; or SF_GASPI_TIMEOUT,
- * having changed nothing: then it is called again at once, with SF_GASPI_BLOCK. */
+ * having changed neither `result` nor what it gets: then the collective returns SF_GASPI_TIMEOUT too, and when it is
+ * called again the operation's next call is for the same pair, at the same addresses, so that `state` may keep how far
+ * it came. The other ranks wait meanwhile, as for a rank that is late. A collective that was called with SF_GASPI_BLOCK
+ * does not return then: it calls the operation again. So do other calls that move the unfinished collective on, with
+ * SF_GASPI_TEST. */
 typedef sf_gaspi_return (*sf_gaspi_reduce_operation)(const void* one, const void* two, void* result, void* state,
                                                      uint32_t num, size_t element_size, sf_gaspi_timeout timeout_ms);
 

@@ -17,9 +17,10 @@ class NodeStack {
   /// Values of `columns` elements are kept in `storage` from position `first` on.
   NodeStack(const Operator& op, order::Count columns, std::byte* storage, order::Count first = 0)
       : NodeStack(op, columns, op.element_bytes * columns, storage, first) {}
-  /// The same where values, those that are appended too, stand `stride` bytes apart.
-  NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first)
-      : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first) {}
+  /// The same where values, those that are appended too, stand `stride` bytes apart. `made`: see Changes.
+  NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first,
+            order::Count made = 0)
+      : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first), changes_(made) {}
 
   /// Appends a node that starts at or after the end of the last one; `value` must stay until the next push or `settle`.
   /// False when the operator failed. The storage must have room for one node more.
@@ -46,7 +47,7 @@ class NodeStack {
     if (interval.begin != open_.end) open_.begin = interval.begin;
     open_.end = interval.end;
     const order::Count but_one = order::node_count(interval) - 1;
-    copy_rows(*op_, columns_, stride_, values, at(count_), but_one);
+    change([&] { copy_rows(*op_, columns_, stride_, values, at(count_), but_one); });
     count_ += but_one + 1;
     outside_ = values + but_one * stride_;
     return outside_ + stride_;
@@ -62,7 +63,7 @@ class NodeStack {
   /// Brings the last value into the storage.
   void settle() {
     if (outside_ == nullptr) return;
-    copy_values(*op_, outside_, at(count_ - 1), columns_);
+    change([&] { copy_values(*op_, outside_, at(count_ - 1), columns_); });
     outside_ = nullptr;
   }
 
@@ -70,11 +71,19 @@ class NodeStack {
   void moved_to(std::byte* storage) { storage_ = storage; }
 
   order::Count count() const { return count_; }
+  /// After a push that failed: whether the operator wants to be called later. Another stack of the same storage then
+  /// goes through the same pushes, after so many changes made.
+  bool is_postponed() const { return wrong_ == postponed; }
+  order::Count made() const { return changes_.made(); }
 
  private:
   std::byte* at(order::Count position) const { return storage_ + position * stride_; }
   order::Count siblings_of(order::Node node) const {
     return static_cast<order::Count>(order::sibling_count(open_, node.level));
+  }
+  template <class Change>
+  void change(Change make) {
+    changes_.make([&] { return make(), 0; });
   }
   /// Combines so many of the last nodes with the one that follows them, and appends what they become.
   bool combine_last(order::Count siblings, order::Node node, const std::byte* value) {
@@ -87,7 +96,8 @@ class NodeStack {
     } else {
       for (order::Count i = 0; i < siblings; ++i) {
         std::byte* const result = at(count_ - 1);
-        if (combine(*op_, top(), value, result, columns_) != 0) return false;
+        wrong_ = changes_.make([&] { return combine(*op_, top(), value, result, columns_); });
+        if (wrong_ != 0) return false;
         outside_ = nullptr;
         --count_;
         value = result;
@@ -108,6 +118,8 @@ class NodeStack {
   order::Count count_;
   order::Interval open_;                // the last interval without a gap
   const std::byte* outside_ = nullptr;  // where the last value stands while it is not in the storage
+  Changes changes_;
+  int wrong_ = 0;  // what the operator returned
 };
 
 }  // namespace steadfold::arithmetic

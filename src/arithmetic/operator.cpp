@@ -133,7 +133,8 @@ std::array<Operator, 4> make_complex() {
 
 int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
   const CallersEnvironment environment;
-  return op.apply(left, right, result, count, op.context);
+  const int wrong = op.apply(left, right, result, count, op.context);
+  return wrong == postponed && !op.may_postpone ? 1 : wrong;
 }
 
 Status value_of_nothing(const Operator& op, void* values, std::size_t count) {

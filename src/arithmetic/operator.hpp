@@ -103,6 +103,8 @@ std::string_view name_of(Operation operation) noexcept;
 /// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a
 /// copy.
 using Apply = int (*)(const void* left, const void* right, void* result, std::size_t count, void* context);
+/// Or, of operators that `may_postpone`, this: nothing has been changed, call it again later with the same arguments.
+inline constexpr int postponed = -1;
 
 /// An operator on elements of one size.
 struct Operator {
@@ -110,9 +112,10 @@ struct Operator {
   void* context = nullptr;
   order::Bytes element_bytes = 0;
   bool commutative = false;
-  bool order_free = false;  // no order of combining changes a bit: integers, min, max
-  bool idempotent = false;  // order-free, and combining a value with itself changes no bit of a result: min, max
-  bool is_users = false;    // runs in the caller's floating-point environment
+  bool order_free = false;    // no order of combining changes a bit: integers, min, max
+  bool idempotent = false;    // order-free, and combining a value with itself changes no bit of a result: min, max
+  bool is_users = false;      // runs in the caller's floating-point environment
+  bool may_postpone = false;  // may return `postponed`, by `tree` in merges and finishes; elsewhere that is a failure
 
   /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.
   kernels::Fold fold = nullptr;
@@ -141,6 +144,31 @@ inline int combine(const Operator& op, const void* left, const void* right, void
   if (op.is_users) return combine_as_user(op, left, right, result, count);
   return op.apply(left, right, result, count, op.context);
 }
+
+/// Changes of memory that are made one after the other, in as many attempts as it takes. Every attempt goes through the
+/// same ones in the same order; those that an earlier attempt made are left out.
+class Changes {
+ public:
+  explicit Changes(order::Count made = 0) : left_out_(made), made_(made) {}
+
+  /// Makes the next change; returns 0 or, if it was not made, what `change` returned.
+  template <class Change>
+  int make(Change change) {
+    if (left_out_ > 0) {
+      --left_out_;
+      return 0;
+    }
+    const int wrong = change();
+    if (wrong == 0) ++made_;
+    return wrong;
+  }
+  /// By all attempts.
+  order::Count made() const { return made_; }
+
+ private:
+  order::Count left_out_;
+  order::Count made_;
+};
 
 /// Copies values into a record, with their unused bytes cleared.
 inline void copy_values(const Operator& op, const std::byte* from, std::byte* to, std::size_t count) {

@@ -125,6 +125,7 @@ struct Pieces {
   Bytes left = 0;     // where the next column begins, in kinds whose columns differ in size
   Bytes right = 0;
   Bytes out = 0;
+  Count made = 0;  // changes of a piece that is not done, since the operator wants to be called later
 
   /// The columns of the next piece, of `columns` in all.
   order::Interval take(Count columns) noexcept {
@@ -133,8 +134,19 @@ struct Pieces {
     more = done < columns;
     return {first, done};
   }
+  /// Those of a merge or finish that has begun, or of another one.
+  Pieces& begun() noexcept {
+    if (!more) *this = {.most = most};
+    return *this;
+  }
   /// Nothing more is to be done: it failed.
   void stop() noexcept { more = false; }
+  /// The piece that was taken last is to be taken again, and these of its changes left out.
+  void postpone(const order::Interval& piece, Count changes) noexcept {
+    done = piece.begin;
+    more = true;
+    made = changes;
+  }
 };
 
 /// What a kind offers whose merges and finishes may take long, so that a caller can do something else in between.

@@ -34,24 +34,32 @@ inline void copy_rows(const Operator& op, order::Count columns, order::Bytes str
 
 /// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, as results have it.
 /// `spare` has room for a row. A result may alias left but not right, so the running value changes places with each
-/// step and ends in `values`.
-inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
-                           order::Count count, std::byte* values, std::byte* spare) {
+/// step and ends in `values`. Returns 0 or what the operator returned.
+inline int pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
+                        order::Count count, std::byte* values, std::byte* spare, Changes& changes) {
   if (stride == op.element_bytes && op.fold_to_result != nullptr) {
     op.fold_to_result(nodes, count, values);
-    return Status::ok;
+    return 0;
   }
   if (count == 1) std::memmove(values, nodes, op.element_bytes * columns);
   std::byte* target = count % 2 == 0 ? values : spare;
   std::byte* other = count % 2 == 0 ? spare : values;
   const std::byte* right = nodes + (count - 1) * stride;
   for (order::Count i = count - 1; i-- > 0;) {
-    if (combine(op, nodes + i * stride, right, target, columns) != 0) return Status::operator_failed;
+    const int wrong = changes.make([&] { return combine(op, nodes + i * stride, right, target, columns); });
+    if (wrong != 0) return wrong;
     right = target;
     std::swap(target, other);
   }
   if (op.canonicalise != nullptr) op.canonicalise(values, columns);
-  return Status::ok;
+  return 0;
+}
+/// The same in one attempt.
+inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
+                           order::Count count, std::byte* values, std::byte* spare) {
+  Changes changes;
+  const int wrong = pass_through(op, columns, stride, nodes, count, values, spare, changes);
+  return wrong == 0 ? Status::ok : Status::operator_failed;
 }
 
 }  // namespace steadfold::arithmetic

@@ -84,10 +84,24 @@ Partial written(const Room& out, Count interval_count, const std::byte* values, 
   return {out.head.first(head), values};
 }
 
+/// What a piece of a merge comes to whose operator failed or wants to be called later.
+Partial given_up(bool is_postponed, Count made, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
+  if (is_postponed) {
+    pieces.postpone(piece, made);
+    return {};
+  }
+  pieces.stop();
+  return failed(out, header, Status::operator_failed);
+}
+Partial given_up(const NodeStack& stack, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
+  return given_up(stack.is_postponed(), stack.made(), piece, out, header, pieces);
+}
+
 /// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
 /// `sources` is called twice: to survey, and to combine the nodes and list the intervals.
 template <class Sources>
-Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out) {
+Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out,
+                 Pieces& pieces) {
   const Bytes stride = op.element_bytes * columns;
   Survey survey;
   sources([&](Interval interval, const std::byte* nodes) {
@@ -99,7 +113,7 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
   std::byte* const values = room_for_values(out, survey.interval_count, survey.stack_nodes * stride);
   if (values == nullptr) return failed(out, header, Status::transport_failed);
 
-  NodeStack stack(op, columns, values);
+  NodeStack stack(op, columns, stride, values, 0, std::exchange(pieces.made, 0));
   bool ok = true;
   auto* const table = reinterpret_cast<Interval*>(out.head.data() + sizeof(Prefix));
   Interval* last = table - 1;
@@ -112,7 +126,7 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
       *++last = interval;
     return nodes;
   });
-  if (!ok) return failed(out, header, Status::operator_failed);
+  if (!ok) return given_up(stack, {0, columns}, out, header, pieces);
   stack.settle();
 
   const Prefix prefix{.header = header,
@@ -141,10 +155,7 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   const Bytes at = piece.begin * op.element_bytes;
   const int wrong = is_result ? combine_to_result(op, lower.value + at, upper.value + at, values + at, piece.size())
                               : combine(op, lower.value + at, upper.value + at, values + at, piece.size());
-  if (wrong != 0) {
-    pieces.stop();
-    return failed(out, header, Status::operator_failed);
-  }
+  if (wrong != 0) return given_up(wrong == postponed, 0, piece, out, header, pieces);
   if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), 1);
   return written(out, 1, values, stride);
@@ -164,12 +175,10 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   if (lower.intervals.front().end != upper.intervals.front().begin || values == nullptr) return std::nullopt;
   const Interval piece = pieces.take(columns);
   const Bytes at = piece.begin * op.element_bytes;
-  NodeStack stack(op, piece.size(), stride, values + at, 0);
+  NodeStack stack(op, piece.size(), stride, values + at, 0, std::exchange(pieces.made, 0));
   for (const Record* record : {&lower, &upper})
-    if (stack.append(record->intervals.front(), record->values + at) == nullptr) {
-      pieces.stop();
-      return failed(out, header, Status::operator_failed);
-    }
+    if (stack.append(record->intervals.front(), record->values + at) == nullptr)
+      return given_up(stack, piece, out, header, pieces);
   stack.settle();
   if (pieces.more) return Partial{};
   write_head(out.head, header, std::span(&both, 1), stack.count());
@@ -216,7 +225,8 @@ class TreeBuilder final : public Builder {
     const auto sources = [this](auto visit) {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
     };
-    return assemble(op_, columns_, {}, sources, {out}).head.size();
+    Pieces whole{.most = columns_};
+    return assemble(op_, columns_, {}, sources, {out}, whole).head.size();
   }
 
   bool finishes_alone() const noexcept override { return true; }
@@ -370,7 +380,8 @@ class TreeKind final : public PiecewiseKind, private ValuesApart {
     if (!a || !b) return failed(out, header, Status::transport_failed);
     if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out, pieces)) return *merged;
     const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
-    return assemble(op_, columns_, header, sources, out);
+    pieces.stop();
+    return assemble(op_, columns_, header, sources, out, pieces);
   }
 
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
@@ -390,10 +401,12 @@ class TreeKind final : public PiecewiseKind, private ValuesApart {
     if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
     const Interval piece = pieces.take(columns_);
     const Bytes at = piece.begin * op_.element_bytes;
-    const Status combined =
-        pass_through(op_, piece.size(), stride_, record->values + at, record->node_count, values + at, spare + at);
-    if (combined != Status::ok) pieces.stop();
-    return combined;
+    Changes changes(std::exchange(pieces.made, 0));
+    const int wrong = pass_through(op_, piece.size(), stride_, record->values + at, record->node_count, values + at,
+                                   spare + at, changes);
+    if (wrong == 0) return Status::ok;
+    wrong == postponed ? pieces.postpone(piece, changes.made()) : pieces.stop();
+    return Status::operator_failed;
   }
 
   Bytes head_bytes(std::span<const std::byte> whole) const noexcept override {

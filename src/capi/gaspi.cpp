@@ -2,11 +2,10 @@
 // Rank order: kept. Cost: that of the call. Source: [S4]; the GASPI standard for names, arguments and outcomes.
 #include "steadfold/steadfold_gaspi.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <memory>
+#include <optional>
 
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
@@ -34,6 +33,10 @@ struct Arguments {
   friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 
+/// When the user's operation may be called: in a call with a timeout not again once it wanted to be called later, since
+/// that ends the call. Without one, and while other calls move the collective on, in every test.
+enum class Asking : std::uint8_t { always, until_timeout, not_now };
+
 /// The unfinished collective of a group.
 struct Unfinished {
   explicit Unfinished(const Arguments& given) : arguments(given) {}
@@ -43,6 +46,7 @@ struct Unfinished {
 
   Arguments arguments;
   std::atomic<Clock::time_point> deadline;  // read by a progress thread, too
+  std::atomic<Asking> asking = Asking::always;
   sf_request* request = nullptr;
 };
 
@@ -58,23 +62,18 @@ sf_gaspi_timeout left_until(Clock::time_point deadline) {
   return left > 0 ? static_cast<sf_gaspi_timeout>(left) : SF_GASPI_TEST;
 }
 
-/// The user's operation as an sf_operator.
+/// The user's operation as an operator that may want to be called later.
 int apply_users(const void* left, const void* right, void* result, size_t count, void* context) {
-  const auto& own = *static_cast<const Unfinished*>(context);
+  auto& own = *static_cast<Unfinished*>(context);
   const Arguments& call = own.arguments;
-  const auto* one = static_cast<const std::byte*>(left);
-  const auto* two = static_cast<const std::byte*>(right);
-  auto* to = static_cast<std::byte*>(result);
-  while (count > 0) {
-    const auto num = static_cast<uint32_t>(std::min<size_t>(count, std::numeric_limits<uint32_t>::max()));
-    sf_gaspi_return done = call.apply(one, two, to, call.state, num, call.element_size, left_until(own.deadline));
-    while (done == SF_GASPI_TIMEOUT)
-      done = call.apply(one, two, to, call.state, num, call.element_size, SF_GASPI_BLOCK);
-    if (done != SF_GASPI_SUCCESS) return 1;
-    const size_t bytes = num * call.element_size;
-    one += bytes, two += bytes, to += bytes, count -= num;
-  }
-  return 0;
+  const auto num = static_cast<uint32_t>(count);  // at most `num` of the call
+  if (own.asking == Asking::not_now) return steadfold::arithmetic::postponed;
+  const sf_gaspi_return done =
+      call.apply(left, right, result, call.state, num, call.element_size, left_until(own.deadline));
+  if (done != SF_GASPI_TIMEOUT) return done == SF_GASPI_SUCCESS ? 0 : 1;
+  Asking ends_call = Asking::until_timeout;
+  own.asking.compare_exchange_strong(ends_call, Asking::not_now);
+  return steadfold::arithmetic::postponed;
 }
 
 sf_type type_of(sf_gaspi_datatype datatype) {
@@ -122,7 +121,11 @@ sf_call call_of(const Arguments& arguments, Unfinished& own) {
 sf_status start(Unfinished& own, sf_group* group) {
   if (own.arguments.collective == Collective::barrier) return sf_group_start_barrier(group, &own.request);
   const sf_call call = call_of(own.arguments, own);
-  return sf_group_start_reduce(&call, own.arguments.send, nullptr, own.arguments.receive, group, &own.request);
+  std::optional<Failure> failure;
+  steadfold::agreement::Call translated = steadfold::capi::translated(&call, failure);
+  translated.user.may_postpone = true;
+  const auto data = steadfold::capi::data_of(own.arguments.send, nullptr, own.arguments.receive);
+  return steadfold::capi::start_reduce(translated, data, failure, group, &own.request);
 }
 
 /// Starts the call, or resumes it.
@@ -142,10 +145,13 @@ sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeo
     if (is_new) own = std::make_shared<Unfinished>(arguments);
     const uint64_t timeout = nanoseconds_of(timeout_ms);
     own->deadline = steadfold::capi::deadline_after(timeout);
+    own->asking = timeout == SF_FOREVER ? Asking::always : Asking::until_timeout;
     if (is_new) outcome = start(*own, group);
     if (outcome != SF_OK) return;
     group->gaspi = own;  // also if the time is over
-    outcome = sf_request_wait_for(own->request, timeout, &done);
+    outcome = steadfold::capi::wait_for(
+        own->request, timeout, [&] { return own->asking == Asking::not_now; }, &done);
+    own->asking = Asking::always;
     if (done != 0) group->gaspi.reset();
   });
   if (status != SF_OK || outcome != SF_OK) return SF_GASPI_ERROR;

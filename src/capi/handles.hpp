@@ -2,7 +2,9 @@
 // Source: ours.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agreement/failure.hpp"
@@ -38,6 +40,13 @@ struct sf_plan final : steadfold::capi::InMotion {
 };
 
 namespace steadfold::capi {
+
+/// Starts a reduction as sf_group_start_reduce does; `failure` is what is wrong with the call.
+sf_status start_reduce(const agreement::Call& call, const agreement::Data& data,
+                       const std::optional<agreement::Failure>& failure, sf_group* group,
+                       sf_request** request) noexcept;
+/// Waits as sf_request_wait_for does, but no longer than until `ends`.
+sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
 
 inline agreement::Failure nowhere(const char* what) {
   return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};

@@ -52,12 +52,17 @@ bool test(sf_request& request, const GroupInUse& group) {
   return true;
 }
 
-/// The same after as many polls as there is time for.
-bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline) {
+/// The same after as many polls as there is time for; `ends`: whether to stop before that.
+template <class Ends>
+bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline, Ends ends) {
   if (request.has_ended) return true;
   request.group->group.require_usable();
   const GroupInUse group(request.group);
-  return steadfold::capi::wait_until(deadline, [&] { return test(request, group); });
+  steadfold::capi::wait_until(deadline, [&] { return ends() || test(request, group); });
+  return request.has_ended;
+}
+bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline) {
+  return wait_until(request, deadline, [] { return false; });
 }
 
 void require_success(const sf_request& request) {
@@ -79,6 +84,22 @@ sf_status started(sf_group* group, sf_request** request, Start start) {
 }
 
 }  // namespace
+
+sf_status steadfold::capi::start_reduce(const Call& call, const agreement::Data& data,
+                                        const std::optional<Failure>& failure, sf_group* group,
+                                        sf_request** request) noexcept {
+  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
+    return own->start_reduce(call, data, failure);
+  });
+}
+
+sf_status steadfold::capi::wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends,
+                                    int* done) noexcept {
+  return guarded([&] {
+    *done = ::wait_until(required(request), deadline_after(timeout), ends) ? 1 : 0;
+    if (*done != 0) require_success(*request);
+  });
+}
 
 extern "C" {
 

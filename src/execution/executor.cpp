@@ -16,11 +16,18 @@ using schedule::Slot;
 using schedule::Step;
 using schedule::StepKind;
 
+namespace {
+
+bool is_nothing(const Partial& partial) noexcept { return partial.head.data() == nullptr; }
+
+}  // namespace
+
 void Executor::begin() noexcept {
   status_ = Status::ok;
   finished_ = nullptr;
   rounds_ = next_receive_ = 0;
   result_ = apart_ == nullptr ? nullptr : apart_->result();
+  may_postpone_ = piecewise_ != nullptr && piecewise_->may_postpone();
   if (!tracing_) return;
   std::ranges::fill(send_ports_, 0);
   std::ranges::fill(receive_ports_, 0);
@@ -61,7 +68,9 @@ bool Executor::compute_finish(const Step& step, const Resolved& at) {
   const Room out = room_for(step, at, to.data);
   const std::uint32_t segment = step.target.segment;
   if (!comes_in_pieces(at)) {
-    written(to, payload_->finish(segment, step.covers, from.held, out), from.ready);
+    const Partial finished = payload_->finish(segment, step.covers, from.held, out);
+    if (is_nothing(finished)) return false;
+    written(to, finished, from.ready);
     return true;
   }
   const Partial finished = piecewise_->finish_piece(segment, step.covers, from.held, out, pieces_of(step));
@@ -101,7 +110,7 @@ bool Executor::compute_merge(const Step& step, const Resolved& at) {
   const bool in_pieces = comes_in_pieces(at);
   const Partial merged = in_pieces ? piecewise_->merge_piece(step.target.segment, left, right, out, pieces_of(step))
                                    : payload_->merge(step.target.segment, left, right, out);
-  if (in_pieces && pieces_.more) return false;
+  if (in_pieces ? pieces_.more : is_nothing(merged)) return false;
   std::swap(to.data, room);
   written(to, merged, ready);
   return true;

@@ -49,6 +49,8 @@ class PiecewisePayload {
   /// Columns of a piece in this segment; 0: there are no pieces.
   virtual order::Count piece_columns(std::uint32_t segment) const = 0;
   virtual order::Count columns(std::uint32_t segment) const = 0;
+  /// Whether the operator of this run may want to be called later: then a wide merge has pieces whoever waits for it.
+  virtual bool may_postpone() const = 0;
   /// The next piece of Payload::merge and `finish`. While there is more, what is returned says nothing.
   virtual Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
                               arithmetic::Pieces& pieces) = 0;
@@ -87,7 +89,9 @@ class Payload {
   virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
 
-  /// Each writes to `out`. `lift` takes this rank's rows, or a part of them; its room is in one piece.
+  /// Each writes to `out`. `lift` takes this rank's rows, or a part of them; its room is in one piece. A merge or
+  /// finish may return nothing, not even a head: the next call, for the same step, gets the same arguments, unchanged
+  /// in memory.
   virtual Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
   virtual Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) = 0;
   /// The value of the rows that `covers` names, or of all ranks' rows where it names none.
@@ -175,7 +179,7 @@ class Executor final : public schedule::Machine {
   /// False: there is more to do.
   bool compute_finish(const schedule::Step& step, const Resolved& at);
   bool compute_merge(const schedule::Step& step, const Resolved& at);
-  bool comes_in_pieces(const Resolved& at) const noexcept { return bounded_ && at.work > 1; }
+  bool comes_in_pieces(const Resolved& at) const noexcept { return (bounded_ || may_postpone_) && at.work > 1; }
   /// What has been done of the step's segment.
   arithmetic::Pieces& pieces_of(const schedule::Step& step) {
     if (!pieces_.more) pieces_ = {.most = piecewise_->piece_columns(step.target.segment)};
@@ -226,6 +230,7 @@ class Executor final : public schedule::Machine {
   ApartPayload* apart_;                       // the payload's, if it has one
   PiecewisePayload* piecewise_;               // the same
   bool bounded_ = false;                      // `advance` now
+  bool may_postpone_ = false;                 // in this run
   float spent_ = 0;                           // of its bound
   arithmetic::Pieces pieces_{.most = 0};      // of the step that comes next, if it has begun
   std::byte* result_ = nullptr;               // where it may be written in this run

@@ -26,11 +26,12 @@ void set_terms(std::span<std::byte> bytes, const Terms& terms) {
 }  // namespace
 
 void Handshake::take(const Header& mine, Ways ways, const order::Coverage& coverage,
-                     const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
+                     const arithmetic::PartialKind* kind, Bytes partial_bytes, bool may_postpone) noexcept {
   arithmetic::set_header(mine_, mine);
   set_terms(mine_, {.ways = ways, .coverage = coverage});
   size_ = prefix + ((ways & in_the_handshake) != 0 ? partial_bytes : 0);
   kind_ = kind;
+  may_postpone_ = may_postpone;
   operator_failed_ = false;
 }
 
@@ -41,6 +42,11 @@ order::Coverage Handshake::coverage_of(std::span<const std::byte> bytes) noexcep
 Partial Handshake::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std::span<std::byte> out) {
   std::memcpy(out.data(), mine_.data(), size_);
   return out.first(size_);
+}
+
+Partial Handshake::merge_partials(const Partial& left, const Partial& right, const Room& out) {
+  if (may_postpone_) return kind_->in_pieces()->merge_piece(left, right, out, whole_.begun());
+  return kind_->merge(left, right, out);
 }
 
 Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room) {
@@ -54,7 +60,8 @@ Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const 
   terms.coverage.add(other.coverage);
   Bytes size = prefix;
   if (ok && (terms.ways & in_the_handshake) != 0) {
-    const Bytes merged = arithmetic::merge(*kind_, partial_of(left), partial_of(right), out.subspan(prefix));
+    const Bytes merged = merge_partials(partial_of(left), partial_of(right), {out.subspan(prefix)}).head.size();
+    if (whole_.more) return {};
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)

@@ -180,6 +180,7 @@ Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) con
 }
 
 Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
+  if (operator_.may_postpone) return merge_piece(segment, left, right, out, whole_.begun());
   return merged(left, right, segments_[segment].kind->merge(left, right, out));
 }
 
@@ -220,6 +221,7 @@ Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const
 }
 
 Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
+  if (operator_.may_postpone) return finish_piece(segment, covers, partial, out, whole_.begun());
   Segment& s = segments_[segment];
   return finished(segment, partial, out, s.kind->finish(partial, row_count(covers), values_in(out), s.spare.data()));
 }

@@ -87,6 +87,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
                                          std::span<std::byte> head, std::byte* values) override;
   Count piece_columns(std::uint32_t segment) const override;
   Count columns(std::uint32_t segment) const override { return segments_[segment].shape.columns; }
+  bool may_postpone() const override { return operator_.may_postpone; }
   Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
                       arithmetic::Pieces& pieces) override;
   Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
@@ -122,6 +123,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   bool has_words_ = false;
   std::optional<order::Index> lone_row_;  // this rank's only row, if it has one and that is a partial as it is
   Data data_;
+  arithmetic::Pieces whole_{.most = ~Count{0}};  // of a step whose operator wants to be called later
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
   bool operator_failed_ = false;  // on this rank

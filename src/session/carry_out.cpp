@@ -120,12 +120,17 @@ Group::Side Group::side_of(Operation& operation, Place& place) {
   return side;
 }
 
-/// Finishes the handshake's partial on every rank, so that all ranks come to the same status.
+/// Finishes the handshake's partial on every rank, so that all ranks come to the same status; says nothing while
+/// `place.finish` has more.
 Status Group::finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const {
   const Bytes value_bytes = side.shape->kind->value_bytes();
   place.values.resize(2 * value_bytes);
-  return side.shape->kind->finish(partial, side.call.element_count, place.values.data(),
-                                  place.values.data() + value_bytes);
+  std::byte* const values = place.values.data();
+  std::byte* const spare = values + value_bytes;
+  if (side.shape->op.may_postpone)
+    return side.shape->kind->in_pieces()->finish_piece(partial, side.call.element_count, values, spare,
+                                                       place.finish.begun());
+  return side.shape->kind->finish(partial, side.call.element_count, values, spare);
 }
 
 /// Copies what was finished here to the result: all of it, or this rank's columns.
@@ -151,7 +156,7 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   const bool is_users = side.shape && call.operation == arithmetic::Operation::user;
 
   place.handshake.take(side.header, side.ways, coverage_of(call), side.shape ? side.shape->kind.get() : nullptr,
-                       side.partial_bytes);
+                       side.partial_bytes, is_users && call.user.may_postpone);
   place.stage.begin();
   const bool is_alone = is_alone_with(operation);
   while (!place.stage.advance()) {
@@ -167,6 +172,11 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;
   const bool is_finished = is_here && status == Status::ok;
   if (is_finished) status = finish_here(side, place, Handshake::partial_of(outcome));
+  while (place.finish.more) {
+    co_await GiveWay{};
+    side.shape->op = call.user;
+    status = finish_here(side, place, Handshake::partial_of(outcome));
+  }
   if (place.handshake.operator_failed() || (is_finished && status == Status::operator_failed))
     side.failure = agreement::operator_failure();
   // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go

@@ -94,10 +94,11 @@ class Group {
 
     Handshake handshake;
     Stage stage;
-    std::vector<std::byte> values;    // a result, and as much again to finish in
-    std::vector<Count> equal_blocks;  // of a call that gives none
-    order::Interval mine;             // the rows of a call that lists no intervals
-    std::uint64_t next = 0;           // the number of the call that has it, or may take it next
+    std::vector<std::byte> values;                 // a result, and as much again to finish in
+    arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
+    std::vector<Count> equal_blocks;               // of a call that gives none
+    order::Interval mine;                          // the rows of a call that lists no intervals
+    std::uint64_t next = 0;                        // the number of the call that has it, or may take it next
   };
   class Taken;
   /// What a rank brings to a handshake.
