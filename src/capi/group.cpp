@@ -20,21 +20,20 @@ sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
   return guarded([&] { *group = new sf_group(std::move(transport)); });
 }
 
-/// With calls under way it stays: what is being sent cannot be taken back.
-void free_group(sf_group* group) noexcept {
+}  // namespace
+
+void steadfold::capi::end(sf_group* group) noexcept {
   if (group == nullptr) return;
   group->progress.reset();
   group->leave_motion();
-  if (!group->group.is_idle()) return steadfold::capi::keep_for_ever(group);
+  if (!group->group.is_idle()) return keep_for_ever(group);
   delete group;
 }
-
-}  // namespace
 
 extern "C" {
 
 const void* sf_layer_table(const char* version) {
-  static constexpr LayerTable table = {.make_group = make_group, .free_group = free_group};
+  static constexpr LayerTable table = {.make_group = make_group, .free_group = steadfold::capi::end};
   return std::strcmp(version, sf_version()) == 0 ? &table : nullptr;
 }
 

@@ -14,9 +14,23 @@
 #include "session/group.hpp"
 #include "steadfold/steadfold_group.h"
 
+namespace steadfold::capi {
+
+/// What a group was made of, for errors: its name, and what to do if two threads use it at once.
+struct MadeOf {
+  const char* name;
+  const char* suggestion;
+};
+inline constexpr MadeOf of_a_communicator = {"the communicator", "give every thread a duplicate of its own"};
+inline constexpr MadeOf of_a_worker = {"the worker of the team", "give every thread a worker of its own"};
+
+}  // namespace steadfold::capi
+
 struct sf_group final : steadfold::capi::InMotion {
-  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport)
+  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport,
+                    steadfold::capi::MadeOf origin = steadfold::capi::of_a_communicator)
       : InMotion(this),
+        made_of(origin),
         group(std::move(transport), steadfold::schedule::registry(),
               {.is_any = steadfold::capi::is_any_in_motion,
                .move = steadfold::capi::move_others,
@@ -24,6 +38,7 @@ struct sf_group final : steadfold::capi::InMotion {
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
+  const steadfold::capi::MadeOf made_of;
   steadfold::session::Group group;
   std::shared_ptr<void> gaspi;  // its unfinished collective in GASPI's shape (capi/gaspi.cpp)
   std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if it was asked for; ends first
@@ -55,11 +70,14 @@ inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
 
+/// Deletes it. With calls under way it stays: what is being sent cannot be taken back. Null is nothing.
+void end(sf_group* group) noexcept;
+
 /// A group for the length of a call. What is under way at its end moves on with whatever this thread waits for.
 class GroupInUse {
  public:
   explicit GroupInUse(sf_group* group)
-      : group_(required(group)), turn_(group_, "the communicator", "give every thread a duplicate of its own") {}
+      : group_(required(group)), turn_(group_, group_.made_of.name, group_.made_of.suggestion) {}
   ~GroupInUse() { group_.group.is_idle() ? group_.leave_motion() : group_.enter_motion(); }
   GroupInUse(const GroupInUse&) = delete;
   GroupInUse& operator=(const GroupInUse&) = delete;

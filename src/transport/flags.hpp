@@ -89,8 +89,8 @@ struct Notice {
 };
 
 /// One worker's place at a board where every worker posts, then reads what all others posted, and so on. Nobody tells
-/// that a post was read: whoever posts number k + 2 has read number k + 1 of all others, and they posted that after they
-/// had read number k. So two boxes are enough.
+/// that a post was read: whoever posts number k + 2 has read number k + 1 of all others, and they posted that after
+/// they had read number k. So two boxes are enough.
 ///
 ///     board.own() = ...; board.post();
 ///     for all others: wait until board.look(notice)

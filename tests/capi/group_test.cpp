@@ -1,9 +1,10 @@
-// Groups of ranks without MPI: a transport of our own, outside libsteadfold, is handed to the shared library as the
-// layers over MPI do it, and the public C and C++ calls run over it. The ranks are threads.
+// Groups of ranks without MPI, whose ranks are threads: the public C and C++ calls run over a transport of our own,
+// outside libsteadfold, handed to the shared library as the layers over MPI do it; then over a team's cache lines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "capi/layer.hpp"
+#include "capi/on_team.hpp"
 #include "collective/threads.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
@@ -46,12 +48,14 @@ class OwnGroup {
   sf_group* handle_ = nullptr;
 };
 
+/// Runs body(group) on every rank at once: of a simulated network, then of a team.
 template <class Body>
 void on_groups(int rank_count, std::uint64_t seed, const Body& body) {
   on_threads(rank_count, seed, [&](std::unique_ptr<transport::Transport> transport) {
     const OwnGroup group(std::move(transport));
     body(static_cast<Group>(group));
   });
+  on_team(rank_count, [&](const Team::Member& member) { body(member.group()); });
 }
 
 /// Numbers whose sum depends on the order in which it is taken.
@@ -247,12 +251,10 @@ TEST(GroupOfThreads, ProgressThreadsMoveOnWhatIsStarted) {
       ++combined;
       return left - right;
     };
-    std::atomic<int> arrived = 0;
+    std::barrier together(p);
     std::atomic<int> in_one_round = 0;
     on_groups(p, 40 + static_cast<std::uint64_t>(p), [&](const Group& group) {
-      auto wait_for_all = [&, round = 0]() mutable {
-        for (++arrived, ++round; arrived < round * p;) std::this_thread::sleep_for(std::chrono::microseconds(200));
-      };
+      const auto wait_for_all = [&] { together.arrive_and_wait(); };
       const std::span<const double> mine = part_of(all, group);
       const Options by_tree{.method = tree(), .layout = Layout::contiguous(mine.size(), group)};
       if (group.rank() == 0) combined = 0;

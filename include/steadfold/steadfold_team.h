@@ -1,0 +1,40 @@
+/* Steadfold between the threads of one process: the C interface that needs no MPI.
+ *
+ * A team has workers, one for each thread that takes part. They reduce with each other through cache lines, as the
+ * ranks of a group do: steadfold_group.h says what groups can do, and how calls fail. Worker w is rank w. The threads
+ * are the caller's own, of any kind; the library makes none. */
+#ifndef STEADFOLD_STEADFOLD_TEAM_H
+#define STEADFOLD_STEADFOLD_TEAM_H
+
+#include "steadfold/steadfold_group.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sf_team sf_team;
+
+/* The most workers of a team. */
+#define SF_TEAM_MOST 1024
+
+/* Makes a team of `workers`, 1 to SF_TEAM_MOST. Local: one thread makes it, all may use it. Free it with
+ * sf_team_free. */
+sf_status sf_team_create(int32_t workers, sf_team** team);
+
+/* How many workers there are. -1 for NULL. */
+int32_t sf_team_size(const sf_team* team);
+
+/* The group that one worker uses, `worker` counted from 0; one thread at a time. The first call for a worker is
+ * collective: it waits until there has been one for every worker, each on a thread of its own. Later ones are local.
+ * The group lives as long as the team. */
+sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group);
+
+/* Frees the team and its groups. No thread may be using them; NULL is nothing. Memory of calls under way is never
+ * freed. Plans may outlive their team. */
+void sf_team_free(sf_team* team);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

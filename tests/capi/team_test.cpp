@@ -1,0 +1,268 @@
+// Teams: the same bits as one thread, from the public API alone; what careless callers do; what a call allocates.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "capi/on_team.hpp"
+#include "steadfold/bundle.hpp"
+#include "steadfold/started.hpp"
+
+namespace {
+std::atomic<std::uint64_t> allocations = 0;
+}  // namespace
+
+// All of this program's allocations are counted, the library's too.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+
+namespace steadfold::test {
+namespace {
+
+std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
+std::vector<std::uint64_t> bits(const std::vector<double>& x) {
+  std::vector<std::uint64_t> words;
+  for (const double each : x) words.push_back(bits(each));
+  return words;
+}
+
+/// Numbers whose sum depends on the order in which it is taken.
+std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> x(count);
+  for (double& each : x)
+    each = std::ldexp(static_cast<double>(random() % 2001) - 1000.5, static_cast<int>(random() % 61) - 30);
+  return x;
+}
+
+/// A worker's part of `all`: uneven, and nothing for every fifth worker.
+std::span<const double> part_of(const std::vector<double>& all, const Team::Member& member) {
+  const auto p = static_cast<std::size_t>(member.size());
+  std::vector<std::size_t> ends = {0};
+  for (std::size_t i = 0; i + 1 < p; ++i) {
+    const std::size_t left = all.size() - ends.back();
+    ends.push_back(ends.back() + (i % 5 == 3 ? 0 : left * (i % 3 + 1) / (p + 2)));
+  }
+  ends.push_back(all.size());
+  const auto w = static_cast<std::size_t>(member.worker());
+  return std::span(all).subspan(ends[w], ends[w + 1] - ends[w]);
+}
+
+TEST(Team, EveryNumberOfThreadsGivesTheBitsOfOne) {
+  const auto x = hostile(5000, 1), y = hostile(5000, 2);
+  const auto subtract = [](double a, double b) { return a - b / 3; };
+  const double sum = sf::sum(x), dot = sf::dot(x, y), norm = sf::norm2(x), greatest = sf::max(x),
+               binned = sf::sum(x, {.method = sf::binned()}), by_tree = sf::sum(x, {.method = sf::tree()}),
+               reduced = sf::reduce(x, subtract);
+  std::set<std::uint64_t> plain;
+  std::mutex mutex;
+  for (const int workers : {1, 2, 3, 4, 5, 7, 8, 13, 32, 64}) {
+    on_team(workers, [&](const Team::Member& member) {
+      const auto mine = part_of(x, member), other = part_of(y, member);
+      const Options in_order{.method = sf::tree(), .layout = Layout::contiguous(mine.size(), member)};
+      EXPECT_EQ(bits(sf::sum(mine, member)), bits(sum)) << workers;
+      EXPECT_EQ(bits(sf::dot(mine, other, member)), bits(dot)) << workers;
+      EXPECT_EQ(bits(sf::norm2(mine, member)), bits(norm)) << workers;
+      EXPECT_EQ(bits(sf::max(mine, member)), bits(greatest)) << workers;
+      EXPECT_EQ(bits(sf::sum(mine, member, {.method = sf::binned()})), bits(binned)) << workers;
+      EXPECT_EQ(bits(sf::sum(mine, member, in_order)), bits(by_tree)) << workers;
+      EXPECT_EQ(bits(sf::reduce(mine, subtract, member, {.layout = in_order.layout})), bits(reduced)) << workers;
+      const double order_matters = sf::sum(mine, member, {.method = sf::plain()});
+      const std::lock_guard lock(mutex);
+      plain.insert(bits(order_matters));
+    });
+  }
+  EXPECT_GT(plain.size(), 3u) << "the control: plain sums should differ";
+}
+
+/// Every schedule that is not MPI's own: messages of every form and size, by cache line and by pointer.
+TEST(Team, EverySchedule) {
+  constexpr std::size_t most_columns = 3000;
+  for (const int workers : {2, 3, 5, 8}) {
+    const auto p = static_cast<std::size_t>(workers);
+    const auto all = hostile(p * most_columns, 9);
+    on_team(workers, [&](const Team::Member& member) {
+      const auto w = static_cast<std::size_t>(member.worker());
+      for (const char* schedule :
+           {"recursive_doubling", "ring", "transpose", "binomial", "pipelined_tree:block=64", "circulant", "native",
+            "halving_doubling", "bruck", "dissemination", "two_level:inner=[flat]:outer=[ring]:size=2", "knomial"}) {
+        for (const std::size_t columns : {std::size_t{1}, std::size_t{7}, std::size_t{300}, most_columns}) {
+          const bool is_native = std::string(schedule) == "native";
+          std::vector<double> due(columns), row(columns);
+          for (std::size_t c = 0; c < columns; ++c) {
+            std::vector<double> column;
+            for (std::size_t r = 0; r < p; ++r) column.push_back(all[r * most_columns + c]);
+            due[c] = sf::sum(column, is_native ? LocalOptions{} : LocalOptions{.method = sf::tree()});
+            row[c] = column[w];
+          }
+          sf::allreduce(row, sf::plus, member, {.method = is_native ? sf::exact() : sf::tree(), .schedule = schedule});
+          EXPECT_EQ(bits(row), bits(due)) << schedule << ", " << columns << " columns, " << workers << " workers";
+        }
+      }
+    });
+  }
+}
+
+TEST(Team, CallsAreStartedAndEndedInAnyOrder) {
+  const auto x = hostile(900, 5);
+  const double sum = sf::sum(x), least = sf::min(x);
+  for (const int workers : {1, 3, 4}) {
+    on_team(workers, [&](const Team::Member& member) {
+      const auto mine = part_of(x, member);
+      for (int again = 0; again < 50; ++again) {
+        auto first = sf::start(sf::plus, mine, member);
+        auto second = sf::start(sf::min, mine, member);
+        sf::barrier(member);
+        if ((member.worker() + again) % 2 == 0) {
+          EXPECT_EQ(bits(second.get()), bits(least));
+          EXPECT_EQ(bits(first.get()), bits(sum));
+        } else {
+          EXPECT_EQ(bits(first.get()), bits(sum));
+          EXPECT_EQ(bits(second.get()), bits(least));
+        }
+      }
+    });
+  }
+}
+
+TEST(Team, CallsAfterTheFirstAllocateNothing) {
+  const auto x = hostile(64, 6);
+  for (const int workers : {1, 2, 3}) {
+    std::atomic<int> ready = 0;
+    on_team(workers, [&](const Team::Member& member) {
+      const auto mine = part_of(x, member);
+      double result = 0;
+      Plan<double> plan(sf::plus, mine.size(), member);
+      std::vector<double> row(8, 1.0 + member.worker());
+      const auto calls = [&] {
+        result = plan.run(mine);
+        sf::sum(mine, member);
+        sf::allreduce(row, sf::max, member);
+      };
+      for (int i = 0; i < 20; ++i) calls();  // every place of the ring of calls has seen every shape
+      sf::barrier(member);
+      const std::uint64_t before = allocations;
+      sf::barrier(member);
+      for (int i = 0; i < 20; ++i) calls();
+      sf::barrier(member);
+      EXPECT_EQ(allocations - before, 0u) << workers;
+      ++ready;
+      while (ready < workers) std::this_thread::yield();  // what comes after allocates
+    });
+  }
+}
+
+/// An operator that throws on one worker is an error for all, and the team goes on.
+TEST(Team, AWorkerWhoseOperatorThrows) {
+  const auto x = hostile(40, 7);
+  for (const int workers : {2, 3, 5}) {
+    on_team(workers, [&](const Team::Member& member) {
+      const auto mine = part_of(x, member);
+      const bool is_culprit = member.worker() == 1;
+      const auto careless = [&](double a, double b) -> double {
+        if (is_culprit) throw std::runtime_error("no more");
+        return a + b;
+      };
+      const Options by_tree{.layout = Layout::contiguous(mine.size(), member)};
+      if (is_culprit)
+        EXPECT_THROW(sf::reduce(mine, careless, member, by_tree), std::exception);
+      else
+        EXPECT_THROW(sf::reduce(mine, careless, member, by_tree), Error);
+      EXPECT_EQ(bits(sf::sum(mine, member)), bits(sf::sum(x)));
+    });
+  }
+}
+
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Team, MisuseIsAnswered) {
+  EXPECT_NE(refusal([] { Team team(0); }).find("a team of 0 workers (there may be 1 to 1024)"), std::string::npos);
+  EXPECT_THROW(Team(SF_TEAM_MOST + 1), Error);
+  EXPECT_EQ(sf_team_create(2, nullptr), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_team_size(nullptr), -1);
+  sf_team_free(nullptr);
+  const Team team(2);
+  sf_group* group = nullptr;
+  EXPECT_EQ(sf_team_group(nullptr, 0, &group), SF_INVALID_ARGUMENT);
+  for (const int number : {-1, 2, 1000})
+    EXPECT_NE(
+        refusal([&] { sf::barrier(team[number]); }).find("worker " + std::to_string(number) + " (the team has 2)"),
+        std::string::npos);
+}
+
+/// Two threads that use one worker: the second is refused while the first waits for the rest of the team.
+TEST(Team, AThreadTooMany) {
+  const Team team(2);
+  std::atomic<int> refused = 0;
+  const auto use_the_first = [&] {
+    const std::string why = refusal([&] { team[0].group(); });
+    if (why.empty()) return;
+    EXPECT_NE(why.find("the worker is in use by another thread"), std::string::npos) << why;
+    ++refused;
+  };
+  std::thread one(use_the_first), other(use_the_first);
+  while (refused == 0) std::this_thread::yield();
+  team[1].group();
+  one.join();
+  other.join();
+  EXPECT_EQ(refused, 1);
+}
+
+TEST(Team, PlansOutliveTheirTeam) {
+  const auto x = hostile(500, 8);
+  std::vector<std::optional<Plan<double>>> plans(3);
+  {
+    const Team team(3);
+    on_members(team, [&](const Team::Member& member) {
+      plans[static_cast<std::size_t>(member.worker())].emplace(sf::plus, part_of(x, member).size(), member);
+    });
+  }
+  const Team other(3);  // takes no memory of the first
+  on_members(other, [&](const Team::Member& member) {
+    auto& plan = *plans[static_cast<std::size_t>(member.worker())];
+    for (int run = 0; run < 10; ++run) EXPECT_EQ(bits(plan.run(part_of(x, member))), bits(sf::sum(x)));
+    EXPECT_EQ(bits(sf::sum(part_of(x, member), member)), bits(sf::sum(x)));
+  });
+}
+
+/// Teams come and go, and members of several are used in turn.
+TEST(Team, ManyTeams) {
+  const auto x = hostile(100, 10);
+  const double due = sf::sum(x);
+  for (int again = 0; again < 20; ++again) {
+    const Team one(3), two(3);
+    on_members(one, [&](const Team::Member& member) {
+      const Team::Member other = two[2 - member.worker()];
+      for (int call = 0; call < 5; ++call) {
+        EXPECT_EQ(bits(sf::sum(part_of(x, member), member)), bits(due));
+        EXPECT_EQ(bits(sf::sum(part_of(x, other), other)), bits(due));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test
