@@ -242,6 +242,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   agreed.digest = digest_of(descriptions);
   agreed.schedule_text = all[0].schedule;
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
+  agreed.is_our_choice = agreed.schedule_text.empty() || agreed.schedule_text == "auto";
   agreed.schedule_text =
       chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows, may_differ);

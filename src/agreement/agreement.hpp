@@ -33,6 +33,7 @@ struct Agreement {
   std::uint64_t digest = 0;     // of all members
   schedule::Spec schedule;
   std::string schedule_text;
+  bool is_our_choice = false;  // of the schedule: nobody asked for one
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }

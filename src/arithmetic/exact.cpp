@@ -8,6 +8,7 @@
 
 #include "arithmetic/accumulator.hpp"
 #include "arithmetic/few_rows.hpp"
+#include "arithmetic/operator.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -296,7 +297,7 @@ void put_column(Flags flags, const Window& window, int digit_count, std::int64_t
   }
 }
 
-class ExactKind final : public PiecewiseKind, private AddedWords {
+class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAtHand {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
       : operation_(operation), input_(input), ending_{operation, result}, columns_(columns) {
@@ -318,8 +319,21 @@ class ExactKind final : public PiecewiseKind, private AddedWords {
   }
 
   const AddedWords* added_words() const noexcept override { return this; }
+  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
 
  private:
+  /// The floating-point sum of two numbers is correctly rounded as it is, with the zeros and NaNs that are due.
+  std::optional<Count> spare_rows(Count rows) const noexcept override {
+    const bool is_addition = rows == 2 && operation_ == ExactOperation::sum && ending_.result == input_;
+    return is_addition ? std::optional<Count>(0) : std::nullopt;
+  }
+  Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* /*spare*/) const override {
+    const Operator& add = built_in(Operation::sum, input_ == ExactType::f32 ? Type::f32 : Type::f64);
+    add.apply(rows[0], rows[1], values, columns_, nullptr);
+    add.canonicalise(values, columns_);
+    return Status::ok;
+  }
+
   Count piece_columns() const noexcept override { return 256; }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override;
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,

@@ -179,6 +179,18 @@ class AddedWords {
   ~AddedWords() = default;
 };
 
+/// What a kind offers that reduces a few rows, all of them at hand, with less ado than its builder.
+class RowsAtHand {
+ public:
+  /// How many rows of `spare` it takes to reduce so many rows; nothing: so many are the builder's.
+  virtual std::optional<Count> spare_rows(Count rows) const noexcept = 0;
+  /// Writes what `finish` makes of the partial of rows 0, 1, ..., bit for bit. `values` and `spare` overlap no row.
+  virtual Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const = 0;
+
+ protected:
+  ~RowsAtHand() = default;
+};
+
 /// A merge that a plan prepares: it knows its operands' rows, and so all of their bytes but the values. For one thread
 /// at a time. Partials are in one piece.
 class PreparedMerge {
@@ -239,6 +251,7 @@ class PartialKind {
   virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
   virtual const AddedWords* added_words() const noexcept { return nullptr; }
   virtual const InPieces* in_pieces() const noexcept { return nullptr; }
+  virtual const RowsAtHand* rows_at_hand() const noexcept { return nullptr; }
 };
 
 /// A kind whose merges and finishes are made of pieces, or of one that has all columns.

@@ -79,7 +79,7 @@ class PlainBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class PlainKind final : public PiecewiseKind {
+class PlainKind final : public PiecewiseKind, private RowsAtHand {
  public:
   PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -89,8 +89,22 @@ class PlainKind final : public PiecewiseKind {
   }
   Bytes value_bytes() const noexcept override { return stride_; }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
+  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
 
  private:
+  std::optional<Count> spare_rows(Count rows) const noexcept override {
+    return rows < 2 ? std::nullopt : std::optional<Count>(0);
+  }
+  Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* /*spare*/) const override {
+    const std::byte* left = rows.front();
+    for (const std::byte* const right : rows.subspan(1)) {
+      if (combine(op_, left, right, values, columns_) != 0) return Status::operator_failed;
+      left = values;
+    }
+    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
+    return Status::ok;
+  }
+
   Count piece_columns() const noexcept override { return columns_of_piece(op_); }
 
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -340,7 +341,7 @@ class TreeBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class TreeKind final : public PiecewiseKind, private ValuesApart {
+class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAtHand {
  public:
   TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -366,9 +367,33 @@ class TreeKind final : public PiecewiseKind, private ValuesApart {
   }
 
   const ValuesApart* values_apart() const noexcept override { return this; }
+  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
 
  private:
   Count piece_columns() const noexcept override { return columns_of_piece(op_); }
+
+  static constexpr Count most_rows_at_hand = 16;
+  /// One for each level of the tree but the lowest, and the root, which goes to the values.
+  std::optional<Count> spare_rows(Count rows) const noexcept override {
+    if (rows == 0 || rows > most_rows_at_hand) return std::nullopt;
+    return static_cast<Count>(std::bit_width(rows - 1));
+  }
+  Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const override {
+    const std::byte* const root = node_of(rows, values, spare);
+    if (root == nullptr) return Status::operator_failed;
+    if (root != values) return pass_through(op_, columns_, stride_, root, 1, values, spare);
+    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
+    return Status::ok;
+  }
+  /// Where the value of the tree over these rows is: a row if there is one, else `out`. Null: the operator failed.
+  const std::byte* node_of(std::span<const std::byte* const> rows, std::byte* out, std::byte* spare) const {
+    if (rows.size() == 1) return rows.front();
+    const std::size_t half = std::bit_ceil(rows.size()) / 2;
+    const std::byte* const left = node_of(rows.first(half), out, spare);
+    const std::byte* const right = left == nullptr ? nullptr : node_of(rows.subspan(half), spare, spare + stride_);
+    if (right == nullptr || combine(op_, left, right, out, columns_) != 0) return nullptr;
+    return out;
+  }
 
   /// Partials of several intervals are merged in one piece.
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {

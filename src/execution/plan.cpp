@@ -103,6 +103,8 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   }
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
     closing_.emplace(status_exchange_, *transport_, tag + 1);
+  together_ = make_together(agreed_, *members_.front(), *transport_, tag);
+  if (together_) text_ += "together: ranks read each other's rows in memory that all of them see, without messages\n";
 }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
@@ -136,7 +138,10 @@ void Plan::start(std::span<const Data> data, bool stays) {
   in_closing_ = false;
   running_ = true;
   if (is_empty_) return;
-  if (first_sweep_)
+  is_together_ = together_ != nullptr && !is_traced_;
+  if (is_together_)
+    together_->start(given_ == 1 ? data[0] : Data{}, stays);
+  else if (first_sweep_)
     begin_first_sweep();
   else
     begin_main();
@@ -173,6 +178,12 @@ void Plan::begin_main() {
 
 bool Plan::advance() {
   if (is_empty_) return true;
+  if (is_together_) {
+    const Together::State state = together_->test();
+    if (state != Together::State::by_messages) return state == Together::State::done;
+    is_together_ = false;
+    begin_main();
+  }
   if (first_sweep_ && first_sweep_->running()) {
     if (!first_sweep_->test()) return false;
     take_in_first_sweep();
@@ -208,6 +219,11 @@ bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
 /// that is, so on a rank without values none of them is empty.
 void Plan::conclude() {
   running_ = false;
+  if (is_together_) {
+    status_ = together_->status();
+    std::ranges::fill(statuses_, status_);
+    return;
+  }
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
   if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
@@ -247,6 +263,7 @@ void Plan::deliver() {
 }
 
 void Plan::trace(bool on) {
+  is_traced_ = on;
   main_.executor().trace(on);
   if (!first_sweep_) return;
   first_sweep_->trace(on);
@@ -261,6 +278,7 @@ transport::Traffic Plan::traffic() const noexcept {
     sum.messages += more.messages;
     sum.bytes += more.bytes;
   };
+  if (together_) add(together_->traffic());
   if (closing_) add(closing_->executor().traffic());
   if (first_sweep_) add(first_sweep_->traffic());
   return sum;

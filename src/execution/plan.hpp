@@ -16,6 +16,7 @@
 #include "execution/rows.hpp"
 #include "execution/stage.hpp"
 #include "execution/status_exchange.hpp"
+#include "execution/together.hpp"
 
 namespace steadfold::execution {
 
@@ -127,7 +128,10 @@ class Plan {
   std::uint32_t rounds_before_ = 0;    // those of the first sweep, while tracing
   Stage main_;
   StatusExchange status_exchange_;
-  std::optional<Stage> closing_;  // where an operator may fail after the last message
+  std::optional<Stage> closing_;        // where an operator may fail after the last message
+  std::unique_ptr<Together> together_;  // where ranks see each other's memory
+  bool is_together_ = false;            // this run, until the ranks find out otherwise
+  bool is_traced_ = false;
   bool in_closing_ = false;
   bool running_ = false;
   bool bounded_ = false;  // the caller tests, and does something else in between

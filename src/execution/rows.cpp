@@ -67,12 +67,18 @@ void Rows::take(const Data& data, bool stays) noexcept {
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
   operator_failed_ = false;
   if (!may_stand_apart_) return;
-  const Bytes bytes = local_rows_ * row_bytes_;
-  const bool is_apart = !gets_result_ || !agreement::overlap({data.first, bytes}, {data.result, result_bytes_});
-  const bool is_in_place = data.first == data.result && result_bytes_ == row_bytes_;
   const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail;
-  lends_rows_ = is_direct && is_apart;
-  takes_results_ = is_direct && (is_apart || is_in_place);
+  lends_rows_ = is_direct && is_apart_from_result(data);
+  takes_results_ = is_direct && may_be_written_early(data);
+}
+
+bool Rows::is_apart_from_result(const Data& data) const noexcept {
+  const Bytes bytes = local_rows_ * row_bytes_;
+  return !gets_result_ || !agreement::overlap({data.first, bytes}, {data.result, result_bytes_});
+}
+
+bool Rows::may_be_written_early(const Data& data) const noexcept {
+  return is_apart_from_result(data) || (data.first == data.result && result_bytes_ == row_bytes_);
 }
 
 agreement::Footprint Rows::footprint(const Data& data) const noexcept {

@@ -34,9 +34,15 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
   /// How many threads of the team lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
+  const arithmetic::Operator& op() const noexcept { return operator_; }
+  std::uint32_t segment_count() const noexcept { return static_cast<std::uint32_t>(segments_.size()); }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
   void take(const Data& data, bool stays = false) noexcept;
+  /// What this rank knows of this run's data before anything is done: whether they can be used.
+  Status status() const noexcept { return status_; }
+  /// Whether the result may be written while this rank's rows are still read, column by column.
+  bool may_be_written_early(const Data& data) const noexcept;
   /// The caller's memory that a run on these data uses, and that this run uses.
   agreement::Footprint footprint(const Data& data) const noexcept;
   agreement::Footprint footprint() const noexcept { return footprint(data_); }
@@ -97,6 +103,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
 
   arithmetic::Operation operation() const noexcept { return agreed_->description.operation; }
+  bool is_apart_from_result(const Data& data) const noexcept;
   Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
   const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
     return *segments_[segment].kind->added_words();

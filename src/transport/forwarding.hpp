@@ -46,6 +46,9 @@ class ForwardingTransport : public Transport {
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
     return inner_->prepare(tag, capacities, tickets);
   }
+  std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override {
+    return inner_->prepare_board(tag, longest);
+  }
   void connect(bool is_prepared) override { inner_->connect(is_prepared); }
   Connection connected() override { return inner_->connected(); }
   void gather(std::span<const std::byte> bytes) override { inner_->gather(bytes); }

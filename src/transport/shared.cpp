@@ -5,23 +5,30 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "transport/board.hpp"
 #include "transport/shared_endpoint.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-/// An endpoint that waits to be connected, as other workers see it.
+/// An endpoint or a board that waits to be connected, as other workers see it.
+template <class Shown>
 struct Prepared {
   std::uint32_t tag = 0;
-  std::shared_ptr<Mail> mail;
+  std::shared_ptr<Shown> shown;
+};
+struct AllPrepared {
+  std::vector<Prepared<Mail>> mail;
+  std::vector<Prepared<Posts>> posts;
 };
 
 /// What a worker brings to a connection.
 struct Connecting {
   bool is_prepared = false;
-  std::span<const Prepared> prepared;
+  const AllPrepared* prepared = nullptr;
 };
 
 using ConnectionNotice = Notice<MachineMemory, Connecting>;
@@ -32,7 +39,7 @@ struct Place {
   ConnectionNotice connection;
   GatherNotice gather;
   // What the notices point to: as odd and even as they are, since others may still read the last but one.
-  std::array<std::vector<Prepared>, 2> prepared;
+  std::array<AllPrepared, 2> prepared;
   std::array<std::vector<std::byte>, 2> gathered;
 };
 
@@ -57,6 +64,7 @@ class SharedTransport final : public Transport {
   const char* name() const noexcept override { return "shared"; }
 
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override;
   void connect(bool is_prepared) override;
   Connection connected() override;
   void gather(std::span<const std::byte> bytes) override;
@@ -78,7 +86,15 @@ class SharedTransport final : public Transport {
   bool shares_cores_;
   BoardPlace<MachineMemory, Connecting> connection_;
   BoardPlace<MachineMemory, std::span<const std::byte>> gather_;
+  struct WaitingBoard {
+    std::uint32_t tag = 0;
+    std::shared_ptr<Board> board;
+  };
+  template <class Shown>
+  std::vector<std::shared_ptr<Shown>> all_of(std::uint32_t tag, std::vector<Prepared<Shown>> AllPrepared::*of) const;
+
   std::vector<SharedEndpoint*> waiting_;  // prepared since the last connection
+  std::vector<WaitingBoard> waiting_boards_;
   std::size_t connections_ = 0;
   std::size_t gathers_ = 0;
   std::size_t seen_ = 0;  // workers that have posted what is under way
@@ -90,28 +106,50 @@ std::unique_ptr<Endpoint> SharedTransport::prepare(std::uint32_t tag, std::span<
   return std::make_unique<SharedEndpoint>(tag, worker_, rank_count(), capacities, tickets, shares_cores_, waiting_);
 }
 
+std::shared_ptr<Board> SharedTransport::prepare_board(std::uint32_t tag, Bytes longest) try {
+  auto board = std::make_shared<Board>(worker_, longest, shares_cores_);
+  waiting_boards_.push_back({tag, board});
+  return board;
+} catch (const std::bad_alloc&) {
+  throw std::runtime_error("no memory for posts (there is none for two of " + std::to_string(longest) +
+                           " bytes), free some");
+}
+
 void SharedTransport::connect(bool is_prepared) {
-  std::vector<Prepared>& prepared = own_->prepared[connections_++ % 2];
-  prepared.clear();
-  for (const SharedEndpoint* endpoint : waiting_) prepared.push_back({endpoint->tag(), endpoint->mail()});
-  connection_.own() = {is_prepared, prepared};
+  AllPrepared& prepared = own_->prepared[connections_++ % 2];
+  prepared = {};
+  for (const SharedEndpoint* endpoint : waiting_) prepared.mail.push_back({endpoint->tag(), endpoint->mail()});
+  for (const WaitingBoard& waiting : waiting_boards_) prepared.posts.push_back({waiting.tag, waiting.board->own()});
+  connection_.own() = {is_prepared, &prepared};
   connection_.post();
   seen_ = 0;
 }
 
-/// Where one worker has prepared everything, so have all: then each has an endpoint of every tag.
+/// What all workers prepared under a tag, in their order.
+template <class Shown>
+std::vector<std::shared_ptr<Shown>> SharedTransport::all_of(std::uint32_t tag,
+                                                            std::vector<Prepared<Shown>> AllPrepared::*of) const {
+  std::vector<std::shared_ptr<Shown>> all;
+  for (const Place& place : places_->of) {
+    const auto& prepared = connection_.look(place.connection)->prepared->*of;
+    all.push_back(std::ranges::find(prepared, tag, &Prepared<Shown>::tag)->shown);
+  }
+  return all;
+}
+
+/// If one worker has prepared everything, so have all: then each has an endpoint or board of every tag.
 Connection SharedTransport::connected() {
   const auto notice_of = [](const Place& place) -> const ConnectionNotice& { return place.connection; };
   if (!all_have_posted(connection_, notice_of)) return Connection::pending;
-  const auto posted_by = [&](const Place& place) { return *connection_.look(place.connection); };
-  const bool all_are = std::ranges::all_of(places_->of, [&](const Place& each) { return posted_by(each).is_prepared; });
-  for (SharedEndpoint* endpoint : all_are ? waiting_ : std::vector<SharedEndpoint*>()) {
-    std::vector<std::shared_ptr<Mail>> mail;
-    for (const Place& place : places_->of)
-      mail.push_back(std::ranges::find(posted_by(place).prepared, endpoint->tag(), &Prepared::tag)->mail);
-    endpoint->connect(std::move(mail));
+  const bool all_are = std::ranges::all_of(
+      places_->of, [&](const Place& each) { return connection_.look(each.connection)->is_prepared; });
+  if (all_are) {
+    for (SharedEndpoint* endpoint : waiting_) endpoint->connect(all_of(endpoint->tag(), &AllPrepared::mail));
+    for (const WaitingBoard& waiting : waiting_boards_)
+      waiting.board->connect(all_of(waiting.tag, &AllPrepared::posts));
   }
   waiting_.clear();
+  waiting_boards_.clear();
   connection_.done();
   return all_are ? Connection::connected : Connection::failed;
 }

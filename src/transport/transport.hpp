@@ -24,6 +24,8 @@ namespace steadfold::transport {
 using order::Bytes;
 using order::Rank;
 
+class Board;
+
 using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the endpoint's ticket count
 using SlotNumber = std::uint32_t;  // a landing slot of an endpoint
 
@@ -101,6 +103,10 @@ class Transport {
                                                     Ticket tickets) {
     return prepare(tag, capacities, tickets);
   }
+
+  /// A board for posts of at most `longest` bytes, connected with the endpoints that are prepared beside it; null where
+  /// ranks do not see each other's memory. Local: throws std::runtime_error when memory runs out.
+  virtual std::shared_ptr<Board> prepare_board(std::uint32_t /*tag*/, Bytes /*longest*/) { return nullptr; }
 
   /// Starts to connect what was prepared since the last time. `is_prepared`: this rank has prepared all that is its
   /// own; if one rank has not, the connection fails on all. Collective, never blocks. Throws std::runtime_error on a

@@ -78,17 +78,8 @@ std::vector<std::uint64_t> bits(const std::vector<double>& x) {
   return words;
 }
 
-/// This rank's part of `all`: uneven, and nothing on every fifth rank.
 std::span<const double> part_of(const std::vector<double>& all, const Group& group) {
-  std::vector<std::size_t> ends = {0};
-  const auto p = static_cast<std::size_t>(group.size());
-  for (std::size_t i = 0; i + 1 < p; ++i) {
-    const std::size_t left = all.size() - ends.back();
-    ends.push_back(ends.back() + (i % 5 == 3 ? 0 : left * (i % 3 + 1) / (p + 2)));
-  }
-  ends.push_back(all.size());
-  const auto r = static_cast<std::size_t>(group.rank());
-  return std::span(all).subspan(ends[r], ends[r + 1] - ends[r]);
+  return test::part_of<double>(all, group.rank(), group.size());
 }
 
 constexpr int rank_counts[] = {1, 2, 3, 4, 5, 7, 8};

@@ -51,17 +51,8 @@ std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
   return x;
 }
 
-/// A worker's part of `all`: uneven, and nothing for every fifth worker.
 std::span<const double> part_of(const std::vector<double>& all, const Team::Member& member) {
-  const auto p = static_cast<std::size_t>(member.size());
-  std::vector<std::size_t> ends = {0};
-  for (std::size_t i = 0; i + 1 < p; ++i) {
-    const std::size_t left = all.size() - ends.back();
-    ends.push_back(ends.back() + (i % 5 == 3 ? 0 : left * (i % 3 + 1) / (p + 2)));
-  }
-  ends.push_back(all.size());
-  const auto w = static_cast<std::size_t>(member.worker());
-  return std::span(all).subspan(ends[w], ends[w + 1] - ends[w]);
+  return test::part_of<double>(all, member.worker(), member.size());
 }
 
 TEST(Team, EveryNumberOfThreadsGivesTheBitsOfOne) {
