@@ -48,6 +48,17 @@ struct SplitphaseOptions {
 /// computation meanwhile.
 Measurement splitphase(const SplitphaseOptions& options, const command::Job& job);
 
+struct SharedOptions {
+  std::vector<std::size_t> counts = {1, 255, 10000, 1000000};
+  std::vector<std::string> methods = {"tree", "exact", "plain"};
+  std::vector<std::string> schedules = {"auto"};
+  std::vector<unsigned> threads = {2};
+  int rounds = 15;
+};
+/// Pinned threads of this process: allreduces by one-shot calls and plans of a team against a bare exchange of cache
+/// lines, an OpenMP reduction, and atomics with a barrier. Throws Failure if a result is wrong.
+Measurement shared(const SharedOptions& options);
+
 struct FieldOptions {
   std::vector<std::size_t> counts = {1, 3, 30};
   int rounds = 15;

@@ -198,6 +198,23 @@ Json rows_over_ranks(const Measurement& measurement) {
   return rows;
 }
 
+Json rows_by_rival(const Measurement& measurement) {
+  Json rows = Json::array();
+  for (Json row : rows_over_ranks(measurement)) {
+    const Json rivals = std::move(row["rivals"]);
+    row.erase("rivals");
+    for (const Json& rival : rivals) {
+      row.update({{"rival", rival["rival"]},
+                  {"rival_seconds", rival["seconds"]},
+                  {"rival_seconds_interval", rival["seconds_interval"]},
+                  {"ratio", rival["ratio"]},
+                  {"ratio_interval", rival["ratio_interval"]}});
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
 Json rows_of_local(const Measurement& measurement) {
   Json rows = Json::array();
   for (const Contest& contest : measurement.contests) add_local_rows(contest, rows);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "bench/contest.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
+#include "program/methods.hpp"
 #include "request.hpp"
 #include "worker.hpp"
 
@@ -47,19 +49,22 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, allreduce, splitphase, bundle or reduce")->required();
+  app.add_option("name", name, "local, shared, allreduce, splitphase, bundle or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
   app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
-  app.add_option("--threads", threads, "local: threads, which may be several numbers")
+  app.add_option("--threads", threads, "local, shared: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--counts", counts, "allreduce, splitphase: elements per rank; bundle: sums; reduce: elements")
+  app.add_option("--counts", counts,
+                 "allreduce, splitphase, shared: elements per rank or thread; bundle: sums; reduce: elements")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
-  app.add_option("--methods", methods, "allreduce, splitphase, reduce: tree, exact, binned, plain")->delimiter(',');
-  app.add_option("--schedules", schedules,
-                 "allreduce, splitphase, reduce: names of `steadfold schedules`, with parameters; but for reduce auto, "
-                 "mpich, too")
+  app.add_option("--methods", methods, "allreduce, splitphase, shared, reduce: tree, exact, binned, plain")
+      ->delimiter(',');
+  app.add_option(
+         "--schedules", schedules,
+         "allreduce, splitphase, shared, reduce: names of `steadfold schedules`, with parameters; but for reduce auto, "
+         "mpich, too")
       ->delimiter(',');
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
@@ -172,6 +177,26 @@ bench::Measurement by_launches(const Asked& asked) {
   return std::move(measurements.front());
 }
 
+/// Threads of this process, then ranks that are started.
+bench::Measurement threads_and_ranks(const Asked& asked) {
+  bench::SharedOptions threads{.rounds = asked.options.rounds};
+  if (!asked.options.counts.empty()) threads.counts = asked.options.counts;
+  if (!asked.options.methods.empty()) threads.methods = asked.options.methods;
+  if (!asked.options.schedules.empty()) threads.schedules = asked.options.schedules;
+  if (!asked.options.threads.empty()) threads.threads = asked.options.threads;
+  for (const std::string& method : threads.methods) method_named(method);
+  for (const std::size_t count : threads.counts)
+    if (count == 0) throw Failure("--counts has a 0 (nothing takes no time), give numbers of elements from 1 on");
+  bench::Measurement all = bench::shared(threads);
+  Asked ranks = asked;
+  ranks.options.name = "allreduce";
+  ranks.options.counts = threads.counts;
+  ranks.options.methods = threads.methods;
+  ranks.options.schedules = threads.schedules;
+  append(all, by_launches(ranks));
+  return all;
+}
+
 /// Whether to start ranks: if asked for, or if there is no job to measure in.
 bool starts_ranks(const Asked& asked) {
   const Launch launch = launch_of_this_process();
@@ -181,11 +206,12 @@ bool starts_ranks(const Asked& asked) {
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  if (name != "local" && name != "allreduce" && name != "splitphase" && name != "bundle" && name != "reduce")
+  constexpr const char* names[] = {"local", "shared", "allreduce", "splitphase", "bundle", "reduce"};
+  if (std::ranges::find(names, name) == std::end(names))
     throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, allreduce, splitphase, bundle or reduce");
-  if (name == "local" && job.rank_count() > 1)
-    throw Failure("bench local measures one process (it was started on several ranks), start it alone");
+                  "' (no such benchmark), take local, shared, allreduce, splitphase, bundle or reduce");
+  if ((name == "local" || name == "shared") && job.rank_count() > 1)
+    throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
   if (name == "local" && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
     throw Failure(
         "bench local measures one process (--ranks, --launches and --libraries start several), leave them out");
@@ -199,6 +225,7 @@ void check(const Asked& asked, const Job& job) {
 
 bench::Measurement measured(const Asked& asked, const Job& job) {
   if (asked.options.name == "local") return local(asked.options);
+  if (asked.options.name == "shared") return threads_and_ranks(asked);
   return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options, job);
 }
 
@@ -216,9 +243,13 @@ Result run(const Asked& asked, const Job& job) {
   });
   if (job.rank() != 0) return {};
   const bool is_local = asked.options.name == "local";
-  const Json rows = is_local ? rows_of_local(measurement) : rows_over_ranks(measurement);
-  if (asked.json) return {line_of({{"environment", measurement.environment}, {"rows", rows}})};
-  return {is_local ? table_of_local(rows) : table_over_ranks(rows)};
+  if (asked.json) {
+    const Json rows = is_local                         ? rows_of_local(measurement)
+                      : asked.options.name == "shared" ? rows_by_rival(measurement)
+                                                       : rows_over_ranks(measurement);
+    return {line_of({{"environment", measurement.environment}, {"rows", rows}})};
+  }
+  return {is_local ? table_of_local(rows_of_local(measurement)) : table_over_ranks(rows_over_ranks(measurement))};
 }
 
 }  // namespace
@@ -226,7 +257,7 @@ Result run(const Asked& asked, const Job& job) {
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
   CLI::App& bench = *app.add_subcommand(
-      "bench", "Measure beside rivals, interleaved: local; allreduce, splitphase, bundle, reduce (over ranks)");
+      "bench", "Measure beside rivals, interleaved: local; shared; allreduce, splitphase, bundle, reduce (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

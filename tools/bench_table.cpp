@@ -20,10 +20,15 @@ std::string microseconds(const Json& seconds) { return fmt::format("{:.3f}", sec
 /// What all rows of one contest have in common.
 std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
+  const int ranks = row["ranks"].get<int>();
+  const int threads = row["threads"].get<int>();
+  const bool is_of_threads = threads > ranks;
   std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
   if (row.contains("type"))
-    text += fmt::format(" {} per rank ({} bytes)", words("type"), row["bytes"].get<std::size_t>());
-  return text + fmt::format(" on {} ranks, {}, transport {}, {} launches\n", row["ranks"].get<int>(), words("library"),
+    text += fmt::format(" {} per {} ({} bytes)", words("type"), is_of_threads ? "thread" : "rank",
+                        row["bytes"].get<std::size_t>());
+  if (is_of_threads) return text + fmt::format(" on {} threads, transport {}\n", threads, words("transport"));
+  return text + fmt::format(" on {} ranks, {}, transport {}, {} launches\n", ranks, words("library"),
                             words("transport"), row["launches"].get<int>());
 }
 
@@ -51,7 +56,8 @@ class Rivals {
     std::string text;
     for (const Json* rival : rivals_) {
       const auto name = (*rival)["rival"].get<std::string>();
-      text += fmt::format("{}: {}\n", letter(*rival), name.substr(name.rfind(": ") + 2));  // without the library's name
+      const auto library = name.rfind(": ");  // its name is in the heading
+      text += fmt::format("{}: {}\n", letter(*rival), library == name.npos ? name : name.substr(library + 2));
     }
     return text;
   }

@@ -55,7 +55,10 @@ class Board {
  public:
   /// Throws std::bad_alloc.
   Board(Rank rank, Bytes longest, bool shares_cores)
-      : own_(std::make_shared<Posts>(longest)), place_(own_->notice), rank_(rank), patience_(shares_cores) {}
+      : own_(std::make_shared<Posts>(longest)),
+        place_(own_->notice),
+        rank_(rank),
+        patience_(shares_cores, Patience::Sleeps::after_long) {}
 
   const std::shared_ptr<Posts>& own() const noexcept { return own_; }
   /// Every rank's posts, in rank order.

@@ -57,7 +57,7 @@ class SharedTransport final : public Transport {
         shares_cores_(shares_cores),
         connection_(own_->connection),
         gather_(own_->gather),
-        patience_(shares_cores) {}
+        patience_(shares_cores, Patience::Sleeps::after_long) {}
 
   Rank rank() const noexcept override { return worker_; }
   Rank rank_count() const noexcept override { return static_cast<Rank>(places_->of.size()); }

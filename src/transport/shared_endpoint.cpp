@@ -18,7 +18,7 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, Rank worker, Rank workers, std
       operations_(tickets),
       words_(own_->words),
       added_(own_->added),
-      patience_(shares_cores) {
+      patience_(shares_cores, Patience::Sleeps::after_long) {
   busy_.reserve(static_cast<std::size_t>(workers));
   completed_.reserve(tickets);
   to_add_.reserve(tickets);

@@ -211,6 +211,24 @@ class Bench(CommandTest):
         rows = self.rows_from(ran, ALLREDUCE)
         self.assertEqual({(row["method"], row["ranks"]) for row in rows}, {("tree", 3), ("plain", 3)})
 
+    def test_threads_and_ranks_of_a_node(self):
+        words = ("bench", "shared", "--counts", "1,300", "--methods", "tree,exact", "--rounds", "3")
+        rows = self.rows_from(run(*words, "--json"), {k: v for k, v in ALLREDUCE.items() if k != "rivals"})
+        of_threads = [row for row in rows if row["threads"] == 2]
+        self.assertEqual({(row["ranks"], row["transport"]) for row in of_threads}, {(1, "shared")})
+        for count in (1, 300):
+            for method in ("tree", "exact"):
+                for call in ("allreduce", "plan"):
+                    found = [r for r in of_threads if (r["count"], r["method"], r["call"]) == (count, method, call)]
+                    self.assertEqual([r["rival"] for r in found], ["bare exchange", "openmp", "atomics"])
+                    for row in found:
+                        self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
+        of_ranks = [row for row in rows if row["ranks"] == 2]
+        self.assertEqual({row["threads"] for row in of_ranks}, {1})
+        self.assertTrue(all("MPI_Allreduce" in row["rival"] for row in of_ranks))
+        self.assertEqual({row["count"] for row in of_ranks}, {1, 300})
+        self.assertRegex(run(*words).stdout, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 threads, transport shared$")
+
     def test_bytes_on_the_wire(self):
         ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",
                   "--interface", "lo", "--json", "--ranks", "2")  # fmt: skip
