@@ -126,9 +126,10 @@ void Plan::start(std::span<const Data> data, bool stays) {
                   "the plan is running (start was called twice), call wait before the next start");
   refusal_.reset();
   given_ = data.size();
+  is_together_ = together_ != nullptr && !is_traced_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (given_ == members_.size())
-      members_[i]->take(data[i], stays);
+      members_[i]->take(data[i], stays && !is_together_);
     else
       members_[i]->refuse();
   }
@@ -138,7 +139,6 @@ void Plan::start(std::span<const Data> data, bool stays) {
   in_closing_ = false;
   running_ = true;
   if (is_empty_) return;
-  is_together_ = together_ != nullptr && !is_traced_;
   if (is_together_)
     together_->start(given_ == 1 ? data[0] : Data{}, stays);
   else if (first_sweep_)

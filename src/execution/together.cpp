@@ -19,6 +19,14 @@ constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 constexpr Bytes tile_bytes = 16384;  // of a row: rows of several ranks stay in the first-level cache
 
+/// Copies a row, which is often one number.
+void copy_row(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  if (bytes == 8)
+    std::memcpy(to, from, 8);
+  else if (bytes > 0)
+    std::memcpy(to, from, bytes);
+}
+
 /// Reduces rows that are all in this process's memory.
 class LocalRows {
  public:
@@ -87,7 +95,7 @@ class NarrowRows final : public Together {
     const Status status = own_->status();
     std::byte* const place = board().write(post_bytes(bytes));
     std::memcpy(place, &status, sizeof status);
-    if (status == Status::ok && bytes > 0) std::memcpy(place + sizeof status, data.first, bytes);
+    if (status == Status::ok) copy_row(place + sizeof status, data.first, bytes);
     post(post_bytes(bytes));
   }
 
@@ -99,7 +107,7 @@ class NarrowRows final : public Together {
       Status status = Status::ok;
       std::memcpy(&status, place, sizeof status);
       status_ = worse(status_, status);
-      if (bytes_of(rank) > 0) std::memcpy(gathered_.data() + first_[rank], place + sizeof status, bytes_of(rank));
+      copy_row(gathered_.data() + first_[rank], place + sizeof status, bytes_of(rank));
     }
     board().end_round();
     if (status_ == Status::ok) status_ = all_.reduce(row_places_, result_);

@@ -63,7 +63,6 @@ class Board {
   const std::shared_ptr<Posts>& own() const noexcept { return own_; }
   /// Every rank's posts, in rank order.
   void connect(std::vector<std::shared_ptr<Posts>> all) { all_ = std::move(all); }
-  bool is_connected() const noexcept { return !all_.empty(); }
 
   Rank rank() const noexcept { return rank_; }
   std::size_t rank_count() const noexcept { return all_.size(); }

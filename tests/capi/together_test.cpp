@@ -149,6 +149,53 @@ TEST(Together, RowsHaveTheBitsOfOneProcess) {
   }
 }
 
+/// Where the greatest is: by index, which rows do not carry themselves.
+TEST(Together, Locations) {
+  auto x = hostile<double>(300, 31);
+  for (double& each : x)
+    if (std::isnan(each)) each = 0;
+  for (const int workers : team_sizes) {
+    for (const std::size_t rows : {5u, 300u}) {
+      const std::vector<double> some(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(rows));
+      const auto due = sf::max_location(some);
+      on_team(workers, [&](const Team::Member& member) {
+        const auto mine = part_of(some, member.worker(), workers);
+        Plan<double, Located<double>> plan(sf::max_location, mine.size(), member);
+        EXPECT_TRUE(says_together(plan.describe()));
+        const auto found = plan.run(mine);
+        EXPECT_EQ(found.index, due.index) << rows << " rows, " << workers << " workers";
+        EXPECT_EQ(bytes_of<double>({&found.value, 1}), bytes_of<double>({&due.value, 1}));
+      });
+    }
+  }
+}
+
+/// Elements that are converted on the way, to results of another size: in place such a result overlaps other rows.
+TEST(Together, ResultsOfAnotherSize) {
+  for (const int workers : {2, 3, 5}) {
+    for (const std::size_t columns : {1u, 50u, 5000u}) {
+      const auto p = static_cast<std::size_t>(workers);
+      const auto all = hostile<float>(p * columns, 41 + columns);
+      on_team(workers, [&](const Team::Member& member) {
+        const auto row = std::span(all).subspan(static_cast<std::size_t>(member.worker()) * columns, columns);
+        auto plan = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, member, {.method = sf::exact()});
+        auto apart = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, member,
+                                                     {.method = sf::exact(), .schedule = "recursive_doubling"});
+        EXPECT_TRUE(says_together(plan.describe()));
+        std::vector<double> found(columns), due(columns);
+        plan.run(row, found);
+        apart.run(row, due);
+        EXPECT_EQ(bytes_of<double>(found), bytes_of<double>(due)) << columns << " columns, " << workers << " workers";
+        std::vector<double> memory(columns);
+        float* const inside = reinterpret_cast<float*>(memory.data());
+        std::ranges::copy(row, inside);
+        plan.run({inside, columns}, memory);
+        EXPECT_EQ(bytes_of<double>(memory), bytes_of<double>(due)) << "in place";
+      });
+    }
+  }
+}
+
 /// Of a wide row's callers some wait and some do not, and some have results that overlap their rows: then by messages.
 TEST(Together, SomeStayAndSomeDoNot) {
   constexpr std::size_t columns = 900;
