@@ -1,6 +1,6 @@
 """Runs the soak's programs for so many seconds: `run.py DRIVERS SECONDS [SEED]`; the build wrote DRIVERS, drivers.json.
 
-The time is divided among the simulated network and both MPI libraries with several rank counts. Progress goes to standard
+The time is divided among the simulated network, teams of threads, and both MPI libraries with several rank counts. Progress goes to standard
 error; the last line of standard output is "N compared, M wrong". The exit status is 1 where anything is wrong: a
 result, a crash, a hang, or a program that compared nothing.
 """
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 RANKS = {"mpich": [3, 2, 1], None: [4, 3, 8, 5, 2, 7, 1]}  # MPICH polls
-SHARE = 0.45  # of the time, for the simulated network
+SHARE = {"simulated": 0.4, "team": 0.15}  # of the time
 SHORTEST = 2.0  # seconds of one job under MPI, its start included
 PATIENCE = 100  # seconds that a job may take longer: its own watchdog speaks after a minute
 LAST_LINE = re.compile(r"^(\d+) compared, (\d+) wrong$", re.MULTILINE)
@@ -53,11 +53,11 @@ class Job:
 
 
 def jobs_of(drivers):
-    """The simulated one, and those under MPI, with every rank count before any is repeated."""
-    simulated, launched = None, []
+    """Those of one process, and those under MPI, with every rank count before any is repeated."""
+    alone, launched = [], []
     for driver in drivers:
         if "library" not in driver:
-            simulated = Job("simulated", [driver["program"]], dict(os.environ))
+            alone.append(Job(driver["name"], [driver["program"]], dict(os.environ)))
             continue
         environment = dict(os.environ)
         environment["OMPI_MCA_orte_tmpdir_base"] = str(Path(driver["program"]).parent)
@@ -71,7 +71,7 @@ def jobs_of(drivers):
         for ranks in RANKS.get(driver["library"], RANKS[None]):
             command = [driver["launcher"], "-n", str(ranks), *preloaded, driver["program"]]
             launched.append(Job(f"{driver['library']} on {ranks}", command, environment))
-    return simulated, launched
+    return alone, launched
 
 
 def turns(jobs, seconds, seed):
@@ -82,18 +82,19 @@ def turns(jobs, seconds, seed):
 def main():
     drivers, seconds = Path(sys.argv[1]), float(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
-    simulated, launched = jobs_of(json.loads(drivers.read_text()))
+    alone, launched = jobs_of(json.loads(drivers.read_text()))
     say(f"seed {seed}")
     end = time.monotonic() + seconds
-    chosen = turns(launched, seconds * (1 - SHARE), seed) if launched else []
+    chosen = turns(launched, seconds * (1 - sum(SHARE.values())), seed) if launched else []
+    jobs = alone + chosen
     total = [0, 0]
     overhead = 0.0  # of a start
-    for place, job in enumerate([simulated, *chosen]):
+    for place, job in enumerate(jobs):
         left = end - time.monotonic()
-        share = seconds * SHARE if chosen and place == 0 else left / (len(chosen) + 1 - place) - overhead
+        share = seconds * SHARE[job.name] if chosen and job.name in SHARE else left / (len(jobs) - place) - overhead
         begin = time.monotonic()
         compared, wrong = job.run(max(share, 0.5), seed)
-        overhead = max(time.monotonic() - begin - share, 0.0) if place > 0 else 0.0
+        overhead = max(time.monotonic() - begin - share, 0.0) if job in launched else 0.0
         print(f"{job.name}: {compared} compared, {wrong} wrong", flush=True)
         total[0] += compared
         total[1] += wrong

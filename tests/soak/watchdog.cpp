@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace steadfold::soak {
 namespace {
@@ -36,6 +37,8 @@ void watch() {
 }
 
 void note(const Case& made, std::size_t rank) {
+  static std::mutex mutex;  // ranks may be threads
+  const std::lock_guard lock(mutex);
   std::snprintf(where.data(), where.size(), "on rank %zu of %s\n", rank, made.text().c_str());
   alarm(most_seconds);
 }
