@@ -181,6 +181,7 @@ std::optional<Transport::Gathered> SharedTransport::gathered() {
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores) {
   const auto places = std::make_shared<Places>(workers);
   std::vector<std::unique_ptr<Transport>> transports;
+  transports.reserve(static_cast<std::size_t>(workers));
   for (Rank worker = 0; worker < workers; ++worker)
     transports.push_back(std::make_unique<SharedTransport>(places, worker, shares_cores));
   return transports;
