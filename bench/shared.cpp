@@ -254,8 +254,14 @@ class ThreadsRace {
     std::vector<std::size_t> rivals(rival_count_);
     std::iota(rivals.begin(), rivals.end(), std::size_t{0});
     const std::string name = fmt::format("{} {} {}", method, schedule, call);
-    entrants_.push_back(
-        {name, {{"method", method}, {"schedule", schedule}, {"call", call}, {"passthrough", false}}, {}, rivals});
+    entrants_.push_back({name,
+                         {{"method", method},
+                          {"schedule", schedule},
+                          {"call", call},
+                          {"passthrough", false},
+                          {"same_on_all_ranks", true}},
+                         {},
+                         rivals});
     candidates_.push_back({.name = name, .run = std::move(run)});
   }
 
