@@ -82,10 +82,11 @@ class LaneReceiver {
   std::uint64_t taken_ = 0;
 };
 
-/// A line that one worker writes and all read, odd and even posts in turn.
-template <class Memory, class Content>
+/// A line that one worker writes and all read, odd and even posts in turn (with `parities` 1, which tests show to be
+/// too few, always the same box).
+template <class Memory, class Content, std::size_t parities = 2>
 struct Notice {
-  std::array<Box<Memory, Content>, 2> boxes;
+  std::array<Box<Memory, Content>, parities> boxes;
 };
 
 /// One worker's place at a board where every worker posts, then reads what all others posted, and so on. Nobody tells
@@ -95,23 +96,23 @@ struct Notice {
 ///     board.own() = ...; board.post();
 ///     for all others: wait until board.look(notice)
 ///     board.done();
-template <class Memory, class Content>
+template <class Memory, class Content, std::size_t parities = 2>
 class BoardPlace {
  public:
-  explicit BoardPlace(Notice<Memory, Content>& own) noexcept : own_(&own) {}
+  explicit BoardPlace(Notice<Memory, Content, parities>& own) noexcept : own_(&own) {}
 
-  Content& own() noexcept { return own_->boxes[posts_ % 2].content; }
-  void post() noexcept { own_->boxes[posts_ % 2].number.store(posts_ + 1, Memory::announce); }
+  Content& own() noexcept { return own_->boxes[posts_ % parities].content; }
+  void post() noexcept { own_->boxes[posts_ % parities].number.store(posts_ + 1, Memory::announce); }
   /// What another one posted, if it is there.
-  const Content* look(const Notice<Memory, Content>& other) const noexcept {
-    const auto& box = other.boxes[posts_ % 2];
+  const Content* look(const Notice<Memory, Content, parities>& other) const noexcept {
+    const auto& box = other.boxes[posts_ % parities];
     return box.number.load(Memory::expect) == posts_ + 1 ? &box.content : nullptr;
   }
   /// Everything posted has been read.
   void done() noexcept { posts_ += 1; }
 
  private:
-  Notice<Memory, Content>* own_;
+  Notice<Memory, Content, parities>* own_;
   std::uint64_t posts_ = 0;
 };
 
