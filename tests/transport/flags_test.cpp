@@ -5,47 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iostream>
-#include <memory>
-#include <string>
 
-#include "transport/memory_model.hpp"
+#include "transport/in_every_order.hpp"
 
 namespace steadfold::transport {
 namespace {
-
-using model::await;
-using model::Plain;
-using model::Report;
-using model::require;
-using model::Search;
-
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
-
-using Right = model::Memory<>;
-using WeakAnnounce = model::Memory<relaxed>;
-using WeakExpect = model::Memory<release, relaxed>;
-using WeakGiveBack = model::Memory<release, acquire, relaxed>;
-using WeakTakeBack = model::Memory<release, acquire, release, relaxed>;
-
-constexpr const char* race_on_writing = "race: a write over what may still be read";
-constexpr const char* race_with_a_write = "race: with a write that is not known to have ended";
-
-void expect_right(const char* what, const Report& report) {
-  std::cout << "  " << what << ": " << report << '\n';
-  EXPECT_EQ(report.fault, "") << what << ": " << report;
-  EXPECT_GE(report.executions, 1) << what;
-}
-
-/// Between a reader and a writer of the same content; which of them is caught depends on who is tried first.
-void expect_race(const Report& report) {
-  EXPECT_TRUE(report.fault == race_on_writing || report.fault == race_with_a_write) << report;
-}
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
 

@@ -34,11 +34,24 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 31);
 }
 
+bool is_load(Kind kind) { return kind == Kind::load || kind == Kind::test_equal || kind == Kind::test_at_least; }
+
+/// What a load of this value gives the worker.
+std::uint64_t result_of(const Operation& operation, std::uint64_t value) {
+  switch (operation.kind) {
+    case Kind::test_equal: return value == operation.value ? 1 : 0;
+    case Kind::test_at_least: return value >= operation.value ? 1 : 0;
+    default: return value;
+  }
+}
+
 std::string in_words(std::size_t worker, const Operation& operation, std::uint64_t result) {
   std::ostringstream out;
   out << "worker " << worker << ": counter " << int{operation.place};
   switch (operation.kind) {
     case Kind::load: out << " read as " << result; break;
+    case Kind::test_equal: out << (result != 0 ? " is " : " is not ") << operation.value; break;
+    case Kind::test_at_least: out << (result != 0 ? " is at least " : " is not yet ") << operation.value; break;
     case Kind::store: out << " = " << operation.value; break;
     default: out << " + " << operation.value << " where " << result << " stood"; break;
   }
@@ -111,18 +124,11 @@ double Search::explore() {
   bool all_ended = true;
   bool none_looks = true;
   double sum = 0;
-  for (std::size_t w = 0; w < bodies_.size(); ++w) {
-    const Worker& worker = state_.workers[w];
-    if (worker.ended) continue;
+  for (std::size_t worker = 0; worker < bodies_.size(); ++worker) {
+    if (state_.workers[worker].ended) continue;
     all_ended = false;
-    none_looks = none_looks && !worker.looks;
-    std::size_t store = state_.last[worker.next.place];
-    const bool may_choose = worker.next.kind == Kind::load;
-    const std::size_t oldest = worker.view.seen[worker.next.place];
-    for (;; store = stores_[store].before) {
-      sum += try_next(w, store);
-      if (!may_choose || stores_[store].number <= oldest) break;
-    }
+    none_looks = none_looks && state_.workers[worker].look == 0;
+    sum += explore(worker);
   }
   if (all_ended) {
     finish();
@@ -133,10 +139,31 @@ double Search::explore() {
   return executions = sum;
 }
 
-/// Carries out a worker's next operation, explores what comes after it, and takes it back.
-double Search::try_next(std::size_t worker, std::size_t store) {
+/// The same where this worker goes on: a load may read any store that the worker knows of no later one than.
+double Search::explore(std::size_t worker) {
+  const Operation next = state_.workers[worker].next;
+  const std::size_t last = state_.last[next.place];
+  if (!is_load(next.kind)) return try_next(worker, last);
+  const bool may_forget = how_ == States::merged && state_.workers[worker].may_forget && next.kind != Kind::load;
+  const std::size_t oldest = state_.workers[worker].view.seen[next.place];
+  bool may_fail = false;
+  double sum = 0;
+  for (std::size_t store = last;; store = stores_[store].before) {
+    if (may_forget && result_of(next, stores_[store].value) == 0) {
+      may_fail = true;
+    } else {
+      sum += try_next(worker, store);
+    }
+    if (stores_[store].number <= oldest) break;
+  }
+  return may_fail ? sum + try_next(worker, std::nullopt) : sum;
+}
+
+/// Carries out a worker's next operation, explores what comes after it, and takes it back. Without a store, the
+/// operation is a test that fails and is forgotten.
+double Search::try_next(std::size_t worker, std::optional<std::size_t> store) {
   const State before = state_;
-  perform(worker, store);
+  store ? perform(worker, *store) : fail_test(worker);
   steps_.push_back(in_words(worker, logs_[worker].back().operation, logs_[worker].back().result));
   const double executions = resume(worker) == Pause::given_up ? 0 : explore();
   steps_.pop_back();
@@ -154,7 +181,9 @@ void Search::finish() {
 
 std::uint64_t Search::key() const {
   std::uint64_t hash = 0;
-  for (std::size_t worker = 0; worker < bodies_.size(); ++worker) hash = mixed(hash, state_.workers[worker].history);
+  for (std::size_t worker = 0; worker < bodies_.size(); ++worker) {
+    hash = mixed(mixed(hash, state_.workers[worker].history), state_.workers[worker].look);
+  }
   return hash;
 }
 
@@ -170,7 +199,7 @@ void Search::perform(std::size_t w, std::size_t store) {
   if (operation.kind != Kind::store) {
     seen = std::max(seen, read.number);
     if (acquires(operation.order)) worker.view.join(read.view);
-    result = read.value;
+    result = result_of(operation, read.value);
   }
   if (operation.kind == Kind::store) append(worker, operation, operation.value, nullptr);
   if (operation.kind == Kind::add) append(worker, operation, read.value + operation.value, &read);
@@ -179,6 +208,12 @@ void Search::perform(std::size_t w, std::size_t store) {
   logs_[w].push_back({operation, result});
   worker.operations = logs_[w].size();
   if (worker.operations > most_steps) throw Fault("too many operations of one worker");
+}
+
+/// By contract, it is as if the worker had not looked.
+void Search::fail_test(std::size_t w) {
+  logs_[w].push_back({state_.workers[w].next, 0, true});
+  state_.workers[w].operations = logs_[w].size();
 }
 
 /// A store after the last one. Another place would be allowed where the worker does not know the last store, unless
@@ -231,8 +266,18 @@ Search::Pause Search::resume(std::size_t worker) {
   const Pause pause = jumped == 0 ? Pause::ended : static_cast<Pause>(jumped);
   if (pause == Pause::failed) throw Fault(report_.fault);
   state_.workers[running_].ended = pause == Pause::ended;
-  state_.workers[running_].looks = looking_ && cursor_ > look_began_;
+  state_.workers[running_].may_forget = looking_;
+  state_.workers[running_].look = look_so_far();
   return pause;
+}
+
+/// A hash of what the worker that runs has done in its look, 0 if it does not look or has done nothing.
+std::uint64_t Search::look_so_far() const {
+  std::uint64_t hash = 0;
+  for (std::size_t i = look_began_; looking_ && i < cursor_; ++i) {
+    hash = mixed(hash, logs_[running_][i].is_forgotten ? 1 : 2);
+  }
+  return hash;
 }
 
 void Search::leave(Pause pause) { std::longjmp(out_, static_cast<int>(pause)); }
@@ -266,8 +311,7 @@ void Search::end_look() { looking_ = false; }
 
 void Search::give_up() {
   for (std::size_t i = look_began_; i < cursor_; ++i) {
-    const Kind kind = logs_[running_][i].operation.kind;
-    if (kind != Kind::load && kind != Kind::read) fail("a look that failed has written");
+    if (!is_load(logs_[running_][i].operation.kind)) fail("a look that failed has done more than load");
   }
   leave(Pause::given_up);
 }

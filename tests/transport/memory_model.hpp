@@ -16,15 +16,19 @@
 //
 // Reduction. What all workers will do follows from which stores each of them has read, and where its own came to stand.
 // Orders of operations that agree in this lead to the same state, which is searched once (by a 64-bit hash). The number
-// of executions, that is of different orders, is counted all the same.
+// of executions, that is of different orders, is counted all the same. A worker that looks for something (`await`) and
+// finds that a counter has not the value it hopes for forgets so at the end of the look; nor does it learn anything
+// from the store that it read. So protocols may not depend on what they did not find.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -45,14 +49,14 @@ struct View {
 };
 
 struct Operation {
-  enum class Kind : std::uint8_t { load, store, add, read, write };  // the last two on plain data
-  Kind kind = Kind::load;
+  enum class Kind : std::uint8_t { load, test_equal, test_at_least, store, add, read, write };
+  Kind kind = Kind::load;  // tests are loads that are compared at once; the last two are on plain data
   std::memory_order order = std::memory_order_relaxed;
   std::uint8_t place = 0;  // which counter, or which plain datum
   std::uint64_t value = 0;
 };
 
-/// Whether states that must go on alike are searched once, or each time.
+/// Whether states that must go on alike are searched once, or each time, and nothing is forgotten.
 enum class States { merged, apart };
 
 /// What a search has found.
@@ -104,7 +108,8 @@ class Search {
     std::uint64_t history = 0;   // a hash of what it read and where it wrote
     std::size_t operations = 0;  // in its log
     bool ended = false;
-    bool looks = false;  // has read something in a look that has not ended
+    std::uint64_t look = 0;   // a hash of what it did in a look that has not ended, if anything
+    bool may_forget = false;  // what it does next, where that fails
   };
   struct Plain {
     std::uint64_t value = 0;
@@ -121,17 +126,21 @@ class Search {
   struct Logged {
     Operation operation;
     std::uint64_t result = 0;
+    bool is_forgotten = false;
   };
   enum class Pause { at_operation = 1, given_up, failed, ended };
 
   Pause resume(std::size_t worker);
   double explore();
-  double try_next(std::size_t worker, std::size_t store);
+  double explore(std::size_t worker);
+  double try_next(std::size_t worker, std::optional<std::size_t> store);
   void perform(std::size_t worker, std::size_t store);
+  void fail_test(std::size_t worker);
   void append(Worker& worker, const Operation& operation, std::uint64_t value, const Store* continued);
   std::uint64_t access_plain(const Operation& operation);
   void finish();
   std::uint64_t key() const;
+  std::uint64_t look_so_far() const;
   [[noreturn]] void leave(Pause pause);
 
   std::vector<std::function<void()>> bodies_;
@@ -155,15 +164,36 @@ class Search {
   bool in_worker_ = false;
 };
 
+/// A load, which is carried out when its value is used; a comparison says what is looked for.
+class [[nodiscard]] Load {
+ public:
+  Load(std::uint8_t place, std::memory_order order) : place_(place), order_(order) {}
+  Load(const Load&) = delete;
+  operator std::uint64_t() && noexcept { return operate(Operation::Kind::load, 0); }
+  template <std::integral Number>
+  bool operator==(Number expected) && noexcept {
+    return operate(Operation::Kind::test_equal, static_cast<std::uint64_t>(expected)) != 0;
+  }
+  template <std::integral Number>
+  bool operator>=(Number least) && noexcept {
+    return operate(Operation::Kind::test_at_least, static_cast<std::uint64_t>(least)) != 0;
+  }
+
+ private:
+  std::uint64_t operate(Operation::Kind kind, std::uint64_t value) const noexcept {
+    return Search::current().operate({kind, order_, place_, value});
+  }
+  std::uint8_t place_;
+  std::memory_order order_;
+};
+
 /// An atomic number.
 class Counter {
  public:
   Counter(std::uint64_t initial) : place_(Search::current().new_counter(initial)) {}
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
-  std::uint64_t load(std::memory_order order) const noexcept {
-    return Search::current().operate({Operation::Kind::load, order, place_, 0});
-  }
+  Load load(std::memory_order order) const noexcept { return {place_, order}; }
   void store(std::uint64_t value, std::memory_order order) noexcept {
     Search::current().operate({Operation::Kind::store, order, place_, value});
   }
@@ -194,9 +224,9 @@ class Plain {
   std::uint8_t place_;
 };
 
-/// In a worker: looks until the answer is true. A look that fails must have changed nothing; it is as if the worker had
-/// not looked yet, so the search does not go on with it: others come first. Where no order lets all workers come to
-/// their ends any more, they are locked out.
+/// In a worker: looks until the answer is true. A look that fails must have loaded counters and done nothing else; it
+/// is as if the worker had not looked yet, so the search does not go on with it: others come first. Where no order lets
+/// all workers come to their ends any more, they are locked out.
 template <class Look>
 auto await(Look look) {
   Search& search = Search::current();

@@ -302,7 +302,7 @@ TEST(MemoryModel, RefusesWhatItLacks) {
         return false;
       });
     });
-    EXPECT_EQ(search.run().fault, "a look that failed has written");
+    EXPECT_EQ(search.run().fault, "a look that failed has done more than load");
   }
   {
     Search search;
@@ -329,8 +329,7 @@ TEST(MemoryModel, SaysWhatLedToAFault) {
     require(data == 1, "stale");
   });
   const Report report = search.run();
-  EXPECT_EQ(report.steps,
-            (std::vector<std::string>{"worker 0: counter 0 = 1 (relaxed)", "worker 1: counter 0 read as 1"}))
+  EXPECT_EQ(report.steps, (std::vector<std::string>{"worker 0: counter 0 = 1 (relaxed)", "worker 1: counter 0 is 1"}))
       << report;
 }
 
