@@ -67,7 +67,4 @@ struct Sum {
   }
 };
 
-/// Trees of workers: the parent of each, which is itself at the root.
-using Parents = std::array<std::size_t, model::most_workers>;
-
 }  // namespace steadfold::transport

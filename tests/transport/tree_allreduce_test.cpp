@@ -11,39 +11,12 @@
 #include <vector>
 
 #include "transport/in_every_order.hpp"
+#include "transport/trees.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-using model::most_workers;
-
 constexpr std::size_t most_reductions = 8;
-
-/// The trees of one reduction: up, and down. Both have the same root.
-struct Trees {
-  Parents up;
-  Parents down;
-};
-
-/// A worker's links, and the children that they point to.
-struct Links {
-  std::array<std::size_t, most_workers> children{};
-  TreeLinks links;
-
-  void set(const Trees& trees, std::size_t worker, std::size_t workers) {
-    std::size_t count = 0;
-    links = {};
-    for (std::size_t other = 0; other < workers; ++other) {
-      if (other == worker) continue;
-      if (trees.up[other] == worker) children[count++] = other;
-      links.is_source = links.is_source || trees.down[other] == worker;
-    }
-    links.children = std::span(children).first(count);
-    if (trees.up[worker] == worker) return;
-    links.parent = trees.up[worker];
-    links.source = trees.down[worker];
-  }
-};
 
 /// Every worker is up to `ahead` reductions ahead of the last result that it has.
 template <class Memory, std::size_t depth, std::size_t ahead = depth>

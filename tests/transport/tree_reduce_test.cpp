@@ -4,59 +4,26 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "transport/in_every_order.hpp"
+#include "transport/trees.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-using model::most_workers;
-
-/// One worker's ends of the lanes to and from all others.
-template <class Memory, std::size_t depth>
-class Ends {
- public:
-  using Lanes = std::array<std::array<Lane<Memory, Plain, depth>, most_workers>, most_workers>;  // [from][to]
-  using Place = TreePlace<Memory, Plain, depth>;
-
-  Ends(Lanes& lanes, std::size_t worker) : worker_(worker) {
-    for (std::size_t other = 0; other < most_workers; ++other) {
-      to_[other].emplace(lanes[worker][other]);
-      from_[other].emplace(lanes[other][worker]);
-    }
-  }
-  /// Until the next one is asked for.
-  Place place(const Parents& parents, std::size_t workers) {
-    std::size_t count = 0;
-    for (std::size_t other = 0; other < workers; ++other) {
-      if (other != worker_ && parents[other] == worker_) children_[count++] = &*from_[other];
-    }
-    const std::size_t parent = parents[worker_];
-    return {std::span(children_).first(count), parent == worker_ ? nullptr : &*to_[parent]};
-  }
-
- private:
-  std::size_t worker_;
-  std::array<std::optional<LaneSender<Memory, Plain, depth>>, most_workers> to_;
-  std::array<std::optional<LaneReceiver<Memory, Plain, depth>>, most_workers> from_;
-  std::array<LaneReceiver<Memory, Plain, depth>*, most_workers> children_{};
-};
-
 template <class Memory, std::size_t depth, template <class, class, std::size_t, class> class Notify>
 Report reduce(std::size_t workers, const std::vector<Parents>& trees) {
   Search search;
-  typename Ends<Memory, depth>::Lanes lanes;
+  typename Ends<Memory, Plain, depth>::Lanes lanes;
   for (std::size_t w = 0; w < workers; ++w) {
     search.worker([&, w] {
-      Ends<Memory, depth> ends(lanes, w);
+      Ends<Memory, Plain, depth> ends(lanes, w);
       for (std::uint64_t i = 0; i < trees.size(); ++i) {
         const auto place = ends.place(trees[i], workers);
         Sum sum{contribution(w, i)};
@@ -114,11 +81,11 @@ struct Sequence {
 template <template <class, class, std::size_t, class> class Notify>
 std::set<std::vector<std::uint64_t>> sequences_of_merges(model::States states) {
   Search search;
-  typename Ends<Right, 1>::Lanes lanes;
+  typename Ends<Right, Plain, 1>::Lanes lanes;
   std::uint64_t result = 0;
   for (std::size_t w = 0; w < 4; ++w) {
     search.worker([&, w] {
-      Ends<Right, 1> ends(lanes, w);
+      Ends<Right, Plain, 1> ends(lanes, w);
       Sequence sequence{w};
       Notify<Right, Plain, 1, Sequence> notify(ends.place({0, 0, 0, 0}, 4), sequence);
       while (!notify.done()) await([&] { return notify.advance(); });
