@@ -107,7 +107,7 @@ Report Search::run(States states) {
     report_.executions = explore();
   } catch (const Fault& fault) {
     report_.fault = fault.what();
-    report_.steps = steps_;
+    for (const auto& [worker, step] : steps_) report_.steps.push_back(in_words(worker, step.operation, step.result));
   }
   report_.states = executions_.size();
   return report_;
@@ -164,7 +164,7 @@ double Search::explore(std::size_t worker) {
 double Search::try_next(std::size_t worker, std::optional<std::size_t> store) {
   const State before = state_;
   store ? perform(worker, *store) : fail_test(worker);
-  steps_.push_back(in_words(worker, logs_[worker].back().operation, logs_[worker].back().result));
+  steps_.emplace_back(worker, logs_[worker].back());
   const double executions = resume(worker) == Pause::given_up ? 0 : explore();
   steps_.pop_back();
   state_ = before;

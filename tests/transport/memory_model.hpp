@@ -33,6 +33,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace steadfold::model {
@@ -152,7 +153,7 @@ class Search {
   std::size_t plains_ = 0;
   States how_ = States::merged;
   std::unordered_map<std::uint64_t, double> executions_;  // by state: those from there on
-  std::vector<std::string> steps_;
+  std::vector<std::pair<std::size_t, Logged>> steps_;     // by which worker
   Report report_;
 
   // The worker that runs.
