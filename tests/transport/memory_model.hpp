@@ -7,8 +7,8 @@
 // Plain data are read and written at once; two accesses, one of them a write, of which neither happens before the
 // other are a race. So plain accesses need no search: in whatever order they come, their clocks tell.
 //
-// Left out: load buffering (a load never reads a store that is made after it), sequentially consistent operations,
-// fences, and stores of two workers to one counter that are not ordered. The last two end the search with a fault.
+// Left out: load buffering (a load never reads a store that is made after it), fences, sequentially consistent
+// operations, and stores of two workers to one counter that are not ordered. The last two end the search with a fault.
 //
 // Workers are functions of what they have read: a worker is moved on by running it from its start with the values that
 // it read before, up to its next atomic operation, where it is left by a jump. So a worker must not own anything that
