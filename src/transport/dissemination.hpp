@@ -36,20 +36,18 @@ class Dissemination {
     step_ = 0;
     told_ = 0;
   }
-  /// Goes on as far as it can; false if nothing could be done, and nothing has changed.
+  /// Does the next thing that can be done; false if nothing can, and nothing has changed.
   bool advance() {
-    bool moved = false;
-    for (; !done(); ++step_) {
-      if (told_ == step_) {
-        tell();
-        moved = true;
-      }
-      const auto& box = sources_[step_]->boxes[rounds_ % parities];
-      if (box.number.load(Memory::expect) != rounds_) return moved;
-      work_->merge(box.content);
-      moved = true;
+    if (done()) return false;
+    if (told_ == step_) {
+      tell();
+      return true;
     }
-    return moved;
+    const auto& box = sources_[step_]->boxes[rounds_ % parities];
+    if (box.number.load(Memory::expect) != rounds_) return false;
+    work_->merge(box.content);
+    step_ += 1;
+    return true;
   }
   bool done() const noexcept { return step_ == own_.size(); }
 

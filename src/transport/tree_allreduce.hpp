@@ -51,12 +51,8 @@ class TreeAllreduce {
     instances_[started_ % in_flight] = {&links, &work};
     started_ += 1;
   }
-  /// Goes on as far as it can; false if nothing could be done, and nothing has changed.
-  bool advance() {
-    const bool rose = rise();
-    const bool fell = fall();
-    return rose || fell;
-  }
+  /// Does the next thing that can be done; false if nothing can, and nothing has changed.
+  bool advance() { return rise() || fall(); }
   /// How many reductions have ended; they end in the order in which they were started.
   std::uint64_t ended() const noexcept { return ended_; }
 
@@ -74,15 +70,16 @@ class TreeAllreduce {
     box.number.store(reduction + 1, Memory::announce);
   }
 
-  /// Merges what children sent, and sends it on.
+  /// Merges what a child sent; when all have, sends it on.
   bool rise() {
     if (risen_ == started_) return false;
     const auto [links, work] = instances_[risen_ % in_flight];
-    const std::size_t before = merged_;
-    for (; merged_ < links->children.size(); ++merged_) {
+    if (merged_ < links->children.size()) {
       const auto& box = nodes_[links->children[merged_]].up[risen_ % depth];
-      if (!has_come(box, risen_)) return merged_ > before;
+      if (!has_come(box, risen_)) return false;
       work->merge(box.content);
+      merged_ += 1;
+      return true;
     }
     const bool is_root = links->parent == TreeLinks::none;
     announce(is_root ? own_->down[risen_ % depth] : own_->up[risen_ % depth], *work, risen_);

@@ -46,31 +46,33 @@ class SingleNotify {
   /// `work` holds the worker's own contribution, and at the root the result when done.
   SingleNotify(const TreePlace<Memory, Content, depth>& place, Work& work) : place_(place), work_(&work) {}
 
-  /// Goes on as far as it can; false if nothing could be done, and nothing has changed.
+  /// Does the next thing that can be done; false if nothing can, and nothing has changed.
   bool advance() {
-    const std::size_t before = arrived_;
-    while (arrived_ < place_.children.size() && place_.children[arrived_]->look() != nullptr) arrived_ += 1;
-    if (arrived_ < place_.children.size() || done_) return arrived_ > before;
-    const bool merges = !merged_;
-    if (merges) merge();
-    done_ = place_.send(*work_);
-    return merges || done_;
+    const std::size_t children = place_.children.size();
+    if (arrived_ < children) {
+      if (place_.children[arrived_]->look() == nullptr) return false;
+      arrived_ += 1;
+    } else if (merged_ < children) {
+      merge(*place_.children[merged_]);
+    } else {
+      if (done_ || !place_.send(*work_)) return false;
+      done_ = true;
+    }
+    return true;
   }
   bool done() const noexcept { return done_; }
 
  private:
-  void merge() {
-    for (auto* child : place_.children) {
-      work_->merge(*child->look());
-      child->take();
-    }
-    merged_ = true;
+  void merge(LaneReceiver<Memory, Content, depth>& child) {
+    work_->merge(*child.look());
+    child.take();
+    merged_ += 1;
   }
 
   TreePlace<Memory, Content, depth> place_;
   Work* work_;
   std::size_t arrived_ = 0;
-  bool merged_ = false;
+  std::size_t merged_ = 0;
   bool done_ = false;
 };
 
@@ -90,9 +92,8 @@ class MultiNotify {
     if (children > 0) missing_ = ~std::uint64_t{0} >> (most_children - children);
   }
 
-  /// Goes on as far as it can; false if nothing could be done, and nothing has changed.
+  /// Does the next thing that can be done; false if nothing can, and nothing has changed.
   bool advance() {
-    const std::uint64_t before = missing_;
     for (std::uint64_t left = missing_; left != 0; left &= left - 1) {
       auto* child = place_.children[static_cast<std::size_t>(std::countr_zero(left))];
       const Content* content = child->look();
@@ -100,10 +101,11 @@ class MultiNotify {
       work_->merge(*content);
       child->take();
       missing_ ^= left & -left;
+      return true;
     }
-    const bool sends = missing_ == 0 && !done_ && place_.send(*work_);
-    done_ = done_ || sends;
-    return sends || missing_ != before;
+    if (missing_ != 0 || done_ || !place_.send(*work_)) return false;
+    done_ = true;
+    return true;
   }
   bool done() const noexcept { return done_; }
 

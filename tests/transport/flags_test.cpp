@@ -71,19 +71,17 @@ void exchange(Lane<Memory, Plain, depth>& out, Lane<Memory, Plain, depth>& in, s
   std::uint64_t received = 0;
   while (sender.sent() < messages || received < messages) {
     await([&] {
-      bool moved = false;
       if (sender.sent() < messages && sender.has_room()) {
         sender.next() = 100 + sender.sent();
         sender.send();
-        moved = true;
+        return true;
       }
-      if (const Plain* content = received < messages ? receiver.look() : nullptr) {
-        require(*content == 100 + received, "stale content");
-        receiver.take();
-        received += 1;
-        moved = true;
-      }
-      return moved;
+      const Plain* content = received < messages ? receiver.look() : nullptr;
+      if (content == nullptr) return false;
+      require(*content == 100 + received, "stale content");
+      receiver.take();
+      received += 1;
+      return true;
     });
   }
 }

@@ -88,12 +88,7 @@ Report both(const std::vector<Trees>& trees) {
         const auto place = ends.place(trees[i].up, workers);
         Sum sum{contribution(w, i)};
         SingleNotify<Right, Plain, 1, Sum> notify(place, sum);
-        while (!notify.done()) {
-          await([&] {
-            const bool moved = all.advance();
-            return notify.advance() || moved;
-          });
-        }
+        while (!notify.done()) await([&] { return all.advance() || notify.advance(); });
         if (place.parent == nullptr) require(sum.value == sum_of_all(workers, i), "wrong sum");
       }
       while (all.ended() < trees.size()) await([&] { return all.advance(); });

@@ -8,8 +8,8 @@
 namespace steadfold::model {
 namespace {
 
-constexpr std::size_t most_states = 20'000'000;
-constexpr std::size_t most_steps = 250;  // of one worker: clocks and views count them in a byte
+constexpr std::size_t most_states = 2'000'000;
+constexpr std::size_t most_steps = 250;  // of one worker, and stores of one counter: clocks and views are bytes
 
 using Kind = Operation::Kind;
 
@@ -44,6 +44,8 @@ std::uint64_t result_of(const Operation& operation, std::uint64_t value) {
     default: return value;
   }
 }
+
+constexpr std::uint64_t operation_done = 1 << 16;  // in histories, beside numbers of looks
 
 std::string in_words(std::size_t worker, const Operation& operation, std::uint64_t result) {
   std::ostringstream out;
@@ -204,7 +206,7 @@ void Search::perform(std::size_t w, std::size_t store) {
   if (operation.kind == Kind::store) append(worker, operation, operation.value, nullptr);
   if (operation.kind == Kind::add) append(worker, operation, read.value + operation.value, &read);
   worker.view.clock[w] += 1;
-  worker.history = mixed(worker.history, std::uint64_t{operation.place} << 8 | seen);
+  worker.history = mixed(worker.history, std::uint64_t{operation.place} << 8 | seen | operation_done);
   logs_[w].push_back({operation, result});
   worker.operations = logs_[w].size();
   if (worker.operations > most_steps) throw Fault("too many operations of one worker");
@@ -225,6 +227,7 @@ void Search::append(Worker& worker, const Operation& operation, std::uint64_t va
     if (!stores_[each].is_addition) throw Fault("stores of two workers that are not ordered (the model lacks them)");
   }
   Store store{.value = value, .before = last, .is_addition = operation.kind == Kind::add};
+  if (stores_[last].number == most_steps) throw Fault("too many stores of one counter");
   store.number = static_cast<std::uint8_t>(stores_[last].number + 1);
   seen = store.number;
   if (releases(operation.order)) store.view = worker.view;
@@ -259,15 +262,20 @@ Search::Pause Search::resume(std::size_t worker) {
   running_ = worker;
   cursor_ = 0;
   looking_ = false;
+  looks_ended_ = 0;
   in_worker_ = true;
   const int jumped = setjmp(out_);
   if (jumped == 0) bodies_[running_]();
   in_worker_ = false;
   const Pause pause = jumped == 0 ? Pause::ended : static_cast<Pause>(jumped);
   if (pause == Pause::failed) throw Fault(report_.fault);
-  state_.workers[running_].ended = pause == Pause::ended;
-  state_.workers[running_].may_forget = looking_;
-  state_.workers[running_].look = look_so_far();
+  Worker& state = state_.workers[running_];
+  // What a worker does between two operations may depend on where its looks end.
+  if (looks_ended_ > state.looks_ended) state.history = mixed(state.history, looks_ended_ - state.looks_ended);
+  state.looks_ended = looks_ended_;
+  state.ended = pause == Pause::ended;
+  state.may_forget = looking_;
+  state.look = look_so_far();
   return pause;
 }
 
@@ -307,7 +315,10 @@ void Search::begin_look() {
   look_began_ = cursor_;
 }
 
-void Search::end_look() { looking_ = false; }
+void Search::end_look() {
+  looking_ = false;
+  looks_ended_ += 1;
+}
 
 void Search::give_up() {
   for (std::size_t i = look_began_; i < cursor_; ++i) {

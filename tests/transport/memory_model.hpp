@@ -14,11 +14,11 @@
 // it read before, up to its next atomic operation, where it is left by a jump. So a worker must not own anything that
 // needs a destructor, and all it shares must be made of Counter and Plain.
 //
-// Reduction. What all workers will do follows from which stores each of them has read, and where its own came to stand.
-// Orders of operations that agree in this lead to the same state, which is searched once (by a 64-bit hash). The number
-// of executions, that is of different orders, is counted all the same. A worker that looks for something (`await`) and
-// finds that a counter has not the value it hopes for forgets so at the end of the look; nor does it learn anything
-// from the store that it read. So protocols may not depend on what they did not find.
+// Reduction. What all workers will do follows from which stores each of them has read, where its own came to stand, and
+// in which of its looks (`await`) that was. Orders of operations that agree in this lead to the same state, which is
+// searched once (by a 64-bit hash). The number of executions, that is of different orders, is counted all the same. A
+// worker that looks for something and finds that a counter has not the value it hopes for forgets so at the end of the
+// look; nor does it learn anything from the store that it read. So protocols may not depend on what they did not find.
 #pragma once
 
 #include <array>
@@ -106,8 +106,9 @@ class Search {
   struct Worker {
     View view;
     Operation next;
-    std::uint64_t history = 0;   // a hash of what it read and where it wrote
-    std::size_t operations = 0;  // in its log
+    std::uint64_t history = 0;    // a hash of what it read and where it wrote
+    std::size_t operations = 0;   // in its log
+    std::size_t looks_ended = 0;  // of its looks
     bool ended = false;
     std::uint64_t look = 0;   // a hash of what it did in a look that has not ended, if anything
     bool may_forget = false;  // what it does next, where that fails
@@ -162,6 +163,7 @@ class Search {
   std::size_t cursor_ = 0;  // in its log
   std::size_t look_began_ = 0;
   bool looking_ = false;
+  std::size_t looks_ended_ = 0;
   bool in_worker_ = false;
 };
 
@@ -227,7 +229,7 @@ class Plain {
 
 /// In a worker: looks until the answer is true. A look that fails must have loaded counters and done nothing else; it
 /// is as if the worker had not looked yet, so the search does not go on with it: others come first. Where no order lets
-/// all workers come to their ends any more, they are locked out.
+/// all workers come to their ends any more, they are locked out. A look that does one thing and ends keeps states few.
 template <class Look>
 auto await(Look look) {
   Search& search = Search::current();

@@ -280,6 +280,30 @@ TEST(MemoryModel, FindsLockOutsOfSomeOrders) {
   }
 }
 
+/// A worker may go on without having found anything: how often it looked is part of its state.
+TEST(MemoryModel, CountsLooks) {
+  for (const auto states : {States::merged, States::apart}) {
+    Search search;
+    Counter x(0);
+    std::uint64_t missed = 0;
+    bool found = false;
+    search.worker([&] { x.store(1, release); });
+    search.worker([&] {
+      missed = 0;
+      found = false;
+      while (!found && missed < 2) {
+        await([&] {
+          found = x.load(acquire) == 1;
+          missed += found ? 0 : 1;
+          return true;
+        });
+      }
+    });
+    search.outcome([&] { return std::vector{missed, std::uint64_t{found}}; });
+    EXPECT_EQ(search.run(states).outcomes, (Outcomes{{0, 1}, {1, 1}, {2, 0}}));
+  }
+}
+
 TEST(MemoryModel, RefusesWhatItLacks) {
   {
     Search search;

@@ -40,11 +40,11 @@ template <std::size_t depth, template <class, class, std::size_t, class> class N
 void expect_right_over_many_trees() {
   expect_right("2 workers, 6 reductions", reduce<Right, depth, Notify>(2, std::vector<Parents>(6, {0, 0})));
   expect_right("2 workers, changing roots", reduce<Right, depth, Notify>(2, {{0, 0}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}));
-  expect_right("3 workers, star", reduce<Right, depth, Notify>(3, std::vector<Parents>(3, {0, 0, 0})));
-  expect_right("3 workers, chain", reduce<Right, depth, Notify>(3, std::vector<Parents>(4, {0, 0, 1})));
+  expect_right("3 workers, star", reduce<Right, depth, Notify>(3, std::vector<Parents>(6, {0, 0, 0})));
+  expect_right("3 workers, chain", reduce<Right, depth, Notify>(3, std::vector<Parents>(6, {0, 0, 1})));
   expect_right("3 workers, changing trees",
                reduce<Right, depth, Notify>(3, {{0, 0, 0}, {1, 1, 0}, {2, 0, 2}, {0, 0, 1}}));
-  expect_right("4 workers, binary tree", reduce<Right, depth, Notify>(4, std::vector<Parents>(2, {0, 0, 0, 1})));
+  expect_right("4 workers, binary tree", reduce<Right, depth, Notify>(4, std::vector<Parents>(5, {0, 0, 0, 1})));
 }
 
 TEST(TreeReduceInEveryOrder, SingleNotify) {
