@@ -129,7 +129,7 @@ double Search::explore() {
   for (std::size_t worker = 0; worker < bodies_.size(); ++worker) {
     if (state_.workers[worker].ended) continue;
     all_ended = false;
-    none_looks = none_looks && state_.workers[worker].look == 0;
+    none_looks = none_looks && state_.workers[worker].in_look == 0;
     sum += explore(worker);
   }
   if (all_ended) {
@@ -184,7 +184,7 @@ void Search::finish() {
 std::uint64_t Search::key() const {
   std::uint64_t hash = 0;
   for (std::size_t worker = 0; worker < bodies_.size(); ++worker) {
-    hash = mixed(mixed(hash, state_.workers[worker].history), state_.workers[worker].look);
+    hash = mixed(mixed(hash, state_.workers[worker].history), state_.workers[worker].in_look);
   }
   return hash;
 }
@@ -275,17 +275,8 @@ Search::Pause Search::resume(std::size_t worker) {
   state.looks_ended = looks_ended_;
   state.ended = pause == Pause::ended;
   state.may_forget = looking_;
-  state.look = look_so_far();
+  state.in_look = looking_ ? cursor_ - look_began_ : 0;
   return pause;
-}
-
-/// A hash of what the worker that runs has done in its look, 0 if it does not look or has done nothing.
-std::uint64_t Search::look_so_far() const {
-  std::uint64_t hash = 0;
-  for (std::size_t i = look_began_; looking_ && i < cursor_; ++i) {
-    hash = mixed(hash, logs_[running_][i].is_forgotten ? 1 : 2);
-  }
-  return hash;
 }
 
 void Search::leave(Pause pause) { std::longjmp(out_, static_cast<int>(pause)); }

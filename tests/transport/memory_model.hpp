@@ -110,7 +110,7 @@ class Search {
     std::size_t operations = 0;   // in its log
     std::size_t looks_ended = 0;  // of its looks
     bool ended = false;
-    std::uint64_t look = 0;   // a hash of what it did in a look that has not ended, if anything
+    std::size_t in_look = 0;  // operations of a look that has not ended
     bool may_forget = false;  // what it does next, where that fails
   };
   struct Plain {
@@ -142,7 +142,6 @@ class Search {
   std::uint64_t access_plain(const Operation& operation);
   void finish();
   std::uint64_t key() const;
-  std::uint64_t look_so_far() const;
   [[noreturn]] void leave(Pause pause);
 
   std::vector<std::function<void()>> bodies_;
