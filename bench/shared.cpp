@@ -5,7 +5,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -19,55 +18,13 @@
 #include "bench.hpp"
 #include "contest.hpp"
 #include "harness.hpp"
+#include "pinned.hpp"
 #include "program/job.hpp"
 #include "program/methods.hpp"
 #include "steadfold/team.hpp"
 
 namespace steadfold::bench {
 namespace {
-
-void pin_to_core(unsigned core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-}
-
-/// Where threads meet between samples: they spin, since a sample begins when all are there.
-class Meeting {
- public:
-  explicit Meeting(unsigned threads)
-      : threads_(threads), shares_cores_(threads > std::thread::hardware_concurrency()) {}
-
-  void wait() {
-    const std::uint64_t round = round_.load();
-    if (arrived_.fetch_add(1) + 1 == threads_) {
-      arrived_.store(0);
-      round_.store(round + 1);
-      return;
-    }
-    while (round_.load() == round)
-      if (shares_cores_) sched_yield();
-  }
-  double greatest(double mine) {
-    wait();
-    double seen = greatest_.load();
-    while (mine > seen && !greatest_.compare_exchange_weak(seen, mine)) {
-    }
-    wait();
-    const double found = greatest_.load();
-    wait();
-    greatest_.store(0);
-    return found;
-  }
-
- private:
-  unsigned threads_;
-  bool shares_cores_;
-  std::atomic<unsigned> arrived_ = 0;
-  std::atomic<std::uint64_t> round_ = 0;
-  std::atomic<double> greatest_ = 0;
-};
 
 /// What the rivals share. Every thread brings one vector, and all get the sum.
 class Rivals {
@@ -281,8 +238,7 @@ Contest contest_of(unsigned threads, std::size_t count, const SharedOptions& opt
   Rivals rivals(threads, count);
   Meeting meeting(threads);
   const Team team(static_cast<int>(threads));
-  const Together together{.barrier = [&] { meeting.wait(); },
-                          .greatest = [&](double mine) { return meeting.greatest(mine); }};
+  const Together together = meeting.together();
   void* openmp = nullptr;
 #ifdef _OPENMP
   OpenMp shown(count);

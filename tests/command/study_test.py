@@ -325,6 +325,44 @@ class Study(CommandTest):
                 self.assertLessEqual(row["best_seconds"], row["seconds"])
                 self.assertLessEqual(row["best_block"], row["floats"])
 
+    def node(self, part, *arguments):
+        """Rows by threads, places if there are any, tree and protocol."""
+        rows = self.rows(part, *arguments, study=("node", "S2"))[0]
+        found = {(row["threads"], row.get("places"), row["tree"], row["protocol"]): row for row in rows}
+        self.assertEqual(len(found), len(rows))
+        return found
+
+    def test_node_trees(self):
+        rows = self.node("trees")
+        self.assertEqual({key[0] for key in rows}, {2, 4, 8, 16})
+        near, far, merge = 60e-9, 130e-9, 5e-9
+        aware = rows[16, "by socket", "chain", "single_notify"]
+        self.assertEqual(aware["cross_socket_edges"], 1, "no tree has fewer")
+        self.assertAlmostEqual(aware["seconds"], 14 * near + far + 15 * merge, delta=1e-12)
+        self.assertEqual(rows[16, "in turn", "chain", "single_notify"]["cross_socket_edges"], 15)
+        for tree in ("chain", "binary", "binomial", "4-ary", "flat"):
+            self.assertEqual(rows[16, "tree per socket", tree, "multi_notify"]["cross_socket_edges"], 1)
+            self.assertEqual(rows[8, "tree per socket", tree, "multi_notify"]["cross_socket_edges"], 0)
+        flat = rows[16, "by socket", "flat", "single_notify"]
+        self.assertAlmostEqual(flat["seconds"], 7 * near + 8 * far + 15 * merge, delta=1e-12)
+        halves = rows[8, "by socket", "none", "dissemination"]
+        self.assertAlmostEqual(halves["seconds"], 3 * (near + merge), delta=1e-12)
+        for (threads, places, tree, protocol), row in rows.items():
+            if protocol == "multi_notify" and tree != "flat":
+                single = rows[threads, places, tree, "single_notify"]["seconds"]
+                self.assertLessEqual(row["seconds"], single + 1e-12, (threads, places, tree))
+
+    def test_node_measured(self):
+        rows = self.node("measured", "--ranks", "1,2,3", "--rounds", "3")
+        self.assertEqual({key[0] for key in rows}, {2, 3})
+        for (threads, _, tree, protocol), row in rows.items():
+            self.assertLessEqual(row["quartiles"][0], row["seconds"])
+            self.assertLessEqual(row["seconds"], row["max"])
+            self.assertEqual(row["result"], "at the root" if protocol.endswith("_notify") else "everywhere")
+        self.assertIn((2, None, "none", "dissemination"), rows)
+        self.assertNotIn((3, None, "none", "dissemination"), rows)
+        self.assertIn((3, None, "binomial", "multi_notify"), rows)
+
     def test_for_people(self):
         ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "butterfly.hpp"
+#include "node.hpp"
 #include "pipelines.hpp"
 #include "study.hpp"
 #include "thesis.hpp"
@@ -15,6 +16,8 @@ const std::array studies = {
           thesis::parts},
     Study{"pipelines", "S1", "Pipelined allreduce: run times and blocks over the length of the vector",
           pipelines::parts},
+    Study{"node", "S2", "Bitwise reproducible sum: reductions between the threads of a node, by tree and protocol",
+          node::parts},
     Study{"topology", "S3",
           "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
           topology::parts},

@@ -1,0 +1,115 @@
+// A model of cache lines: what it takes until a line that was written is read by a core of the same socket, or of the
+// other one. A worker reads one line at a time. SingleNotify waits for its children in turn and then merges;
+// MultiNotify merges whatever has come. Reductions, and allreduces by reduce and broadcast or by dissemination. Source:
+// [S2]; its machine has two sockets of eight cores.
+#include <algorithm>
+#include <numeric>
+
+#include "node.hpp"
+
+namespace steadfold::command::studies::node {
+namespace {
+
+// Seconds until a line is read, and for a merge of 16 doubles: those of two-socket machines of [S2]'s time.
+constexpr double near = 60e-9;
+constexpr double far = 130e-9;
+constexpr double merge = 5e-9;
+constexpr std::size_t cores_per_socket = 8;
+
+/// Where workers are: socket after socket, or dealt to the sockets in turn. `aware`: socket after socket, with a tree
+/// in each, so that only their roots look across.
+enum class Places : std::uint8_t { aware, by_socket, in_turn };
+
+const char* name_of(Places places) {
+  if (places == Places::aware) return "tree per socket";
+  return places == Places::by_socket ? "by socket" : "in turn";
+}
+
+bool are_near(std::size_t a, std::size_t b, Places places) {
+  return places == Places::in_turn ? a % 2 == b % 2 : a / cores_per_socket == b / cores_per_socket;
+}
+double time_to_read(std::size_t from, std::size_t to, Places places) { return are_near(from, to, places) ? near : far; }
+
+std::size_t parent_of(const Shape& shape, std::size_t worker, Places places) {
+  if (places != Places::aware || worker < cores_per_socket) return shape.parent(worker);
+  const std::size_t first = worker / cores_per_socket * cores_per_socket;
+  return worker == first ? 0 : first + shape.parent(worker - first);
+}
+std::vector<std::size_t> children_in(const Shape& shape, std::size_t worker, std::size_t workers, Places places) {
+  std::vector<std::size_t> children;
+  for (std::size_t other = 1; other < workers; ++other)
+    if (parent_of(shape, other, places) == worker) children.push_back(other);
+  return children;
+}
+
+/// When a worker has its subtree's sum, if all begin at time 0.
+double time_of_sum(const Shape& shape, std::size_t worker, std::size_t workers, Places places, bool is_multi) {
+  struct Arrival {
+    double written;
+    double read;
+  };
+  std::vector<Arrival> arrivals;
+  for (const std::size_t child : children_in(shape, worker, workers, places))
+    arrivals.push_back({time_of_sum(shape, child, workers, places, is_multi), time_to_read(child, worker, places)});
+  if (is_multi) std::ranges::stable_sort(arrivals, {}, &Arrival::written);
+  double now = 0;
+  for (const Arrival& arrival : arrivals) now = std::max(now, arrival.written) + arrival.read + (is_multi ? merge : 0);
+  return is_multi ? now : now + merge * static_cast<double>(arrivals.size());
+}
+
+/// When the last worker has read what its parent passed on.
+double time_of_broadcast(const Shape& shape, std::size_t worker, std::size_t workers, Places places) {
+  double last = 0;
+  for (const std::size_t child : children_in(shape, worker, workers, places))
+    last = std::max(last, time_to_read(worker, child, places) + time_of_broadcast(shape, child, workers, places));
+  return last;
+}
+
+double time_of_dissemination(std::size_t workers, Places places) {
+  std::vector<double> now(workers, 0.0);
+  for (std::size_t distance = 1; distance < workers; distance *= 2) {
+    const std::vector<double> before = now;
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      const std::size_t from = (worker + workers - distance) % workers;
+      now[worker] = std::max(before[worker], before[from]) + time_to_read(from, worker, places) + merge;
+    }
+  }
+  return *std::ranges::max_element(now);
+}
+
+std::size_t far_edges(const Shape& shape, std::size_t workers, Places places) {
+  std::size_t count = 0;
+  for (std::size_t worker = 1; worker < workers; ++worker)
+    count += are_near(worker, parent_of(shape, worker, places), places) ? 0 : 1;
+  return count;
+}
+
+Json row_of(std::size_t workers, Places places, std::string_view tree, std::string_view protocol, double seconds,
+            const Json& cross_socket) {
+  return {{"part", "trees"},      {"threads", workers}, {"places", name_of(places)},         {"tree", tree},
+          {"protocol", protocol}, {"seconds", seconds}, {"cross_socket_edges", cross_socket}};
+}
+
+}  // namespace
+
+Findings trees(const Asked& /*asked*/) {
+  Findings found;
+  for (const std::size_t workers : {2u, 4u, 8u, 16u}) {
+    for (const Places places : {Places::aware, Places::by_socket, Places::in_turn}) {
+      for (const Shape& shape : shapes) {
+        const Json edges = far_edges(shape, workers, places);
+        const double single = time_of_sum(shape, 0, workers, places, false);
+        const double multi = time_of_sum(shape, 0, workers, places, true);
+        const double back = time_of_broadcast(shape, 0, workers, places);
+        found.rows.push_back(row_of(workers, places, shape.name, "single_notify", single, edges));
+        found.rows.push_back(row_of(workers, places, shape.name, "multi_notify", multi, edges));
+        found.rows.push_back(row_of(workers, places, shape.name, "multi_notify, broadcast", multi + back, edges));
+      }
+      found.rows.push_back(
+          row_of(workers, places, "none", "dissemination", time_of_dissemination(workers, places), nullptr));
+    }
+  }
+  return found;
+}
+
+}  // namespace steadfold::command::studies::node
