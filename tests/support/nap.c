@@ -1,6 +1,8 @@
 /* Preloaded into tests over MPI: a rank that waits naps, in Open MPI instead of yielding its core, in MPICH over UCX
  * instead of polling on. Where other work wants the core, who yields may have to wait a time slice of the system each
- * time, a hundred times as long as a nap; so a test beside a compiler took a minute instead of a second. */
+ * time, a hundred times as long as a nap; so a test beside a compiler took a minute instead of a second. Naps are not
+ * shorter, since in virtual machines timers may be expensive: with naps of 2 us five ranks on two cores took 20 s for
+ * what takes 0.8 s with these, nearly all of it in the system. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <dlfcn.h>
 #include <sched.h>
@@ -12,7 +14,7 @@ unsigned ucp_worker_progress(void* worker);
 
 int sched_yield(void) {
   static __thread int is_punctual = 0;
-  const struct timespec nap = {.tv_sec = 0, .tv_nsec = 2000};
+  const struct timespec nap = {.tv_sec = 0, .tv_nsec = 20000};
   if (!is_punctual) is_punctual = prctl(PR_SET_TIMERSLACK, 1000) == 0; /* else 50 microseconds are added to every nap */
   nanosleep(&nap, NULL);
   return 0;
