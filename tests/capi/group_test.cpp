@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "capi/hostile.hpp"
 #include "capi/layer.hpp"
 #include "capi/on_team.hpp"
 #include "collective/threads.hpp"
@@ -56,26 +57,6 @@ void on_groups(int rank_count, std::uint64_t seed, const Body& body) {
     body(static_cast<Group>(group));
   });
   on_team(rank_count, [&](const Team::Member& member) { body(member.group()); });
-}
-
-/// Numbers whose sum depends on the order in which it is taken.
-std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<double> x(count);
-  for (double& each : x)
-    each = std::ldexp(static_cast<double>(random() % 2001) - 1000.5, static_cast<int>(random() % 61) - 30);
-  return x;
-}
-
-std::uint64_t bits(double x) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, &x, sizeof word);
-  return word;
-}
-std::vector<std::uint64_t> bits(const std::vector<double>& x) {
-  std::vector<std::uint64_t> words;
-  for (const double each : x) words.push_back(bits(each));
-  return words;
 }
 
 std::span<const double> part_of(const std::vector<double>& all, const Group& group) {

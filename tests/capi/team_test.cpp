@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "capi/hostile.hpp"
 #include "capi/on_team.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
@@ -34,22 +35,6 @@ thread_local std::uint64_t allocations = 0;
 
 namespace steadfold::test {
 namespace {
-
-std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
-std::vector<std::uint64_t> bits(const std::vector<double>& x) {
-  std::vector<std::uint64_t> words;
-  for (const double each : x) words.push_back(bits(each));
-  return words;
-}
-
-/// Numbers whose sum depends on the order in which it is taken.
-std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<double> x(count);
-  for (double& each : x)
-    each = std::ldexp(static_cast<double>(random() % 2001) - 1000.5, static_cast<int>(random() % 61) - 30);
-  return x;
-}
 
 std::span<const double> part_of(const std::vector<double>& all, const Team::Member& member) {
   return test::part_of<double>(all, member.worker(), member.size());

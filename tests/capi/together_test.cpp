@@ -198,7 +198,8 @@ TEST(Together, ResultsOfAnotherSize) {
   }
 }
 
-/// Of a wide row's callers some wait and some do not, and some have results that overlap their rows: then by messages.
+/// Some callers of a wide row stay and some do not, or have results that overlap their rows: then workers take
+/// messages.
 TEST(Together, SomeStayAndSomeDoNot) {
   constexpr std::size_t columns = 900;
   for (const int workers : {2, 3, 5}) {
