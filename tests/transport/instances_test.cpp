@@ -7,41 +7,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport/in_every_order.hpp"
 #include "transport/tree_allreduce.hpp"
 #include "transport/tree_reduce.hpp"
-#include "transport/trees.hpp"
+#include "transport/trees_in_every_order.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-/// Reductions over lanes, roots and trees changing, with no result that comes back: the credit of each lane is all that
-/// keeps workers together. Long enough for the fastest to be as far ahead as lanes let it.
-template <std::size_t depth>
-Report reductions_over(std::size_t workers, const std::vector<Parents>& trees) {
-  Search search;
-  typename Ends<Right, Plain, depth>::Lanes lanes;
-  for (std::size_t w = 0; w < workers; ++w) {
-    search.worker([&, w] {
-      Ends<Right, Plain, depth> ends(lanes, w);
-      for (std::uint64_t i = 0; i < trees.size(); ++i) {
-        const auto place = ends.place(trees[i], workers);
-        Sum sum{contribution(w, i)};
-        MultiNotify<Right, Plain, depth, Sum> notify(place, sum);
-        while (!notify.done()) await([&] { return notify.advance(); });
-        if (place.parent == nullptr) require(sum.value == sum_of_all(workers, i), "wrong sum");
-      }
-    });
-  }
-  return search.run();
-}
-
+/// Roots and trees change. Long enough for the fastest to be as far ahead as lanes let it.
 TEST(InstancesInEveryOrder, RootsAndTreesChangeBetweenReductions) {
   const std::vector<Parents> trees = {{0, 0, 0}, {0, 0, 1}, {0, 2, 0}, {2, 2, 2}, {1, 1, 1}, {1, 1, 0}, {0, 0, 0}};
-  expect_right("3 workers, depth 1, 7 trees", reductions_over<1>(3, trees));
-  expect_right("3 workers, depth 2, 7 trees", reductions_over<2>(3, trees));
+  expect_right("3 workers, depth 1, 7 trees", reduce<Right, 1, MultiNotify>(3, trees));
+  expect_right("3 workers, depth 2, 7 trees", reduce<Right, 2, MultiNotify>(3, trees));
   const std::vector<Parents> four = {{0, 0, 0, 1}, {0, 0, 1, 2}, {3, 3, 0, 3}, {3, 1, 1, 1}};
-  expect_right("4 workers, depth 1, 4 trees", reductions_over<1>(4, four));
+  expect_right("4 workers, depth 1, 4 trees", reduce<Right, 1, MultiNotify>(4, four));
 }
 
 enum class Advance { oldest_first, newest_first };

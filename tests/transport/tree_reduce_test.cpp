@@ -11,30 +11,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "transport/in_every_order.hpp"
-#include "transport/trees.hpp"
+#include "transport/trees_in_every_order.hpp"
 
 namespace steadfold::transport {
 namespace {
-
-template <class Memory, std::size_t depth, template <class, class, std::size_t, class> class Notify>
-Report reduce(std::size_t workers, const std::vector<Parents>& trees) {
-  Search search;
-  typename Ends<Memory, Plain, depth>::Lanes lanes;
-  for (std::size_t w = 0; w < workers; ++w) {
-    search.worker([&, w] {
-      Ends<Memory, Plain, depth> ends(lanes, w);
-      for (std::uint64_t i = 0; i < trees.size(); ++i) {
-        const auto place = ends.place(trees[i], workers);
-        Sum sum{contribution(w, i)};
-        Notify<Memory, Plain, depth, Sum> notify(place, sum);
-        while (!notify.done()) await([&] { return notify.advance(); });
-        if (place.parent == nullptr) require(sum.value == sum_of_all(workers, i), "wrong sum");
-      }
-    });
-  }
-  return search.run();
-}
 
 template <std::size_t depth, template <class, class, std::size_t, class> class Notify>
 void expect_right_over_many_trees() {
