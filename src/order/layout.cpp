@@ -57,6 +57,16 @@ Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
   return layout;
 }
 
+Layout Layout::reordered(std::span<const Rank> ranks) const {
+  std::vector<std::vector<Interval>> all;
+  all.reserve(ranks.size());
+  for (const Rank rank : ranks) {
+    const auto held = intervals(rank);
+    all.emplace_back(held.begin(), held.end());
+  }
+  return lists(all);
+}
+
 std::span<const Interval> Layout::intervals(Rank rank) const noexcept {
   if (shares_) return intervals_;
   const auto i = static_cast<std::size_t>(rank);

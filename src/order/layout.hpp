@@ -33,6 +33,10 @@ class Layout {
   /// Rank i holds lists[i]. Lists that overlap or leave gaps are accepted; `fault` reports them.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
+  /// The layout in which rank i holds what rank ranks[i] holds here; `ranks` has every rank once. Not for a layout from
+  /// a closed form.
+  Layout reordered(std::span<const Rank> ranks) const;
+
   Rank rank_count() const noexcept { return shares_ ? shares_->rank_count() : static_cast<Rank>(first_.size()) - 1; }
   Count element_count() const noexcept { return element_count_; }
 
