@@ -1,5 +1,6 @@
 #include "agreement/agreement.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -158,12 +159,24 @@ Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::
   return member;
 }
 
+/// Members with one layout share it by place, too.
+void take_nodes(Agreement& agreed, const std::shared_ptr<const order::Nodes>& nodes) {
+  agreed.nodes = nodes;
+  if (nodes->are_runs()) return;
+  for (Member& member : agreed.members) {
+    const auto other = std::ranges::find(agreed.members, member.layout, &Member::layout);
+    member.by_place = &*other != &member
+                          ? other->by_place
+                          : std::make_shared<const order::Layout>(member.layout->reordered(nodes->ranks()));
+  }
+}
+
 void require_served(const Agreement& agreed) {
   std::vector<const order::Layout*> layouts;
   layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
-  if (const auto reason = refusal(agreed.schedule, layouts.front()->rank_count()))
+  if (const auto reason = refusal(agreed.schedule, layouts.front()->rank_count(), agreed.nodes.get()))
     throw Failure(Status::unsupported, *reason);
   if (!is_scan(agreed.collective())) return;
   for (const order::Layout* const layout : layouts) {
@@ -178,7 +191,8 @@ void require_served(const Agreement& agreed) {
 
 schedule::Context context_of(const Agreement& agreed) noexcept {
   const Member& first = agreed.members.front();
-  return context_of(first.description, agreed.schedule, first.layout->rank_count(), first.layout.get());
+  return context_of(first.description, agreed.schedule, first.layout->rank_count(), &first.covered(),
+                    agreed.nodes.get());
 }
 
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
@@ -225,7 +239,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
 }
 
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   schedule::Rows rows, bool may_differ) {
+                   schedule::Rows rows, bool may_differ, const std::shared_ptr<const order::Nodes>& nodes) {
   std::vector<Proposal> all;
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));
@@ -246,6 +260,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   agreed.schedule_text =
       chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows, may_differ);
+  if (nodes_of(*agreed.schedule.row, &agreed.schedule, nodes.get()) != nullptr) take_nodes(agreed, nodes);
   require_served(agreed);
   for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
   return agreed;

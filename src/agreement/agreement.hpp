@@ -23,6 +23,11 @@ struct Member {
   std::vector<Count> blocks = {};               // reduce_scatter: the columns of each rank
   /// How often the schedule counts rows.
   schedule::Counts counts = schedule::Counts::once;
+  /// The layout by the places of ranks on their nodes; null if the schedule names ranks by their numbers.
+  std::shared_ptr<const order::Layout> by_place = nullptr;
+
+  /// The layout in which the schedule's `covers` name ranks.
+  const order::Layout& covered() const noexcept { return by_place != nullptr ? *by_place : *layout; }
 
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };
@@ -33,7 +38,8 @@ struct Agreement {
   std::uint64_t digest = 0;     // of all members
   schedule::Spec schedule;
   std::string schedule_text;
-  bool is_our_choice = false;  // of the schedule: nobody asked for one
+  bool is_our_choice = false;                           // of the schedule: nobody asked for one
+  std::shared_ptr<const order::Nodes> nodes = nullptr;  // that the schedule takes its groups from, if it does
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
@@ -59,8 +65,9 @@ Count sum_of_rows(Count some, Count more);
 /// All ranks' proposals, by rank, to one agreement; `forced_schedule` (rank 0's environment) is empty where there is
 /// none. Throws the same Failure on every rank: the first rank's that has one, else what the ranks disagree about, else
 /// what is wrong with a layout or the schedule, which is one of `rows`. Without calls there is nothing to agree on.
-/// `may_differ`: as in schedule::Merging.
+/// `may_differ`: as in schedule::Merging. `nodes`: those of the machine; null if there is one, or nobody knows.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   schedule::Rows rows = schedule::registry(), bool may_differ = false);
+                   schedule::Rows rows = schedule::registry(), bool may_differ = false,
+                   const std::shared_ptr<const order::Nodes>& nodes = nullptr);
 
 }  // namespace steadfold::agreement

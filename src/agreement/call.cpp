@@ -338,12 +338,13 @@ std::string_view asked_name(Collective collective) noexcept {
 }
 
 schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
-                             const order::Layout* layout) noexcept {
+                             const order::Layout* layout, const order::Nodes* nodes) noexcept {
   return {.rank_count = rank_count,
           .root = std::max<Rank>(description.root, 0),
           .collective = description.collective,
           .layout = layout,
-          .spec = &schedule};
+          .spec = &schedule,
+          .nodes = nodes_of(*schedule.row, &schedule, nodes)};
 }
 
 schedule::Operator operator_kind(const Description& description) noexcept {

@@ -180,8 +180,9 @@ bool gets_result(const Description& description, std::span<const Count> blocks, 
 /// The kind of operator as the registry names it.
 schedule::Operator operator_kind(const Description& description) noexcept;
 /// What the schedule makes rank 0's steps of where columns are not cut; `Segmentation::cut` has those of other ranks
-/// and of segments. Schedule and layout must outlive it; the layout may be left out for the formulas of most rows.
+/// and of segments. What is pointed to must outlive it; the layout may be left out for the formulas of most rows.
+/// `nodes`: those of the machine, if there are several and the schedule is to know; then the layout is that by place.
 schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
-                             const order::Layout* layout = nullptr) noexcept;
+                             const order::Layout* layout = nullptr, const order::Nodes* nodes = nullptr) noexcept;
 
 }  // namespace steadfold::agreement

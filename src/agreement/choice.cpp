@@ -47,7 +47,7 @@ std::string by_model(const Description& call, const order::Layout& layout, const
   double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
   for (const schedule::Row& row : schedule::registry()) {
     // Ranks that merge in orders of their own merge nearly twice as often, which the model does not see.
-    if (row.same_on_all_ranks == schedule::SameOnAllRanks::no) continue;
+    if (row.same_on_all_ranks == schedule::SameOnAllRanks::no || row.has_groups) continue;
     const auto found = seconds({.row = &row, .name = std::string(row.name), .parameters = {}});
     if (!found || *found >= least) continue;
     best = row.name;

@@ -68,7 +68,8 @@ std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
   for (const Member& member : agreed.members) text += text_of(member);
   text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
   if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
-  if (row.rounds != nullptr) text += " in " + std::to_string(row.rounds(context)) + " rounds";
+  if (row.rounds != nullptr)
+    text += (row.rounds_at_most ? " in at most " : " in ") + std::to_string(row.rounds(context)) + " rounds";
   if (row.messages != nullptr) text += "\n";
   return text;
 }

@@ -143,11 +143,11 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
 }
 
 Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->capacity(covers.rows(*agreed_->layout));
+  return segments_[segment].kind->capacity(covers.rows(agreed_->covered()));
 }
 
 Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->working_capacity(covers.rows(*agreed_->layout));
+  return segments_[segment].kind->working_capacity(covers.rows(agreed_->covered()));
 }
 
 Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
@@ -219,8 +219,8 @@ Count Rows::row_count(const Covers& covers) const noexcept {
 Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right, const Covers* finish) {
   const Segment& s = segments_[segment];
   if (s.value_bytes > narrow_row || agreed_->layout->intervals(rank_).size() > 1) return {};
-  const order::IntervalSet lefts = left.rows(*agreed_->layout);
-  const order::IntervalSet rights = right.rows(*agreed_->layout);
+  const order::IntervalSet lefts = left.rows(agreed_->covered());
+  const order::IntervalSet rights = right.rows(agreed_->covered());
   const bool has_all_rows = finish != nullptr && lefts.size() + rights.size() == row_count(*finish) &&
                             (begins_at_zero(lefts) || begins_at_zero(rights));
   return {.merge = s.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
@@ -251,7 +251,7 @@ Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room
 
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  const order::IntervalSet rows = covers.rows(*agreed_->layout);
+  const order::IntervalSet rows = covers.rows(agreed_->covered());
   return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
 }
 

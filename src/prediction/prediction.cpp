@@ -53,7 +53,7 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
     const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;
     return {.by = PredictedBy::formulas,
             .messages = row.messages(context),
-            .rounds = row.rounds ? std::optional(row.rounds(context)) : std::nullopt,
+            .rounds = row.rounds && !row.rounds_at_most ? std::optional(row.rounds(context)) : std::nullopt,
             .bytes = fixed ? std::optional(bytes_of(row, context, *fixed)) : std::nullopt,
             .seconds = std::nullopt};
   }

@@ -2,6 +2,7 @@
 // Cost: that of the proofs. Source: ours.
 #include <algorithm>
 #include <array>
+#include <random>
 
 #include "order/distribution.hpp"
 #include "schedule/checker.hpp"
@@ -119,16 +120,43 @@ std::vector<std::string> names_to_check(const Row& row) {
   return names;
 }
 
-void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& sweep) {
-  if (offers(row.collectives, Collective::reduce_scatter))
-    check_blocks(row, {.rank_count = rank_count, .spec = &spec}, sweep);
-  for (const auto& layout : layouts_of(row, rank_count)) {
-    for (const std::uint32_t segments : segments_of(row, {.rank_count = rank_count, .spec = &spec})) {
-      check_collectives(
-          row, {.rank_count = rank_count, .segments = segments, .layout = layout ? &*layout : nullptr, .spec = &spec},
-          sweep);
+// The nodes on which a schedule is checked: null (ranks in a row); if it takes its groups from nodes, also ranks dealt
+// to nodes in turn and at random, to nodes of growing sizes, to one, and to one each. A larger job: in turn and at
+// random.
+std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& spec, Rank rank_count) {
+  std::vector<std::optional<order::Nodes>> all = {std::nullopt};
+  if (!row.has_groups || spec.parameter("size") != nullptr) return all;
+  const auto add = [&](const auto& label) {
+    std::vector<Rank> labels;
+    for (Rank rank = 0; rank < rank_count; ++rank) labels.push_back(label(rank));
+    all.emplace_back(labels);
+  };
+  std::minstd_rand random(static_cast<std::uint32_t>(rank_count));
+  add([&](Rank rank) { return rank % (rank_count / 4 + 1); });
+  add([&](Rank) { return static_cast<Rank>(random() % (1 + order::ceil_log2(static_cast<Count>(rank_count)))); });
+  if (is_large(rank_count)) return all;
+  add([&](Rank) { return static_cast<Rank>(random() % static_cast<Count>(rank_count)); });
+  add([](Rank rank) { return order::floor_log2(static_cast<Count>(rank) + 1); });
+  add([](Rank) { return 0; });
+  add([](Rank rank) { return rank; });
+  return all;
+}
+
+void check_job(const Row& row, const Context& job, Sweep& sweep) {
+  if (offers(row.collectives, Collective::reduce_scatter)) check_blocks(row, job, sweep);
+  for (const auto& layout : layouts_of(row, job.rank_count)) {
+    for (const std::uint32_t segments : segments_of(row, job)) {
+      Context context = job;
+      context.segments = segments;
+      context.layout = layout ? &*layout : nullptr;
+      check_collectives(row, context, sweep);
     }
   }
+}
+
+void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& sweep) {
+  for (const auto& nodes : nodes_of(row, spec, rank_count))
+    check_job(row, {.rank_count = rank_count, .spec = &spec, .nodes = nodes ? &*nodes : nullptr}, sweep);
 }
 
 }  // namespace

@@ -33,9 +33,11 @@ bool takes_fewer_segments(const Row& row, Context& context) {
   return true;
 }
 
-bool takes_half_of_ranks(const Row& row, Context& context) {
+// `nodes` keeps those of the ranks that are left.
+bool takes_half_of_ranks(const Row& row, Context& context, std::optional<order::Nodes>& nodes) {
   if (context.rank_count == 1 || context.layout != nullptr) return false;
   context.rank_count /= 2;
+  if (context.nodes) context.nodes = &nodes.emplace(context.nodes->first_ranks(context.rank_count));
   context.root = std::min(context.root, context.rank_count - 1);
   context.blocks = {};
   context.segments = few_segments(row, context);
@@ -50,8 +52,9 @@ std::optional<std::string> check_when_bound(const Spec& spec, const Context& con
   tried.spec = &spec;
   const Row& row = *spec.row;
   if (row.layouts == Layouts::any) tried.layout = nullptr;
+  std::optional<order::Nodes> nodes;
   while (!is_affordable(row, tried))
-    if (!takes_fewer_segments(row, tried) && !takes_half_of_ranks(row, tried)) return std::nullopt;
+    if (!takes_fewer_segments(row, tried) && !takes_half_of_ranks(row, tried, nodes)) return std::nullopt;
   return check(row, tried);
 }
 

@@ -1,6 +1,7 @@
 // Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
 // Rank order: a symbol is one or two cyclic runs of rows, in the order merged; a rank holds one row, or as many as the
-// layout says. Cost: O(steps of all ranks). Source: ours.
+// layout says. If there are nodes, rows stand in the order of their ranks' places. Cost: O(steps of all ranks).
+// Source: ours.
 #include "schedule/checker.hpp"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ class Proof : private Machine {
     if (end <= rank_count()) return {first, layout_.start(end) - begin};
     return {first, row_count() - begin + layout_.start(end - rank_count())};
   }
-  RowRun own_rows() const { return run_of({rank_, 1}); }
+  RowRun own_rows() const { return run_of({context_.nodes ? context_.nodes->place_of(rank_) : rank_, 1}); }
   std::string words(RowRun rows) const {
     if (!context_.layout) return text_of(RankRange{static_cast<Rank>(rows.first), static_cast<Rank>(rows.count)});
     return std::to_string(rows.count) + " rows from " + std::to_string(rows.first);
@@ -437,7 +438,7 @@ class Proof : private Machine {
       judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
       judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
     }
-    if (row_.rounds) judge("rounds", rounds_, row_.rounds(context_));
+    if (!row_.allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_.rounds(context_));
   }
 
   // Whether all blocks have equally many segments. The formulas of messages and rounds hold only then.

@@ -48,7 +48,8 @@ struct Sweep {
 /// `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives open for, or 1, the row's
 /// unit and twice that; beyond 67 ranks without the last of them and without `open=`. Roots: all; beyond 32 ranks those
 /// at the ends, in the middle and where landing slots are used again. A row whose steps follow the layout is checked on
-/// a sample of layouts: few and many elements, by every distribution, with empty ranks.
+/// a sample of layouts: few and many elements, by every distribution, with empty ranks; one whose groups are nodes on a
+/// sample of nodes: ranks dealt in turn and at random, nodes of many sizes.
 Sweep check_all(Rank first, Rank last, Rows rows = registry());
 
 /// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
@@ -56,8 +57,9 @@ bool is_swept(const Spec& spec);
 
 /// When a schedule that no sweep covers (such as one with others in brackets) is bound: what is wrong with it for this
 /// call, or `nullopt`. The work is bounded: if the call has more than 2^16 steps on all ranks or more than 1024 ranks,
-/// the same schedule is checked with fewer segments, then with half as many ranks, and so on until it fits. A schedule
-/// whose steps follow the layout keeps its ranks, and is not checked if they are too many.
+/// the same schedule is checked with fewer segments, then with half as many ranks (the first ones, on their nodes), and
+/// so on until it fits. A schedule whose steps follow the layout keeps its ranks, and is not checked if they are too
+/// many.
 std::optional<std::string> check_when_bound(const Spec& spec, const Context& context);
 
 }  // namespace steadfold::schedule

@@ -252,13 +252,12 @@ void check_dissemination(const Spec& spec) {
   is_strict(spec);
 }
 
-std::optional<std::string> refusal_of_dissemination(const Spec& spec, Rank rank_count) {
-  const Context c{.rank_count = rank_count, .spec = &spec};
+std::optional<std::string> refusal_of_dissemination(const Context& c) {
   const auto is_adaptable = [&](Rank ports) { return adaption_of(c.ranks(), base_of(ports)).companions == 0; };
-  if (!is_strict(spec) || is_adaptable(ports_of(c))) return std::nullopt;
+  if (!is_strict(*c.spec) || is_adaptable(ports_of(c))) return std::nullopt;
   const Rank best = best_ports(c.ranks());
   const std::string other = is_adaptable(best) ? "take n=" + std::to_string(best) + " or " : "";
-  return "schedule '" + text_of(spec) + "' cannot serve " + std::to_string(rank_count) +
+  return "schedule '" + text_of(*c.spec) + "' cannot serve " + std::to_string(c.rank_count) +
          " ranks (no data boundaries fit, and larger messages are ruled out), " + other + "leave 'strict' out";
 }
 

@@ -132,6 +132,9 @@ std::string text_of(const Context& context) {
   if (!context.blocks.empty()) text += " blocks=";
   for (const std::uint32_t first : context.blocks.first(std::min<std::size_t>(context.blocks.size(), 17)))
     text += std::to_string(first) + ",";
+  if (context.nodes) text += " nodes=";
+  for (Rank rank = 0; context.nodes && rank < std::min(context.rank_count, 64); ++rank)
+    text += std::to_string(context.nodes->node_of(rank)) + ",";
   if (!context.layout) return text;
   text += " starts=";
   for (Rank rank = 0; rank < std::min(context.rank_count, 16); ++rank)

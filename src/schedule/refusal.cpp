@@ -72,9 +72,15 @@ std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank
          quoted(spec.parameter("outer")->value) + " between groups (that does not offer it), take another for 'outer'";
 }
 
-std::optional<std::string> refusal(const Spec& spec, Rank rank_count) {
+std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes) {
   const auto refusal_of_ranks = spec.row->refusal_of_ranks;
-  return refusal_of_ranks == nullptr ? std::nullopt : refusal_of_ranks(spec, rank_count);
+  if (refusal_of_ranks == nullptr) return std::nullopt;
+  return refusal_of_ranks({.rank_count = rank_count, .spec = &spec, .nodes = nodes});
+}
+
+const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept {
+  const bool has_size = spec != nullptr && spec->parameter("size") != nullptr;
+  return row.has_groups && !has_size ? of_machine : nullptr;
 }
 
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts) {

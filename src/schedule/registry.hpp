@@ -64,8 +64,9 @@ inline constexpr Count most_block = Count{1} << 48;
 
 /// An algorithm. Its formulas ignore the context's rank. `messages`: of the whole job. `partial_messages`: the partials
 /// that these carry; the others carry values. Every segment has as many of each, one per message, unless the row is
-/// `uneven`. `rounds`: on the longest chain, see checker.hpp. Null if only the transport could know, or if there is no
-/// formula for rounds. In reduce_scatter they hold if all blocks have equally many segments.
+/// `uneven`. `rounds`: on the longest chain, see checker.hpp, or no more than that many if the row is `rounds_at_most`.
+/// Null if only the transport could know, or if there is no formula for rounds. In reduce_scatter they hold if all
+/// blocks have equally many segments.
 struct Row {
   std::string_view name;
   std::string_view sentence;
@@ -81,8 +82,8 @@ struct Row {
   Count (*partial_messages)(Context) = nullptr;
   std::uint32_t (*ports)(Context) = nullptr;        // send ports, and as many receive ports; null: one
   void (*check_parameters)(const Spec&) = nullptr;  // throws like `parse` if it cannot use a value
-  // Why it cannot serve so many ranks with these parameters, as `refusal`; null: any number.
-  std::optional<std::string> (*refusal_of_ranks)(const Spec&, Rank rank_count) = nullptr;
+  // Why it cannot serve so many ranks, on these nodes, with these parameters, as `refusal`; null: any number.
+  std::optional<std::string> (*refusal_of_ranks)(const Context&) = nullptr;
   std::span<const std::string_view> examples = {};  // parameters for proofs and tests, written as after the name
   Counts counts = Counts::once;
   Layouts layouts = Layouts::any;
@@ -91,10 +92,16 @@ struct Row {
   Partials partials = Partials::merged;
   // How many vectors' bytes pass a rank's ports, one after the other; null: those of a segment in every round.
   double (*vectors)(Context) = nullptr;
-  bool uneven = false;      // messages carry several segments, or some segments more often
-  bool adds_words = false;  // needs partials that can be added as 64-bit words
+  bool uneven = false;          // messages carry several segments, or some segments more often
+  bool rounds_at_most = false;  // ranks may be done in fewer rounds than `rounds` says
+  bool adds_words = false;      // needs partials that can be added as 64-bit words
+  bool has_groups = false;      // of ranks: the nodes of the machine, unless a `size=` is asked for
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
+  /// Whether the formula for rounds, if there is one, says so many.
+  bool allows_rounds(Count found, Context context) const {
+    return rounds == nullptr || found == rounds(context) || (rounds_at_most && found < rounds(context));
+  }
   /// Steps can be made, and the formulas hold, for one segment and for multiples of this number.
   Count unit_of(Context context) const {
     if (unit != nullptr) return unit(context);
@@ -187,8 +194,11 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
 
-/// Why it cannot serve so many ranks; `nullopt` if it can.
-std::optional<std::string> refusal(const Spec& spec, Rank rank_count);
+/// Why it cannot serve so many ranks, `nodes` being those of `nodes_of`; `nullopt` if it can.
+std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes = nullptr);
+
+/// The nodes for the context of such a schedule: those of the machine (null: unknown, or only one) or null.
+const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept;
 
 /// Whether the row can serve the method for some call.
 constexpr bool serves(const Row& row, const Merging& merging) noexcept {

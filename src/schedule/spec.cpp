@@ -163,7 +163,7 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
   if (row.layouts != Layouts::any || !row.messages)
     fail(problem, "its messages follow a layout or are the transport's", "choose another schedule");
   if (!collective) return;
-  if (!row.rounds) fail(problem, "it is made of others itself", "choose another schedule");
+  if (row.has_groups) fail(problem, "it is made of others itself", "choose another schedule");
   if (!offers(row.collectives, *collective))
     fail(problem, "that does not serve " + std::string(name_of(*collective)), "choose another schedule");
   if (!row.keeps_order(0)) fail(problem, "it does not keep rank order", "choose another schedule");

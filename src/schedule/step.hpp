@@ -15,6 +15,7 @@
 #include <span>
 
 #include "order/layout.hpp"
+#include "order/nodes.hpp"
 #include "schedule/generator.hpp"
 
 namespace steadfold::schedule {
@@ -52,7 +53,7 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
 }
 
 /// Which rows a partial stands for: all rows of a cyclic run of ranks, or of two runs, or, if `part` is not empty, that
-/// part of the job's rows, whoever holds them.
+/// part of the job's rows, whoever holds them. If the context has nodes, ranks are named by their places.
 struct Covers {
   RankRange ranks;
   RankRange apart;  // more ranks, none of which is in `ranks`
@@ -117,8 +118,10 @@ struct Context {
   std::uint32_t segments = 1;
   /// For reduce_scatter: where each rank's segments begin, and the end. Empty: shares as equal as can be.
   std::span<const std::uint32_t> blocks = {};
-  const order::Layout* layout = nullptr;  // null: one row per rank
+  const order::Layout* layout = nullptr;  // null: one row per rank; if there are nodes, by place
   const Spec* spec = nullptr;             // the schedule as asked for, with its parameters; null: without any
+  /// The nodes that the schedule takes its groups from; null: it does not, or they are ranks in a row. See `nodes_of`.
+  const order::Nodes* nodes = nullptr;
 
   constexpr Count ranks() const noexcept { return static_cast<Count>(rank_count); }
   constexpr bool rooted() const noexcept { return collective == Collective::reduce; }

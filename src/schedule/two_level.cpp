@@ -1,122 +1,40 @@
-// Two levels: inside every group of `size` ranks in a row any schedule reduces to the first rank, the leader; any other
-// reduces between leaders; then values go down a binomial tree in every group, or to the root; in reduce_scatter each
-// block goes straight to its rank. Rank order: kept inside a group, and between groups as their schedule does. Cost:
-// both, one after the other, and ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
+// Two levels: inside every group of ranks any schedule reduces to the first rank, the leader; any other reduces between
+// leaders; then values go down a binomial tree in every group, or to the root; in reduce_scatter each block goes
+// straight to its rank. Groups are the nodes of the machine, however ranks were dealt to them, or `size=` ranks in a
+// row. Rank order: kept inside a group, and between groups as their schedule does. Cost: both, one after the other, and
+// ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
 //
-// The steps of both schedules are made as for jobs of their own, then rewritten: ranks and rows become those of the
-// whole job, slots get numbers that no other level uses. The inner schedule's result is the group's partial: its values
-// become partials of the group, which the outer schedule takes instead of lifting rows.
-#include <algorithm>
-#include <limits>
-#include <numeric>
-#include <vector>
-
+// The inner schedule's result is the group's partial: its values become partials of the group, which the outer schedule
+// takes instead of lifting rows. See levels.hpp.
 #include "schedule/algorithms.hpp"
 #include "schedule/broadcast.hpp"
-#include "schedule/cyclic.hpp"
 #include "schedule/form.hpp"
-#include "schedule/open.hpp"
-#include "schedule/scatter.hpp"
+#include "schedule/levels.hpp"
 
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr Rank most_ranks = 1 << 28;
-
-struct Nested {
-  const Row* row;
-  Context context;
-
-  Count messages() const { return row->messages(context); }
-  Count unit() const { return row->unit_of(context); }
-};
-
-class Levels {
- public:
-  explicit Levels(const Context& c)
-      : context_(c), size_(c.spec ? static_cast<Rank>(number_of(*c.spec, "size", 4, 1, most_ranks)) : 4) {
-    if (!c.scatters()) return;
-    for (Rank group = 0; group < groups(); ++group) blocks_.push_back(Blocks(c).begin(group * size_));
-    blocks_.push_back(c.segments);
-  }
-  Levels(const Levels&) = delete;  // contexts point into it
-  Levels& operator=(const Levels&) = delete;
-
-  Rank group() const { return context_.rank / size_; }
-  Rank groups() const { return (context_.rank_count + size_ - 1) / size_; }
-  RankRange ranks(Rank group) const { return {group * size_, std::min(size_, context_.rank_count - group * size_)}; }
-  RankRange own() const { return ranks(group()); }
-  bool is_leader() const { return context_.rank == own().first; }
-  // The leader that passes the result on.
-  Rank source() const { return context_.rooted() ? context_.root / size_ * size_ : own().first; }
-
-  // The ranks of a cyclic run of groups; only the last has fewer than the others.
-  RankRange ranks(RankRange groups_run) const {
-    const bool has_last = groups_run.first + groups_run.count >= groups();
-    const Rank missing = has_last && groups_run.count > 0 ? groups() * size_ - context_.rank_count : 0;
-    return {groups_run.first * size_, groups_run.count * size_ - missing};
-  }
-
-  Nested inner(RankRange group) const {
-    Nested nested = named("inner", binomial_row);
-    nested.context.rank -= group.first;
-    nested.context.rank_count = group.count;
-    nested.context.root = 0;
-    nested.context.collective = Collective::reduce;
-    if (context_.scatters()) nested.context = reduce_before_scatter(nested.context);
-    return nested;
-  }
-  Nested outer() const {
-    Nested nested = named("outer", context_.rooted()     ? binomial_row
-                                   : context_.scatters() ? halving_doubling_row
-                                                         : recursive_doubling_row);
-    nested.context.blocks = blocks_;
-    nested.context.rank = group();
-    nested.context.rank_count = groups();
-    nested.context.root = context_.root / size_;
-    return nested;
-  }
-
- private:
-  Nested named(std::string_view key, const Row& otherwise) const {
-    Nested nested{&otherwise, context_};
-    const Spec::Parameter* asked = context_.spec ? context_.spec->parameter(key) : nullptr;
-    nested.context.spec = asked ? &asked->nested.front() : nullptr;
-    if (asked) nested.row = asked->nested.front().row;
-    return nested;
-  }
-
-  Context context_;
-  Rank size_;
-  std::vector<std::uint32_t> blocks_;  // for reduce_scatter: where each group's begin, and the end
-};
+Defaults defaults(const Context& c) {
+  return {.inner = &binomial_row,
+          .outer = c.rooted()     ? &binomial_row
+                   : c.scatters() ? &halving_doubling_row
+                                  : &recursive_doubling_row};
+}
 
 // Slot numbers are of three kinds: the inner schedule's partials, the outer one's slots, the inner one's values.
-constexpr int kinds = 3;
-constexpr int last_number_of(int last_number_inside, int levels) {
-  return levels == 0 ? last_number_inside : last_number_of(kinds * last_number_inside + kinds - 1, levels - 1);
-}
-static_assert(last_number_of(std::max(most_open, last_landing_slot), most_nested + 1) <=
-                  std::numeric_limits<decltype(Slot::number)>::max(),
-              "flat and rows of cyclic.hpp number most slots, and all levels that can be asked for must find room");
-Slot of_kind(Slot slot, int kind) {
-  slot.number = static_cast<std::uint16_t>(kinds * slot.number + kind);
-  return slot;
-}
-
 Slot inner_slot(Slot slot) {
-  if (!holds_value(slot)) return slot.kind == SlotKind::none ? slot : of_kind(slot, 0);
-  slot.kind = slot.kind == SlotKind::value ? SlotKind::partial : SlotKind::landing;
-  return of_kind(slot, 2);
+  if (slot.kind == SlotKind::none) return slot;
+  return holds_value(slot) ? of_kind(as_partial(slot), 2) : of_kind(slot, 0);
 }
 constexpr Slot group_partial(std::uint32_t segment) { return partial(2, segment); }
 
-Step inner_step(Step step, RankRange group) {
+Step inner_step(Step step, const Levels& levels) {
+  const RankRange group = levels.own();
   const bool was_value = holds_value(step.target);
   step.target = inner_slot(step.target);
   step.left = inner_slot(step.left);
   step.right = inner_slot(step.right);
-  if (step.peer >= 0) step.peer += group.first;
+  if (step.peer >= 0) step.peer = levels.groups().rank_at(group.first + step.peer);
   for (RankRange* const run : {&step.covers.ranks, &step.covers.apart}) run->first += run->count > 0 ? group.first : 0;
   if (was_value && step.kind != StepKind::send) step.covers = group;
   if (step.kind == StepKind::finish) step.kind = StepKind::copy;
@@ -124,20 +42,22 @@ Step inner_step(Step step, RankRange group) {
 }
 
 // A value that is not the result of this rank is number 1.
-Slot outer_slot(Slot slot, bool is_result) {
+Slot outer_slot(Slot slot, std::uint32_t segment, bool is_result) {
   if (slot.kind == SlotKind::none) return slot;
-  if (slot.kind == SlotKind::value && slot.number == 0) return value(is_result ? 0 : 1, slot.segment);
+  slot.segment = segment;
+  if (slot.kind == SlotKind::value && slot.number == 0) return value(is_result ? 0 : 1, segment);
   return of_kind(slot, 1);
 }
 
 Step outer_step(Step step, const Levels& levels, bool is_result) {
-  step.target = outer_slot(step.target, is_result);
-  step.left = outer_slot(step.left, is_result);
-  step.right = outer_slot(step.right, is_result);
-  if (step.peer >= 0) step.peer = levels.ranks(step.peer).first;
-  step.covers = Covers(levels.ranks(step.covers.ranks), levels.ranks(step.covers.apart));
+  const std::uint32_t segment = levels.segment_of(step.target.segment);
+  step.target = outer_slot(step.target, segment, is_result);
+  step.left = outer_slot(step.left, segment, is_result);
+  step.right = outer_slot(step.right, segment, is_result);
+  if (step.peer >= 0) step.peer = levels.leader(step.peer);
+  step.covers = Covers(levels.groups().places(step.covers.ranks), levels.groups().places(step.covers.apart));
   if (step.kind != StepKind::lift) return step;
-  return make::copy(step.target, group_partial(step.target.segment), levels.own());
+  return make::copy(step.target, group_partial(segment), levels.own());
 }
 
 // From the leader of the root's group to the root.
@@ -151,75 +71,82 @@ Steps to_root(Context c, Rank source) {
 }
 
 // From a leader to the other ranks of its group: to each its block.
-Steps to_owners(Context c, RankRange group) {
+Steps to_owners(Context c, const Levels& levels) {
   const Blocks blocks(c);
-  for (Rank rank = group.first + 1; rank < group.first + group.count; ++rank) {
-    if (c.rank != group.first && c.rank != rank) continue;
+  const RankRange group = levels.own();
+  const Rank leader = levels.leader(levels.group());
+  for (Rank place = group.first + 1; place < group.first + group.count; ++place) {
+    const Rank rank = levels.groups().rank_at(place);
+    if (c.rank != leader && c.rank != rank) continue;
     for (std::uint32_t s = blocks.begin(rank); s < blocks.end(rank); ++s) {
-      const Step step = c.rank == rank ? make::receive(group.first, landing_value(0, s))
+      const Step step = c.rank == rank ? make::receive(leader, landing_value(0, s))
                                        : make::send(rank, value(1, s), landing_value(0, s));
       co_yield make::with_next(step, s + 1 < blocks.end(rank));
     }
   }
-  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && c.rank != group.first; ++s)
+  for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && c.rank != leader; ++s)
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// For reduce_scatter in one piece.
-Steps inner_steps(const Context& c, const Nested& inner) {
-  Steps steps = inner.row->steps(inner.context);
-  return c.scatters() ? together(std::move(steps), c.segments) : std::move(steps);
+// From a leader to all of its group.
+Steps to_group(Context c, const Levels& levels) {
+  for (Steps steps = broadcast(levels.place(), levels.own(), c.segments); const Step* step = steps.next();) {
+    Step renamed = *step;
+    if (step->peer >= 0) renamed.peer = levels.groups().rank_at(step->peer);
+    co_yield renamed;
+  }
 }
 
-void check_two_level(const Spec& spec) {
-  require_nested(spec, "inner", Collective::reduce);
-  require_nested(spec, "outer", std::nullopt);
-  number_of(spec, "size", 4, 1, most_ranks);
-}
-
-// Only `outer` may be particular about it: a schedule that reduces to one rank serves any number.
-std::optional<std::string> refusal_of_two_level(const Spec& spec, Rank rank_count) {
-  const Spec::Parameter* outer = spec.parameter("outer");
-  if (outer == nullptr) return std::nullopt;
-  return refusal(outer->nested.front(), Levels({.rank_count = rank_count, .spec = &spec}).groups());
-}
+void check_two_level(const Spec& spec) { check_levels(spec, std::nullopt); }
 
 Steps two_level(Context c) {
-  const Levels levels(c);
-  const Nested inner = levels.inner(levels.own());
-  for (Steps steps = inner_steps(c, inner); const Step* step = steps.next();) co_yield inner_step(*step, levels.own());
-  const Rank source = levels.source();
+  const Levels levels(c, defaults(c));
+  const Nested inner = levels.inner();
+  for (Steps steps = inner_steps(c, inner); const Step* step = steps.next();) co_yield inner_step(*step, levels);
   if (levels.is_leader()) {
     const Nested outer = levels.outer();
-    const std::uint32_t own_end = c.scatters() ? Blocks(c).end(c.rank) : c.segments;
-    for (Steps steps = outer.row->steps(outer.context); const Step* step = steps.next();) {
-      const bool is_result = c.rooted() ? c.rank == c.root : step->target.segment < own_end;
-      co_yield outer_step(*step, levels, is_result);
+    const Blocks blocks(c);
+    for (Steps steps = outer.steps(); const Step* step = steps.next();) {
+      const std::uint32_t segment = levels.segment_of(step->target.segment);
+      const bool is_own = !c.scatters() || (segment >= blocks.begin(c.rank) && segment < blocks.end(c.rank));
+      co_yield outer_step(*step, levels, c.rooted() ? c.rank == c.root : is_own);
     }
   }
+  const Rank source = levels.leader(levels.root_group());
   if (c.rooted() && source == c.root) co_return;
-  Steps back = c.rooted()     ? to_root(c, source)
-               : c.scatters() ? to_owners(c, levels.own())
-                              : broadcast(c.rank, levels.own(), c.segments);
+  Steps back = c.rooted() ? to_root(c, source) : c.scatters() ? to_owners(c, levels) : to_group(c, levels);
   while (const Step* step = back.next()) co_yield *step;
 }
 
 Count two_level_messages(Context c) {
-  const Levels levels(c);
-  const RankRange last = levels.ranks(levels.groups() - 1);
-  const auto others = static_cast<Count>(levels.groups() - 1);
-  const Count inside = others * levels.inner(levels.ranks(0)).messages() + levels.inner(last).messages();
-  const Count back =
-      c.rooted() ? (levels.source() == c.root ? 0 : 1) : static_cast<Count>(c.rank_count - levels.groups());
-  return inside + levels.outer().messages() + back * (c.scatters() ? 1 : c.segments);
+  const Levels levels(c, defaults(c));
+  const Count back = c.rooted() ? (levels.leader(levels.root_group()) == c.root ? 0 : 1)
+                                : static_cast<Count>(c.rank_count - levels.groups().count());
+  return inner_messages(levels) + levels.outer().messages() + back * (c.scatters() ? 1 : c.segments);
 }
 
-// The unit of segments, a multiple of those of both levels.
-Count two_level_unit(Context c) {
-  const Levels levels(c);
-  const RankRange last = levels.ranks(levels.groups() - 1);
-  return std::lcm(std::lcm(levels.inner(levels.ranks(0)).unit(), levels.inner(last).unit()), levels.outer().unit());
+// One level after the other, as if every group were as large as the largest and nothing overlapped.
+Count two_level_rounds(Context c) {
+  const Levels levels(c, defaults(c));
+  const Rank most = levels.groups().sizes().back().ranks;
+  const Count back = c.rooted()     ? (levels.leader(levels.root_group()) == c.root ? 0 : c.segments)
+                     : c.scatters() ? static_cast<Count>(most - 1)
+                                    : broadcast_rounds(most, c.segments);
+  return inner_rounds(levels) + levels.outer_of_even_blocks().rounds() + back;
 }
+
+double two_level_vectors(Context c) {
+  const Levels levels(c, defaults(c));
+  const Rank most = levels.groups().sizes().back().ranks;
+  const double back = c.rooted()     ? (levels.leader(levels.root_group()) == c.root ? 0 : 1)
+                      : c.scatters() ? static_cast<double>(most - 1) / c.rank_count
+                                     : order::ceil_log2(static_cast<Count>(most));
+  return levels.inner_of(most).vectors() + levels.outer_of_even_blocks().vectors() + back;
+}
+
+std::uint32_t two_level_ports(Context c) { return ports_of(Levels(c, defaults(c))); }
+
+Count two_level_unit(Context c) { return unit_of(Levels(c, defaults(c))); }
 
 constexpr std::array<std::string_view, 3> two_level_parameters = {"inner", "outer", "size"};
 constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner=[flat]:outer=[ring]:size=4",
@@ -230,23 +157,27 @@ constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner
 constexpr Row two_level_row = {
     .name = "two_level",
     .sentence =
-        "any reduce inside groups of size= ranks (inner=[name]), any schedule between their first ranks "
-        "(outer=[name])",
+        "any reduce inside groups of ranks (inner=[name]), the machine's nodes or size= in a row, any schedule between "
+        "their first ranks (outer=[name])",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with an operator that does not commute; groups are ranks in a row",
+    .restrictions = "no plain with an operator that does not commute",
     .parameters = two_level_parameters,
     .source = "S3",
     .steps = two_level,
     .messages = two_level_messages,
-    .rounds = nullptr,  // groups of several sizes start the second level at several times
+    .rounds = two_level_rounds,
+    .ports = two_level_ports,
     .check_parameters = check_two_level,
-    .refusal_of_ranks = refusal_of_two_level,
+    .refusal_of_ranks = refusal_between_groups,
     .examples = two_level_examples,
     .segments = Segments::one_per_rank,
     .unit = two_level_unit,
+    .vectors = two_level_vectors,
     .uneven = true,
+    .rounds_at_most = true,
+    .has_groups = true,
 };
 
 }  // namespace steadfold::schedule::algorithm

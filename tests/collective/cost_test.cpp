@@ -90,9 +90,7 @@ TEST(Costs, AreThoseOfTheRegistryHoweverMessagesArrive) {
             const Cost cost =
                 cost_of(std::string(row.name), p, root, 2 * static_cast<Count>(p), seed, Method::tree, segments);
             ASSERT_EQ(cost.messages, row.messages(context));
-            if (row.rounds != nullptr) {
-              ASSERT_EQ(cost.rounds, row.rounds(context));
-            }
+            ASSERT_TRUE(row.allows_rounds(cost.rounds, context)) << cost.rounds;
           }
         }
       }

@@ -165,9 +165,7 @@ TEST_P(Formulas, AreWhatIsPredicted) {
       SCOPED_TRACE(testing::Message() << c.schedule << ", root " << c.root << ", " << topology);
       const Spent found = simulated(c, counts, *make_topology(topology, {}, p), 1e-9);
       ASSERT_EQ(found.messages, row.messages(context));
-      if (row.rounds != nullptr) {
-        ASSERT_EQ(found.rounds, row.rounds(context));
-      }
+      ASSERT_TRUE(row.allows_rounds(found.rounds, context)) << found.rounds;
     }
   }
 }

@@ -60,7 +60,8 @@ struct Job {
 
 Outcome outcome_of(const Job& job, std::uint64_t seed, bool& served_in_time) {
   const std::vector<Call> calls = calls_for(job.common, job.deal);
-  const Concluded agreed = concluded(calls);
+  std::mt19937_64 random(seed);
+  const Concluded agreed = concluded(calls, "", random_nodes(random, job.rank_count(), 1 + job.rank_count() / 2));
   EXPECT_TRUE(agreed.agreement) << agreed.text;
   SimulatedRanks ranks(job.rank_count(), seed, seed % 3 == 0 ? Sends::synchronous : Sends::buffered);
   const auto segments = static_cast<std::uint32_t>(seed % 4);

@@ -65,11 +65,15 @@ inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   return agreement::propose(std::span(&call, 1), rank, nullptr);
 }
 
-inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "") {
+/// `nodes`: those of the machine.
+using Nodes = std::shared_ptr<const order::Nodes>;
+
+inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "",
+                           const Nodes& nodes = nullptr) {
   const std::vector<std::span<const std::byte>> spans(proposals.begin(), proposals.end());
   Concluded result;
   try {
-    result.agreement = agreement::conclude(spans, forced_schedule);
+    result.agreement = agreement::conclude(spans, forced_schedule, schedule::registry(), false, nodes);
   } catch (const Failure& failure) {
     result.status = failure.status();
     result.text = failure.what();
@@ -77,12 +81,20 @@ inline Concluded concluded(const std::vector<Memory>& proposals, const std::stri
   return result;
 }
 
-inline Concluded concluded(const std::vector<Call>& calls, const std::string& forced_schedule = "") {
+inline Concluded concluded(const std::vector<Call>& calls, const std::string& forced_schedule = "",
+                           const Nodes& nodes = nullptr) {
   std::vector<Memory> proposals;
   const auto rank_count = static_cast<Rank>(calls.size());
   for (Rank rank = 0; rank < rank_count; ++rank)
     proposals.push_back(proposal_of(calls[static_cast<std::size_t>(rank)], rank_count, rank));
-  return concluded(proposals, forced_schedule);
+  return concluded(proposals, forced_schedule, nodes);
+}
+
+/// Ranks on up to so many nodes at random.
+inline Nodes random_nodes(std::mt19937_64& random, Rank rank_count, Rank most) {
+  std::vector<Rank> labels(static_cast<std::size_t>(rank_count));
+  for (Rank& label : labels) label = static_cast<Rank>(random() % static_cast<Count>(most));
+  return std::make_shared<const order::Nodes>(labels);
 }
 
 /// The machine that jobs run on.

@@ -92,11 +92,19 @@ std::string random_name(std::mt19937_64& random, int depth) {
   return random() % 2 == 0 ? name : name + ":size=" + std::to_string(1 + random() % 6);
 }
 
-// The context of a random job by a schedule; `blocks` outlives it.
-Context random_context(std::mt19937_64& random, const Spec& spec, Collective collective,
-                       std::vector<std::uint32_t>& blocks) {
+// A random job by a schedule, and what its context points to.
+struct RandomJob {
+  std::vector<std::uint32_t> blocks;
+  std::optional<order::Nodes> nodes;
+};
+
+Context random_context(std::mt19937_64& random, const Spec& spec, Collective collective, RandomJob& job) {
+  std::vector<std::uint32_t>& blocks = job.blocks;
   Context context{
       .rank_count = static_cast<Rank>(1 + random() % 24), .root = 0, .collective = collective, .spec = &spec};
+  std::vector<Rank> labels(static_cast<std::size_t>(context.rank_count));
+  for (Rank& label : labels) label = static_cast<Rank>(random() % (1 + labels.size() / 2));
+  if (random() % 4 != 0) context.nodes = nodes_of(*spec.row, &spec, &job.nodes.emplace(labels));
   if (context.rooted()) context.root = static_cast<Rank>(random() % static_cast<Count>(context.rank_count));
   const auto unit = static_cast<std::uint32_t>(spec.row->unit_of(context));
   context.segments = random() % 3 == 0 ? 1 : unit * (1 + static_cast<std::uint32_t>(random() % 2));
@@ -124,8 +132,8 @@ TEST(Proofs, SchedulesMadeOfOthers) {
       continue;
     }
     for (const Collective collective : every_collective) {
-      std::vector<std::uint32_t> blocks;
-      const Context context = random_context(random, spec, collective, blocks);
+      RandomJob job;
+      const Context context = random_context(random, spec, collective, job);
       const Merging merging{.method = "any", .may_overlap = true, .offers_words = true};
       if (refusal(spec, collective, context.root, merging, Operator::idempotent)) continue;
       if (spec.row->layouts != Layouts::any || context.segments > most_segments) continue;

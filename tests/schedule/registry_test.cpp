@@ -122,6 +122,15 @@ TEST(Formulas, TwoLevel) {
   EXPECT_EQ(messages(allreduce(12, 3)), 3u * (9 + 2 * 2 + 9));  // there, between three leaders, and back
   EXPECT_EQ(messages(allreduce(10, 3)), 3u * (7 + 2 * 2 + 7));
   EXPECT_EQ(messages(reduce(12, 5, 3)), 3u * 9 + (2 * 3 + 2) + 3);  // and from the leader 4 to the root
+  const auto rounds = [&](Context context) {
+    context.spec = &spec;
+    return find("two_level")->rounds(context);
+  };
+  EXPECT_EQ(rounds(allreduce(12, 3)), 3u * 3 + 2 * 2 + 3 * 2);
+  EXPECT_EQ(rounds(reduce(12, 5, 3)), 3u * 3 + 2 * 2 + 3);
+  const order::Nodes nodes(std::array{0, 1, 0, 1, 0, 1, 0, 2});  // of 4, 3 and 1
+  EXPECT_EQ(find("two_level")->messages({.rank_count = 8, .nodes = &nodes}), 3u + 2 + 4 + 3 + 2);
+  EXPECT_EQ(find("two_level")->rounds({.rank_count = 8, .nodes = &nodes}), 2u + 3 + 2);
 }
 
 TEST(Formulas, ReduceBroadcast) {
@@ -161,7 +170,7 @@ TEST(Registry, RowsAreComplete) {
     EXPECT_FALSE(row.source.empty());
     EXPECT_NE(row.steps, nullptr);
     EXPECT_EQ(row.messages == nullptr, row.name == "native");
-    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner" || row.name == "two_level");
+    EXPECT_EQ(row.rounds == nullptr, row.name == "native" || row.name == "owner");
     EXPECT_EQ(row.partial_messages == nullptr, row.name == "native" || row.name == "two_level");
   }
 }

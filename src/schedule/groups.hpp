@@ -1,0 +1,63 @@
+// Part of two_level and root_group_last: the groups that reduce among themselves. They are the nodes of the machine, or
+// `size=` ranks in a row. In the order of their places the ranks of a group always stand in a row.
+// Cost: O(1) per query. Source: ours.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "schedule/registry.hpp"
+
+namespace steadfold::schedule {
+
+inline constexpr Rank most_ranks_in_group = 1 << 28;
+
+/// A rank's place is its number if groups are ranks in a row.
+class Groups {
+ public:
+  using Size = order::Nodes::Size;  // of groups, and how many have it
+
+  explicit Groups(const Context& c)
+      : nodes_(c.nodes),
+        rank_count_(c.rank_count),
+        size_(c.spec ? static_cast<Rank>(number_of(*c.spec, "size", default_size, 1, most_ranks_in_group))
+                     : default_size) {}
+
+  static void check(const Spec& spec) { number_of(spec, "size", default_size, 1, most_ranks_in_group); }
+
+  Rank place_of(Rank rank) const { return nodes_ ? nodes_->place_of(rank) : rank; }
+  Rank rank_at(Rank place) const { return nodes_ ? nodes_->rank_at(place) : place; }
+
+  Rank count() const { return nodes_ ? nodes_->count() : (rank_count_ + size_ - 1) / size_; }
+  Rank group_of(Rank rank) const { return nodes_ ? nodes_->node_of(rank) : rank / size_; }
+  /// The place at which a group begins; first(count()) is the rank count.
+  Rank first(Rank group) const {
+    if (nodes_) return nodes_->first_place(group);
+    return group < count() ? group * size_ : rank_count_;
+  }
+  RankRange places(Rank group) const { return {first(group), first(group + 1) - first(group)}; }
+  /// The places of a cyclic run of groups.
+  RankRange places(RankRange groups) const {
+    const Rank beyond = std::max(groups.first + groups.count - count(), 0);  // groups that wrap around to 0, 1, ...
+    return {first(groups.first), first(groups.first + groups.count - beyond) - first(groups.first) + first(beyond)};
+  }
+
+  /// The sizes that groups have, each once and ascending.
+  std::vector<Size> sizes() const {
+    if (nodes_) return {nodes_->sizes().begin(), nodes_->sizes().end()};
+    const Rank last = places(count() - 1).count;
+    if (last == size_) return {{size_, count()}};
+    if (count() == 1) return {{last, 1}};
+    return {{last, 1}, {size_, count() - 1}};
+  }
+
+ private:
+  static constexpr Rank default_size = 4;
+
+  const order::Nodes* nodes_;
+  Rank rank_count_;
+  Rank size_;
+};
+
+}  // namespace steadfold::schedule
