@@ -29,5 +29,6 @@ extern const Row dissemination_row;
 extern const Row original_dissemination_row;
 extern const Row pairwise_exchange_row;
 extern const Row two_level_row;
+extern const Row root_group_last_row;
 
 }  // namespace steadfold::schedule::algorithm

@@ -161,9 +161,9 @@ inline std::uint32_t ports_of(const Levels& levels) {
   return ports;
 }
 
-inline void check_levels(const Spec& spec, std::optional<Collective> outer) {
+inline void check_levels(const Spec& spec) {
   require_nested(spec, "inner", Collective::reduce);
-  require_nested(spec, "outer", outer);
+  require_nested(spec, "outer", std::nullopt);
   Groups::check(spec);
 }
 

@@ -32,6 +32,7 @@ constexpr std::array all_rows = {
     &algorithm::original_dissemination_row,
     &algorithm::pairwise_exchange_row,
     &algorithm::two_level_row,
+    &algorithm::root_group_last_row,
 };
 
 }  // namespace

@@ -169,6 +169,9 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
 /// order.
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
+/// Throws as that does: a parameter that is given cannot be what it is.
+[[noreturn]] void refuse_nested(const Spec& spec, std::string_view key, const std::string& why);
+
 /// How deep schedules may nest in brackets. Every level keeps its slots apart from those of the others, which
 /// multiplies the slot numbers needed.
 inline constexpr int most_nested = 4;

@@ -89,6 +89,11 @@ void require_accepted(const Spec& spec, std::string_view key) {
        accepted.empty() ? "it accepts none" : "it accepts " + names, "leave it out");
 }
 
+std::string problem_of(const Spec& spec, const Spec::Parameter& parameter) {
+  return "parameter " + quoted(parameter.name) + " of schedule " + quoted(spec.name) + " cannot be " +
+         quoted(parameter.value);
+}
+
 Spec parse(std::string_view text, Rows rows, int depth);
 
 // Takes the next `key=value` off `text`, and the ':' after it. `depth`: how many brackets are open.
@@ -155,18 +160,21 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective) {
   const Spec::Parameter* parameter = spec.parameter(key);
   if (!parameter) return;
-  const std::string problem =
-      "parameter " + quoted(key) + " of schedule " + quoted(spec.name) + " cannot be " + quoted(parameter->value);
   if (parameter->nested.empty())
-    fail(problem, "it is a schedule", "write it in brackets, as in " + std::string(key) + "=[flat]");
+    fail(problem_of(spec, *parameter), "it is a schedule",
+         "write it in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
   if (row.layouts != Layouts::any || !row.messages)
-    fail(problem, "its messages follow a layout or are the transport's", "choose another schedule");
+    refuse_nested(spec, key, "its messages follow a layout or are the transport's");
   if (!collective) return;
-  if (row.has_groups) fail(problem, "it is made of others itself", "choose another schedule");
+  if (row.has_groups) refuse_nested(spec, key, "it is made of others itself");
   if (!offers(row.collectives, *collective))
-    fail(problem, "that does not serve " + std::string(name_of(*collective)), "choose another schedule");
-  if (!row.keeps_order(0)) fail(problem, "it does not keep rank order", "choose another schedule");
+    refuse_nested(spec, key, "that does not serve " + std::string(name_of(*collective)));
+  if (!row.keeps_order(0)) refuse_nested(spec, key, "it does not keep rank order");
+}
+
+void refuse_nested(const Spec& spec, std::string_view key, const std::string& why) {
+  fail(problem_of(spec, *spec.parameter(key)), why, "choose another schedule");
 }
 
 std::string text_of(const Spec& spec) {

@@ -97,8 +97,6 @@ Steps to_group(Context c, const Levels& levels) {
   }
 }
 
-void check_two_level(const Spec& spec) { check_levels(spec, std::nullopt); }
-
 Steps two_level(Context c) {
   const Levels levels(c, defaults(c));
   const Nested inner = levels.inner();
@@ -169,7 +167,7 @@ constexpr Row two_level_row = {
     .messages = two_level_messages,
     .rounds = two_level_rounds,
     .ports = two_level_ports,
-    .check_parameters = check_two_level,
+    .check_parameters = check_levels,
     .refusal_of_ranks = refusal_between_groups,
     .examples = two_level_examples,
     .segments = Segments::one_per_rank,

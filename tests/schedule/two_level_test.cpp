@@ -123,7 +123,12 @@ TEST(Groups, AreProvedOnNodesOfAllKinds) {
   EXPECT_GT(proved, 1000u);
 }
 
-/// With nodes of one size and one segment the formula is what the programs take, by blocks as in turn.
+bool root_leads(const order::Nodes& nodes, Rank root) {
+  return nodes.place_of(root) == nodes.first_place(nodes.node_of(root));
+}
+
+/// With nodes of one size and one segment the formula is what the programs take, by blocks as in turn; root_group_last
+/// may take fewer if the others' partial enters the root's group by another rank.
 TEST(GroupRounds, AreExactOnNodesOfOneSize) {
   for (const std::string& name : names_with_groups()) {
     const Spec spec = parse(name);
@@ -132,6 +137,7 @@ TEST(GroupRounds, AreExactOnNodesOfOneSize) {
         for (const Labels& labels : {blocks(count, size), in_turn(count, size)}) {
           const order::Nodes nodes(labels);
           for (const Context& context : contexts(spec, nodes)) {
+            if (name == "root_group_last" && !root_leads(nodes, context.root)) continue;
             SCOPED_TRACE(testing::Message()
                          << name << ", " << count << " nodes of " << size << ", root " << context.root);
             EXPECT_EQ(spec.row->rounds(context), rounds_of(*spec.row, context));
@@ -153,14 +159,13 @@ TEST(GroupRounds, AreBetweenThoseOfNodesOfOneSize) {
       const order::Nodes nodes(random_labels(random, 1 + static_cast<Rank>(random() % 30)));
       const order::Nodes small(blocks(nodes.count(), nodes.sizes().front().ranks));
       for (const Context& context : contexts(spec, nodes)) {
-        const bool is_leader = nodes.place_of(context.root) == nodes.first_place(nodes.node_of(context.root));
         Context least = context;
         least.nodes = &small;
         least.rank_count = small.rank_count();
         least.root = small.rank_at(small.first_place(nodes.node_of(context.root)));
         const Count found = rounds_of(*spec.row, context);
         EXPECT_LE(found, spec.row->rounds(context)) << name << ", seed " << seed;
-        if (is_leader) {
+        if (root_leads(nodes, context.root)) {
           EXPECT_GE(found, spec.row->rounds(least)) << name << ", seed " << seed;
         }
         exact += found == spec.row->rounds(context) ? 1 : 0;
