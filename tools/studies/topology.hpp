@@ -27,8 +27,9 @@ inline constexpr std::array<Part, 4> parts = {{
 
 inline constexpr int groupings[] = {2, 4, 8};
 
-/// A schedule between groups that reduce by binomial trees.
+/// A schedule between groups that reduce by binomial trees. `root_group_last` is one by itself.
 inline std::string grouped(const std::string& schedule, int size) {
+  if (schedule == "root_group_last") return fmt::format("root_group_last:size={}", size);
   return size == 1 ? schedule : fmt::format("two_level:size={}:inner=[binomial]:outer=[{}]", size, schedule);
 }
 
@@ -54,8 +55,7 @@ inline double binomial_sum(std::vector<double> level) {
   return level.empty() ? 0 : level.front();
 }
 
-/// [S3] section III.A: the other groups reduce among themselves, their results go to rank 0 by a tree, and rank 0's
-/// group adds its own elements last.
+/// What `root_group_last` comes to at rank 0, for more summands than anybody has ranks. Source: [S3] section III.A.
 inline double root_group_last(const std::vector<double>& elements, std::size_t size) {
   std::vector<double> between = {elements.front()};
   for (std::size_t first = size; first < elements.size(); first += size) {

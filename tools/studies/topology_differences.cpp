@@ -20,7 +20,6 @@ struct Job {
 };
 constexpr Job jobs[] = {{16, 32768}, {20, 1048576}};
 constexpr int sizes[] = {2, 4, 8, 6};  // those of [S3], and one that is not a power of two
-constexpr std::string_view root_last = "binomial, root's group last";
 
 struct Way {
   const char* name;
@@ -30,7 +29,7 @@ struct Way {
 };
 constexpr Way ways[] = {
     {"plain", Method::plain, "binomial", true},
-    {"plain", Method::plain, root_last, true},
+    {"plain", Method::plain, "root_group_last", true},
     {"plain", Method::plain, "recursive_doubling"},
     {"plain", Method::plain, "halving_doubling"},
     {"plain", Method::plain, "ring"},
@@ -41,33 +40,12 @@ constexpr Way ways[] = {
 };
 
 /// Ranks that sum pieces of their vectors in one way.
-class Summed {
- public:
-  Summed(const Way& way, int ranks, int group, std::uint64_t columns) : columns_(columns), group_(group) {
-    if (way.schedule == root_last) return;
-    job_.emplace(order::TwoShares(ranks, ranks, 1, 0),
-                 SimulatedSum{.method = way.method,
-                              .schedule = grouped(std::string(way.schedule), group),
-                              .rooted = way.rooted,
-                              .columns = columns});
-  }
-
-  std::vector<double> operator()(const std::vector<double>& elements) {
-    if (job_) return job_->run(elements);
-    std::vector<double> sums(columns_);
-    std::vector<double> column(elements.size() / columns_);
-    for (std::uint64_t i = 0; i < columns_; ++i) {
-      for (std::size_t rank = 0; rank < column.size(); ++rank) column[rank] = elements[rank * columns_ + i];
-      sums[i] = root_group_last(column, static_cast<std::size_t>(group_));
-    }
-    return sums;
-  }
-
- private:
-  std::optional<SimulatedJob> job_;
-  std::uint64_t columns_;
-  int group_;
-};
+SimulatedJob job_of(const Way& way, int ranks, int group, std::uint64_t columns) {
+  return {order::TwoShares(ranks, ranks, 1, 0), SimulatedSum{.method = way.method,
+                                                             .schedule = grouped(std::string(way.schedule), group),
+                                                             .rooted = way.rooted,
+                                                             .columns = columns}};
+}
 
 struct Compared {
   std::uint64_t different = 0;
@@ -89,14 +67,14 @@ using ByGrouping = std::array<Compared, std::size(sizes)>;
 
 ByGrouping compared(int ranks, std::uint64_t length, Way way) {
   const std::uint64_t columns = std::min(most_columns, length);
-  Summed alone(way, ranks, 1, columns);
-  std::vector<Summed> in_groups;
-  for (const int group : sizes) in_groups.emplace_back(way, ranks, group, columns);
+  SimulatedJob alone = job_of(way, ranks, 1, columns);
+  std::vector<SimulatedJob> in_groups;
+  for (const int group : sizes) in_groups.push_back(job_of(way, ranks, group, columns));
   ByGrouping all;
   for (std::uint64_t first = 0; first < length; first += columns) {
     const std::vector<double> elements = vectors(ranks, first, columns);
-    const std::vector<double> sums = alone(elements);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].add(in_groups[i](elements), sums);
+    const std::vector<double> sums = alone.run(elements);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].add(in_groups[i].run(elements), sums);
   }
   return all;
 }
