@@ -258,7 +258,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
   if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
   agreed.is_our_choice = agreed.schedule_text.empty() || agreed.schedule_text == "auto";
   agreed.schedule_text =
-      chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link);
+      chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link, nodes.get());
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows, may_differ);
   if (nodes_of(*agreed.schedule.row, &agreed.schedule, nodes.get()) != nullptr) take_nodes(agreed, nodes);
   require_served(agreed);

@@ -32,16 +32,15 @@ std::string by_rounds(std::span<const Description> calls) {
   return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
-std::string by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link) {
-  constexpr double worthwhile = 0.9;  // of the time; models are not that exact
-  // The kind is only asked for sizes; of a user's operator nothing else is known here.
-  const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
-                                  .element_bytes = call.element_bytes};
-  const auto kind = make_kind(call, operator_of(call, user), call.columns);
+constexpr double worthwhile = 0.9;  // of the time; models are not that exact
+
+/// The kind is only asked for sizes; of a user's operator nothing else is known here.
+std::string by_model(const Description& call, const arithmetic::PartialKind& kind, const order::Layout& layout,
+                     const transport::LogGP& link) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
     if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
-    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), *kind, call.columns, link);
+    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), kind, call.columns, link);
   };
   std::string best = by_rounds(std::span(&call, 1));
   double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
@@ -54,6 +53,41 @@ std::string by_model(const Description& call, const order::Layout& layout, const
     least = *found;
   }
   return best;
+}
+
+/// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
+/// `best`. Only for methods whose bits no order of merging changes: results must not follow the machine.
+std::string by_nodes(const std::string& best, const Description& call, const arithmetic::PartialKind& kind,
+                     const order::Layout& layout, const transport::LogGP& link, const order::Nodes& nodes) {
+  if (nodes.count() == 1 || nodes.sizes().back().ranks == 1 || !merging_of(call).is_associative) return best;
+  const order::Layout by_place = layout.reordered(nodes.ranks());
+  const auto seconds = [&](const schedule::Spec& spec) {
+    const auto context =
+        context_of(call, spec, layout.rank_count(), spec.row->has_groups ? &by_place : &layout, &nodes);
+    return modelled_seconds_on(nodes, context, kind, call.columns, link);
+  };
+  std::string chosen = best;
+  const auto without = seconds(schedule::parse(best));
+  if (!without) return best;
+  double least = *without * worthwhile;
+  for (const schedule::Row& row : schedule::registry()) {
+    const schedule::Spec spec{.row = &row, .name = std::string(row.name), .parameters = {}};
+    if (!row.has_groups || refusal(spec, call)) continue;
+    const auto found = seconds(spec);
+    if (!found || *found >= least) continue;
+    chosen = row.name;
+    least = *found;
+  }
+  return chosen;
+}
+
+std::string by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link,
+                     const order::Nodes* nodes) {
+  const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
+                                  .element_bytes = call.element_bytes};
+  const auto kind = make_kind(call, operator_of(call, user), call.columns);
+  std::string best = by_model(call, *kind, layout, link);
+  return nodes == nullptr ? best : by_nodes(best, call, *kind, layout, link, *nodes);
 }
 
 /// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else
@@ -78,10 +112,10 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
 }  // namespace
 
 std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
-                            const transport::LogGP& link) {
+                            const transport::LogGP& link, const order::Nodes* nodes) {
   if (asked == "mpich") return by_mpich(calls, layout.rank_count());
   if (!asked.empty() && asked != "auto") return asked;
-  return calls.size() == 1 ? by_model(calls.front(), layout, link) : by_rounds(calls);
+  return calls.size() == 1 ? by_model(calls.front(), layout, link, nodes) : by_rounds(calls);
 }
 
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,

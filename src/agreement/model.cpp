@@ -40,22 +40,92 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   return {.partials = share * all, .values = (1 - share) * all};
 }
 
-}  // namespace
+/// What the formulas say of a schedule: rounds, and what passes a rank's ports in bytes.
+struct Modelled {
+  schedule::Context context;  // with segments
+  double rounds = 0;
+  Vectors vectors;
+  double partial = 0;  // bytes of a typical one
+  double value = 0;
 
-std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
-                                       const transport::LogGP& link) {
+  double bytes(const Vectors& of) const { return of.partials * partial + of.values * value; }
+};
+
+std::optional<Modelled> modelled(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
+                                 const transport::LogGP& link) {
   const schedule::Row& row = *context.spec->row;
   if (!row.messages || !row.rounds) return std::nullopt;
-  if (context.rank_count == 1) return 0;
   context.segments = context.scatters()
                          ? static_cast<std::uint32_t>(context.rank_count)
                          : segments_of(context, columns, kind.value_bytes() / std::max(columns, Count{1}), link);
   const auto rounds = static_cast<double>(row.rounds(context));
-  const Vectors vectors = vectors_of(row, context, rounds);
-  const auto partial = static_cast<double>(typical_partial(row, context, kind));
-  const auto value = static_cast<double>(kind.value_bytes() + sizeof(Header));
-  return rounds * (link.latency + link.gap) + vectors.partials * partial * (link.per_byte + assumed_merge_per_byte) +
-         vectors.values * value * link.per_byte;
+  return Modelled{.context = context,
+                  .rounds = rounds,
+                  .vectors = vectors_of(row, context, rounds),
+                  .partial = static_cast<double>(typical_partial(row, context, kind)),
+                  .value = static_cast<double>(kind.value_bytes() + sizeof(Header))};
+}
+
+/// What one node's ranks send, or take in, in vectors.
+struct Passed {
+  Vectors outside;      // to or from other nodes
+  double messages = 0;  // that carry these
+  double all = 0;
+
+  void add(const schedule::Step& step, bool is_outside, double vector) {
+    all += vector;
+    if (!is_outside) return;
+    (step.target.kind == schedule::SlotKind::landing ? outside.partials : outside.values) += vector;
+    messages += step.more ? 0 : 1;
+  }
+  double outside_sum() const { return outside.partials + outside.values; }
+};
+
+/// The way, in or out, by which more passes the link of the node; nothing if that takes too long to count.
+std::optional<Passed> passed_link(const order::Nodes& nodes, schedule::Context context) {
+  constexpr Count most_steps = Count{1} << 16;
+  order::Rank node = nodes.node_of(context.root);
+  for (order::Rank other = 0; !context.rooted() && other < nodes.count(); ++other)
+    if (nodes.places(other).count > nodes.places(node).count) node = other;
+  Passed out;
+  Passed in;
+  Count steps_taken = 0;
+  const order::RankRange places = nodes.places(node);
+  for (order::Rank place = places.first; place < places.first + places.count; ++place) {
+    context.rank = nodes.rank_at(place);
+    schedule::Steps steps = context.spec->row->steps(context);
+    while (const schedule::Step* const step = steps.next()) {
+      if (++steps_taken > most_steps) return std::nullopt;
+      if (step->peer < 0) continue;
+      Passed& way = step->kind == schedule::StepKind::send ? out : in;
+      way.add(*step, nodes.node_of(step->peer) != node, 1.0 / context.segments);
+    }
+  }
+  return out.outside_sum() > in.outside_sum() ? out : in;
+}
+
+}  // namespace
+
+std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
+                                       const transport::LogGP& link) {
+  if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
+  const auto found = modelled(context, kind, columns, link);
+  if (!found) return std::nullopt;
+  return found->rounds * (link.latency + link.gap) +
+         found->vectors.partials * found->partial * (link.per_byte + assumed_merge_per_byte) +
+         found->vectors.values * found->value * link.per_byte;
+}
+
+std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
+                                          const arithmetic::PartialKind& kind, Count columns,
+                                          const transport::LogGP& link) {
+  const auto found = modelled(context, kind, columns, link);
+  const auto passed = found ? passed_link(nodes, found->context) : std::nullopt;
+  if (!passed) return std::nullopt;
+  const double inside = passed->all > 0 ? 1 - passed->outside_sum() / passed->all : 1;  // the share that stays
+  const double bytes = inside * found->bytes(found->vectors) + found->bytes(passed->outside);
+  return found->rounds * (link.latency + inside * link.gap) + passed->messages * link.gap + bytes * link.per_byte +
+         found->vectors.partials * found->partial * assumed_merge_per_byte;
 }
 
 }  // namespace steadfold::agreement

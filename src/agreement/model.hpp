@@ -19,4 +19,11 @@ inline constexpr double assumed_merge_per_byte = 1e-10;
 std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
                                        const transport::LogGP& link = assumed_link);
 
+/// The same if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
+/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if
+/// these are more than some ten thousand. Cost: O(steps of that node).
+std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
+                                          const arithmetic::PartialKind& kind, Count columns,
+                                          const transport::LogGP& link = assumed_link);
+
 }  // namespace steadfold::agreement

@@ -25,6 +25,8 @@ class Nodes {
   /// Where a node begins; first_place(count()) is the rank count.
   Rank first_place(Rank node) const noexcept { return first_[static_cast<std::size_t>(node)]; }
 
+  RankRange places(Rank node) const noexcept { return {first_place(node), first_place(node + 1) - first_place(node)}; }
+
   /// The sizes that nodes have, each once and ascending, and how many nodes have it.
   struct Size {
     Rank ranks = 0;

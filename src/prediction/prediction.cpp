@@ -43,10 +43,12 @@ Segmentation Scenario::segmentation() const {
 Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const schedule::Row& row = *scenario.schedule.row;
   if (row.messages == nullptr) return {};
-  const auto layout = order::Layout::contiguous(scenario.counts);
+  const order::Nodes* const nodes = nodes_of(row, &scenario.schedule, scenario.nodes.get());
+  const auto by_rank = order::Layout::contiguous(scenario.counts);
+  const order::Layout layout = nodes != nullptr ? by_rank.reordered(nodes->ranks()) : by_rank;
   const Segmentation segmentation = scenario.segmentation();
   const schedule::Context context =
-      segmentation.cut(context_of(scenario.description, scenario.schedule, scenario.rank_count(), &layout));
+      segmentation.cut(context_of(scenario.description, scenario.schedule, scenario.rank_count(), &layout, nodes));
   const Sizes sizes(scenario.description, operator_of(scenario.description, scenario.user), segmentation);
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;

@@ -330,7 +330,7 @@ Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> call
   std::vector<std::span<const std::byte>> proposals;
   proposals.reserve(gathered.first.size());
   for (Rank i = 0; i < rank_count(); ++i) proposals.push_back(gathered.of(i));
-  co_return agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_);
+  co_return agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, transport_->nodes());
 }
 
 /// All ranks know that something failed; together they find out what to say.

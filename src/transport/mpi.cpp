@@ -56,9 +56,25 @@ std::uint32_t last_tag() {
   return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
 
-/// Whether some ranks of this node may have to share a core: true too if `comm` is part of the job, which cannot know
-/// what the other ranks do. Collective; all ranks of a node get the same answer.
-bool ranks_share_cores(MPI_Comm comm) {
+/// What a transport wants to know of the machine.
+struct Machine {
+  bool shares_cores = true;  // some ranks of this node may have to; true too if the communicator is part of the job,
+                             // which cannot know what the other ranks do
+  std::shared_ptr<const order::Nodes> nodes;  // null: one
+};
+
+/// `first_on_node`: the lowest rank on this rank's node. Collective.
+std::shared_ptr<const order::Nodes> nodes_of(MPI_Comm comm, Rank first_on_node) {
+  int ranks = 0;
+  require(PMPI_Comm_size(comm, &ranks), "ranks not counted");
+  std::vector<Rank> firsts(static_cast<std::size_t>(ranks));
+  require(PMPI_Allgather(&first_on_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm), "nodes not gathered");
+  if (std::ranges::count(firsts, 0) == ranks) return nullptr;
+  return std::make_shared<const order::Nodes>(firsts);
+}
+
+/// Collective; all ranks of a node get the same answer.
+Machine machine_of(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
   require(PMPI_Comm_size(MPI_COMM_WORLD, &of_job), "ranks not counted");
@@ -67,12 +83,16 @@ bool ranks_share_cores(MPI_Comm comm) {
   require(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "ranks of the node not found");
   int on_node = 0;
   PMPI_Comm_size(node, &on_node);
+  Rank first = 0;
+  PMPI_Comm_rank(comm, &first);
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
-  const int error = PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
+  const int not_counted = PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
+  const int not_told = PMPI_Bcast(&first, 1, MPI_INT, 0, node);
   PMPI_Comm_free(&node);
-  require(error, "cores not counted");
-  return of_comm < of_job || CPU_COUNT(&cores) < on_node;
+  require(not_counted, "cores not counted");
+  require(not_told, "nodes not found");
+  return {.shares_cores = of_comm < of_job || CPU_COUNT(&cores) < on_node, .nodes = nodes_of(comm, first)};
 }
 
 }  // namespace
@@ -85,7 +105,9 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   }
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &rank_count_);
-  shares_cores_ = ranks_share_cores(comm_);
+  Machine machine = machine_of(comm_);
+  shares_cores_ = machine.shares_cores;
+  nodes_ = std::move(machine.nodes);
 }
 
 void MpiTransport::connect(bool is_prepared) {

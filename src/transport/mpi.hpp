@@ -36,6 +36,8 @@ class MpiTransport final : public Transport {
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
   const char* name() const noexcept override { return "mpi"; }
+  /// As MPI_Comm_split_type says.
+  std::shared_ptr<const order::Nodes> nodes() const override { return nodes_; }
 
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
@@ -77,7 +79,8 @@ class MpiTransport final : public Transport {
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;  // with other ranks
-  int all_prepared_ = 1;      // of the connection under way
+  std::shared_ptr<const order::Nodes> nodes_;
+  int all_prepared_ = 1;  // of the connection under way
   MPI_Request connecting_ = MPI_REQUEST_NULL;
   Gathering gathering_;
   std::vector<std::uint32_t> held_;  // tags, while ranks tell each other

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "order/index.hpp"
+#include "order/nodes.hpp"
 
 namespace steadfold::transport {
 
@@ -85,6 +85,8 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
   virtual const char* name() const noexcept { return "simulated"; }
+  /// Which ranks share a node of the machine, the same on every rank; null if all do, or nobody knows.
+  virtual std::shared_ptr<const order::Nodes> nodes() const { return nullptr; }
 
   /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank. Nothing while
   /// ranks have to ask each other first: then to be asked again, for as many. Collective, never blocks. Throws

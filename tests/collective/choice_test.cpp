@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "agreement/model.hpp"
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
@@ -25,22 +27,46 @@ Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::p
           .layout = LayoutKind::row_per_rank};
 }
 
-std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link) {
+std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link,
+                   const Nodes& nodes = nullptr) {
   const Description description = describe(call);
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
-  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on);
+  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on, nodes.get());
 }
 
-double simulated_seconds(const std::string& name, const Call& call, Rank p) {
+/// Nodes of so many ranks each, which share one link, whichever ranks they are.
+class SharedLinks final : public transport::Topology {
+ public:
+  explicit SharedLinks(Nodes nodes)
+      : nodes_(std::move(nodes)),
+        network_(transport::make_topology("two_level:links=1:size=" + std::to_string(nodes_->places(0).count), link,
+                                          nodes_->rank_count())) {}
+  double duration(Rank source, Rank target, Bytes bytes) const override {
+    return network_->duration(nodes_->place_of(source), nodes_->place_of(target), bytes);
+  }
+  double arrival(Rank source, Rank target, double start, Bytes bytes) override {
+    return network_->arrival(nodes_->place_of(source), nodes_->place_of(target), start, bytes);
+  }
+  bool shares_links() const noexcept override { return true; }
+
+ private:
+  Nodes nodes_;
+  std::unique_ptr<transport::Topology> network_;
+};
+
+double simulated_seconds(const std::string& name, const Call& call, Rank p, const Nodes& nodes = nullptr) {
   prediction::Scenario scenario{.description = describe(call),
                                 .schedule = schedule::parse(name),
                                 .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
-                                .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double)};
+                                .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double),
+                                .nodes = nodes};
   scenario.segments = agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns,
                                              sizeof(double), link);
   if (call.collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
-  return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
+  if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
+  SharedLinks topology(nodes);
+  return predict(scenario, topology).seconds.value();
 }
 
 double modelled_seconds(const std::string& name, const Call& call, Rank p) {
@@ -123,6 +149,61 @@ TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
     scan.columns = 1'000'000;
     EXPECT_EQ(chosen(scan, 8), "pipelined_linear");
     EXPECT_LE(simulated_seconds(chosen(scan, 8), scan, 8), simulated_seconds("recursive_doubling", scan, 8));
+  }
+}
+
+/// Where the nodes make groups cheaper they are taken, and what is taken is never much worse than without nodes.
+TEST(Choice, OnNodesTakesGroupsWhereALinkIsSharedByMany) {
+  std::map<std::string, int> taken;
+  for (const bool in_turn : {false, true}) {
+    for (const Rank size : {2, 8}) {
+      for (const Rank count : {2, 5, 16}) {
+        const Rank p = size * count;
+        std::vector<Rank> labels;
+        for (Rank rank = 0; rank < p; ++rank) labels.push_back(in_turn ? rank % count : rank / size);
+        const auto nodes = std::make_shared<const order::Nodes>(labels);
+        for (const Count columns : {1, 1000, 100'000}) {
+          for (const Rank root : {all_ranks, 0, p - 1}) {
+            const Call call = vector_call(columns, root, in_turn ? Method::exact : Method::tree);
+            const std::string with = chosen(call, p, "auto", link, nodes);
+            const std::string without = chosen(call, p);
+            EXPECT_LT(simulated_seconds(with, call, p, nodes), 1.1 * simulated_seconds(without, call, p, nodes))
+                << with << " for " << without << ", " << count << " nodes of " << size << ", in turn " << in_turn
+                << ", columns " << columns << ", root " << root;
+            ++taken[schedule::find(with)->has_groups ? "groups"
+                    : in_turn                        ? "no groups in turn"
+                                                     : "no groups by blocks"];
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken["groups"], 12);
+  EXPECT_GT(taken["no groups by blocks"], 10);
+}
+
+/// Neither does the machine change the bits of a method whose bits follow the order, nor does one node change anything.
+TEST(Choice, OnNodesChangesNoBits) {
+  const auto nodes_of = [](Rank p, auto label) {
+    std::vector<Rank> labels;
+    for (Rank rank = 0; rank < p; ++rank) labels.push_back(label(rank));
+    return std::make_shared<const order::Nodes>(labels);
+  };
+  constexpr Rank p = 64;
+  const Nodes in_turn = nodes_of(p, [](Rank rank) { return rank % 8; });
+  const Nodes one = nodes_of(p, [](Rank) { return 0; });
+  const Nodes each = nodes_of(p, [](Rank rank) { return rank; });
+  for (const Rank root : {all_ranks, 0}) {
+    for (const Count columns : {1, 1000, 100'000}) {
+      const Call plain = vector_call(columns, root);
+      EXPECT_EQ(chosen(plain, p, "auto", link, in_turn), chosen(plain, p));
+      const Call tree = vector_call(columns, root, Method::tree);
+      EXPECT_EQ(chosen(tree, p, "auto", link, one), chosen(tree, p));
+      EXPECT_EQ(chosen(tree, p, "auto", link, each), chosen(tree, p));
+      EXPECT_EQ(chosen(tree, p, "mpich", link, in_turn), chosen(tree, p, "mpich"));
+    }
+    const Call exact = vector_call(1, root, Method::exact);
+    EXPECT_TRUE(schedule::find(chosen(exact, p, "auto", link, in_turn))->has_groups) << "the control";
   }
 }
 

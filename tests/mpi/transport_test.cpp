@@ -54,6 +54,23 @@ TEST_F(MpiTransportTest, GathersUnevenShares) {
   EXPECT_TRUE(world.gather_all({}).bytes.empty());
 }
 
+/// What MPI says by its own means: ranks share a node if they have a window of shared memory together.
+TEST_F(MpiTransportTest, TellsWhichRanksShareANode) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int on_node = 0;
+  MPI_Comm_size(node, &on_node);
+  MPI_Comm_free(&node);
+  const auto nodes = world.nodes();
+  if (on_node == world.rank_count()) {
+    EXPECT_EQ(nodes, nullptr);
+  } else {
+    ASSERT_NE(nodes, nullptr);
+    EXPECT_EQ(nodes->rank_count(), world.rank_count());
+    EXPECT_EQ(nodes->places(nodes->node_of(world.rank())).count, on_node);
+  }
+}
+
 TEST_F(MpiTransportTest, RefusesToGatherMoreThanAnIntCanCount) {
   const Bytes size = rank == 0 ? Bytes{1} << 31 : 1;
   const Untouched memory = untouched(size);
