@@ -9,6 +9,7 @@
 #include "arithmetic/accumulator.hpp"
 #include "arithmetic/few_rows.hpp"
 #include "arithmetic/operator.hpp"
+#include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -242,52 +243,13 @@ class ExactBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-// The words of a partial, each to be added over all ranks: the number of rows; of the digest's four 16-bit pieces d the
-// sums of d and of d^2; a counter for every status but ok; for every column counters of its flags and its digits.
-//
-// The ranks' pieces d_1..d_p are equal exactly when p (d_1^2 + ... + d_p^2) = (d_1 + ... + d_p)^2: the difference is
-// the sum of (d_i - d_j)^2 over all pairs (Cauchy and Schwarz, with (1, ..., 1)). 16 bits, so that with p < 2^31 the
-// squares add up to less than 2^63. Two counters share a word, 31 bits each. Digits are below 2^32 in magnitude, or
-// -2^32 where nothing is above them: 2^31 of them fit.
-constexpr std::size_t digest_pieces = 4;
-constexpr std::size_t status_words = (static_cast<std::size_t>(Status::internal) + 1) / 2;
-constexpr std::size_t flag_words = 2;
-constexpr std::size_t rows_at = 0;
-constexpr std::size_t digest_at = 1;
-constexpr std::size_t squares_at = digest_at + digest_pieces;
-constexpr std::size_t status_at = squares_at + digest_pieces;
-constexpr std::size_t columns_at = status_at + status_words;
+// The words of a partial, each to be added over all ranks: those of its head, and for every column its flags and its
+// digits. Digits are below 2^32 in magnitude, or -2^32 where nothing is above them: 2^31 of them fit.
+constexpr std::size_t digits_at = word_head::flag_words;
 
-/// Counters number 0, 1, ... from words[0] on.
-void count_one(std::int64_t* words, unsigned number) noexcept {
-  words[number / 2] += std::int64_t{1} << (31 * (number % 2));
-}
-bool counted(const std::int64_t* words, unsigned number) noexcept {
-  return ((words[number / 2] >> (31 * (number % 2))) & 0x7FFFFFFF) != 0;
-}
-
-void put_digest(std::uint64_t digest, std::int64_t* words) noexcept {
-  for (std::size_t i = 0; i < digest_pieces; ++i) {
-    const auto piece = static_cast<std::int64_t>(digest >> (16 * i) & 0xFFFF);
-    words[digest_at + i] = piece;
-    words[squares_at + i] = piece * piece;
-  }
-}
-
-bool digests_equal(const std::int64_t* sums, std::uint32_t rank_count) noexcept {
-  for (std::size_t i = 0; i < digest_pieces; ++i) {
-    const Uint128 sum = static_cast<std::uint64_t>(sums[digest_at + i]);
-    const Uint128 squares = static_cast<std::uint64_t>(sums[squares_at + i]);
-    if (sum * sum != squares * rank_count) return false;
-  }
-  return true;
-}
-
-void put_column(Flags flags, const Window& window, int digit_count, std::int64_t* words) noexcept {
-  for (unsigned i = 0; i < 4; ++i) {
-    if ((flags >> i & 1) != 0) count_one(words, i);
-  }
-  std::int64_t* digits = words + flag_words;
+void put_column(Flags flags, const Window& window, int digit_count, std::span<std::int64_t> words) noexcept {
+  word_head::put_flags(flags, words);
+  std::int64_t* digits = words.data() + digits_at;
   for (int i = window.lowest; i < window.end(); ++i) digits[i] = window.digit(i);
   if (!window.negative) return;
   if (window.end() < digit_count) {
@@ -339,7 +301,7 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override;
 
-  Count word_count() const noexcept override { return columns_at + columns_ * column_words(); }
+  Count word_count() const noexcept override { return word_head::size + columns_ * column_words(); }
   void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override;
   Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
                    std::span<std::byte> out) const noexcept override;
@@ -366,7 +328,7 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
     return std::make_unique<ExactBuilder<Element, operation>>(columns_, ending_);
   }
 
-  Count column_words() const noexcept { return flag_words + static_cast<Count>(digit_count_); }
+  Count column_words() const noexcept { return digits_at + static_cast<Count>(digit_count_); }
   bool readable(std::span<const std::byte> partial) const noexcept;
 
   ExactOperation operation_;
@@ -451,36 +413,29 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
   std::fill(words.begin(), words.end(), 0);
   Header header = header_of(partial);
   if (header.status == Status::ok && !readable(partial)) header.status = Status::transport_failed;
-  put_digest(header.digest, words.data());
-  if (header.status != Status::ok) return count_one(&words[status_at], static_cast<unsigned>(header.status) - 1);
   Reader reader(partial, digit_count_);
-  words[rows_at] = static_cast<std::int64_t>(reader.rows());
+  word_head::put(header, reader.rows(), words);
+  if (header.status != Status::ok) return;
   Flags flags = no_flags;
   Window window;
   for (Count column = 0; column < columns_; ++column) {
     reader.next(flags, window);
-    put_column(flags, window, digit_count_, &words[columns_at + column * column_words()]);
+    put_column(flags, window, digit_count_, words.subspan(word_head::size + column * column_words(), column_words()));
   }
 }
 
 Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
                             std::span<std::byte> out) const noexcept {
   if (out.size() < sizeof(Header)) return 0;
-  Header header{.digest = digest};
-  if (sums.size() < word_count()) return write_failure(out, header, Status::transport_failed);
-  for (unsigned number = 0; number < static_cast<unsigned>(Status::internal); ++number) {
-    if (counted(&sums[status_at], number)) header.status = static_cast<Status>(number + 1);
-  }
-  if (!digests_equal(sums.data(), rank_count)) header.status = worse(header.status, Status::mismatch);
+  if (sums.size() < word_count()) return write_failure(out, {.digest = digest}, Status::transport_failed);
+  const Header header = word_head::header_of(sums, rank_count, digest);
   if (header.status != Status::ok) return write_failure(out, header, header.status);
-  Writer writer(out, header, static_cast<Count>(sums[rows_at]), digit_count_);
+  Writer writer(out, header, word_head::rows_of(sums), digit_count_);
   Window window;
   for (Count column = 0; column < columns_; ++column) {
-    const auto words = sums.subspan(columns_at + column * column_words(), column_words());
-    unsigned flags = no_flags;
-    for (unsigned i = 0; i < 4; ++i) flags |= static_cast<unsigned>(counted(words.data(), i)) << i;
-    make_window(words.subspan(flag_words), 0, window);
-    writer.put(static_cast<Flags>(flags), window);
+    const auto words = sums.subspan(word_head::size + column * column_words(), column_words());
+    make_window(words.subspan(digits_at), 0, window);
+    writer.put(word_head::flags_of(words), window);
   }
   return writer.finish();
 }
