@@ -2,6 +2,7 @@
 // Cost: one exchange of about 200 bytes per call and 16 per interval from every rank. Source: ours.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -43,6 +44,12 @@ struct Agreement {
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
+  /// Whether some member's rows are gone through twice.
+  bool has_first_sweep() const noexcept {
+    return std::ranges::any_of(members, [](const Member& member) -> bool {
+      return member.description.sweep == arithmetic::Sweep::double_sweep;
+    });
+  }
 };
 
 /// The same for what was agreed, which must outlive it.

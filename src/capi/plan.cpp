@@ -168,8 +168,16 @@ const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" 
 /// that another thread is using stays whole.
 void sf_plan_free(sf_plan* plan) {
   if (plan == nullptr || !plan->retire()) return;
-  if (plan->plan->running()) return steadfold::capi::keep_for_ever(plan);
-  delete plan;
+  if (!plan->plan->running()) {
+    delete plan;
+    return;
+  }
+  try {
+    plan->plan->require_usable();
+    plan->plan->give_up();
+  } catch (const std::exception&) {  // MPI has ended, and with it whoever waits
+  }
+  steadfold::capi::keep_for_ever(plan);
 }
 }
 

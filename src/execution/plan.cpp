@@ -108,11 +108,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   if (together_) text_ += "together: ranks read each other's rows in memory that all of them see, without messages\n";
 }
 
-std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept {
-  const bool twice = std::ranges::any_of(
-      agreed.members, [](const Member& member) { return member.description.sweep == Sweep::double_sweep; });
-  return twice ? 3 : 2;
-}
+std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
 /// The payload of the messages: one member's partials, or those of all members together.
 Payload& Plan::payload() noexcept {
@@ -208,6 +204,12 @@ bool Plan::test() {
 void Plan::wait() {
   while (!test()) {
   }
+}
+
+void Plan::give_up() {
+  if (!agreed_.schedule.row->adds_words || !first_sweep_ || !first_sweep_->running()) return;
+  for (const auto& member : members_) member->refuse();
+  begin_main();
 }
 
 bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {

@@ -67,6 +67,9 @@ class Plan {
   /// or a finish, some ten microseconds, or a lift or copy of one segment. The last one copies the results, too.
   bool test();
   void wait();
+  /// The run under way will not be asked for again; the other ranks give it up too. What some of them may have begun
+  /// that needs all ranks, the transport's adding of words, is begun here as well.
+  void give_up();
   /// Waits no longer than that, but tests once in any case; says whether the run is done. If not, it goes on.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   Status status() const noexcept { return status_; }

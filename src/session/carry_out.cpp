@@ -271,7 +271,8 @@ Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
   }
   Agreement agreed = co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
   if (met != Status::ok) throw Failure(met, agreement::text_of(met));
-  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport_);
+  const std::shared_ptr<transport::Transport> transport = co_await transport_of(flow, agreed);
+  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport);
 }
 
 Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {

@@ -27,21 +27,25 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
 }
 
-/// What cached plans prepare their endpoints on.
-class InTurn final : public transport::ForwardingTransport {
+/// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
+template <auto prepare_so>
+class Preparing final : public transport::ForwardingTransport {
  public:
   using ForwardingTransport::ForwardingTransport;
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
                                                transport::Ticket tickets) override {
-    return inner().prepare_in_turn(tag, capacities, tickets);
+    return (inner().*prepare_so)(tag, capacities, tickets);
   }
 };
+using InTurn = Preparing<&transport::Transport::prepare_in_turn>;
+using Apart = Preparing<&transport::Transport::prepare_apart>;
 
 }  // namespace
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others)
     : transport_(std::move(transport)),
       in_turn_(std::make_shared<InTurn>(transport_)),
+      apart_(std::make_shared<Apart>(transport_)),
       rows_(rows),
       others_(others),
       forced_schedule_(forced_on_rank_0(*transport_)) {
@@ -286,6 +290,15 @@ Task<> Group::require_proof(Flow& flow, const Agreement& agreed) {
   if (told.bytes.empty()) co_return;
   throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
                                          text_of(told.bytes) + "), take another and report this one");
+}
+
+/// What a bound plan runs over. Words that are added after a first sweep come when that is done on this rank, in no
+/// order that all ranks have in common.
+Task<std::shared_ptr<transport::Transport>> Group::transport_of(Flow& /*flow*/, const Agreement& agreed) {
+  if (!agreed.schedule.row->adds_words || !agreed.has_first_sweep()) co_return transport_;
+  transport_->open_apart();
+  while (!transport_->opened_apart()) co_await GiveWay{};
+  co_return apart_;
 }
 
 /// Makes the plan on all ranks or on none: memory may run out on one of them.

@@ -137,6 +137,7 @@ class Group {
   Task<> run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways);
   Task<Status> agreed_status(Flow& flow, Status mine);
   Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
+  Task<std::shared_ptr<transport::Transport>> transport_of(Flow& flow, const Agreement& agreed);
   Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
                                         const std::shared_ptr<transport::Transport>& transport);
   Task<> require_proof(Flow& flow, const Agreement& agreed);
@@ -156,6 +157,7 @@ class Group {
 
   std::shared_ptr<transport::Transport> transport_;
   std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
+  std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
   schedule::Rows rows_;
   Surroundings others_;
   std::string forced_schedule_;

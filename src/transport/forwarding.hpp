@@ -47,6 +47,8 @@ class ForwardingTransport : public Transport {
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
     return inner_->prepare(tag, capacities, tickets);
   }
+  void open_apart() override { inner_->open_apart(); }
+  bool opened_apart() override { return inner_->opened_apart(); }
   std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override {
     return inner_->prepare_board(tag, longest);
   }

@@ -14,7 +14,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "transport/mpi_endpoint.hpp"
 #include "transport/mpi_window.hpp"
 
 namespace steadfold::transport {
@@ -111,6 +110,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
 }
 
 void MpiTransport::connect(bool is_prepared) {
+  apart_.reset();
   all_prepared_ = is_prepared ? 1 : 0;
   require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, setup_, &connecting_),
           "endpoints not connected");
@@ -173,14 +173,31 @@ std::unique_ptr<Endpoint> MpiTransport::prepare_in_turn(std::uint32_t tag, std::
   return prepare_adding_over(setup_, tag, capacities, tickets);
 }
 
+std::unique_ptr<Endpoint> MpiTransport::prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                      Ticket tickets) {
+  return prepare_adding_over(apart_->comm, tag, capacities, tickets, apart_);
+}
+
+void MpiTransport::open_apart() {
+  apart_ = std::make_shared<OwnComm>();
+  require(PMPI_Comm_idup(setup_, &apart_->comm, &opening_), "communicator not duplicated");
+}
+
+bool MpiTransport::opened_apart() {
+  if (!has_ended(opening_, "communicator not duplicated")) return false;
+  PMPI_Comm_set_errhandler(apart_->comm, MPI_ERRORS_RETURN);
+  return true;
+}
+
 std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::uint32_t tag,
-                                                            std::span<const Bytes> capacities, Ticket tickets) {
+                                                            std::span<const Bytes> capacities, Ticket tickets,
+                                                            std::shared_ptr<const OwnComm> owns) {
   if (tag > tags_.last()) {
     throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
                              std::to_string(tags_.last()) + "), free plans that are no longer used");
   }
   try {
-    return make_mpi_endpoint({comm_, adds}, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
+    return make_mpi_endpoint({comm_, adds, std::move(owns)}, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
                              " on this rank), use fewer segments");

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/mpi_endpoint.hpp"
 #include "transport/tags.hpp"
 #include "transport/transport.hpp"
 
@@ -45,6 +46,12 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
                                             Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
+                                          Ticket tickets) override;
+  /// One MPI_Comm_idup. The endpoints that are prepared apart until the next connection share the communicator, which
+  /// goes with the last of them.
+  void open_apart() override;
+  bool opened_apart() override;
   /// One MPI_Iallreduce of a word.
   void connect(bool is_prepared) override;
   Connection connected() override;
@@ -70,7 +77,7 @@ class MpiTransport final : public Transport {
   };
 
   std::unique_ptr<Endpoint> prepare_adding_over(MPI_Comm adds, std::uint32_t tag, std::span<const Bytes> capacities,
-                                                Ticket tickets);
+                                                Ticket tickets, std::shared_ptr<const OwnComm> owns = nullptr);
   bool has_ended(MPI_Request& request, const char* what) const;
   void gather_bytes();
 
@@ -82,6 +89,8 @@ class MpiTransport final : public Transport {
   std::shared_ptr<const order::Nodes> nodes_;
   int all_prepared_ = 1;  // of the connection under way
   MPI_Request connecting_ = MPI_REQUEST_NULL;
+  std::shared_ptr<OwnComm> apart_;  // of what is prepared apart
+  MPI_Request opening_ = MPI_REQUEST_NULL;
   Gathering gathering_;
   std::vector<std::uint32_t> held_;  // tags, while ranks tell each other
   bool is_renewing_tags_ = false;

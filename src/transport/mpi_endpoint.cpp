@@ -35,8 +35,7 @@ class MpiEndpoint final : public Endpoint {
  public:
   MpiEndpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets,
               bool shares_cores)
-      : comm_(comms.messages),
-        words_comm_(comms.words),
+      : comms_(comms),
         held_tag_(std::move(tag)),
         tag_(held_tag_.number()),
         slots_(capacities),
@@ -87,7 +86,7 @@ class MpiEndpoint final : public Endpoint {
     const int error = words.size() > int_max
                           ? MPI_ERR_COUNT
                           : PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                                            MPI_SUM, words_comm_, &request);
+                                            MPI_SUM, comms_.words, &request);
     started(ticket, Kind::sum, request, error);
   }
 
@@ -218,22 +217,23 @@ class MpiEndpoint final : public Endpoint {
 
   int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
     if (bytes.size() <= int_max)
-      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comm_, &request);
+      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comms_.messages,
+                        &request);
     MPI_Datatype type = large_type(bytes.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comm_, &request);
+    const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comms_.messages, &request);
     PMPI_Type_free(&type);  // the send under way keeps the type
     return error;
   }
 
   int receive(MPI_Request& request, Rank source, std::span<std::byte> room, SlotNumber slot) noexcept {
     if (room.size() <= int_max)
-      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comm_, &request);
+      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comms_.messages, &request);
     const auto large = std::ranges::find(large_slots_, slot, &LargeSlot::slot);
     const bool is_slot = large != large_slots_.end() && room.size() == slots_.with_margin(slot).size();
     MPI_Datatype type = is_slot ? large->type : large_type(room.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Irecv(room.data(), 1, type, source, tag_, comm_, &request);
+    const int error = PMPI_Irecv(room.data(), 1, type, source, tag_, comms_.messages, &request);
     if (!is_slot) PMPI_Type_free(&type);
     return error;
   }
@@ -248,8 +248,7 @@ class MpiEndpoint final : public Endpoint {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
-  MPI_Comm comm_;
-  MPI_Comm words_comm_;
+  EndpointComms comms_;
   HeldTag held_tag_;
   int tag_;
   LandingSlots slots_;

@@ -19,13 +19,27 @@ inline bool finalized() noexcept {
   return flag != 0;
 }
 
+/// A communicator that is freed with its last user.
+struct OwnComm {
+  OwnComm() = default;
+  ~OwnComm() {
+    if (comm != MPI_COMM_NULL && !finalized()) PMPI_Comm_free(&comm);
+  }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
 /// Over which communicators an endpoint sends messages and adds words.
 struct EndpointComms {
   MPI_Comm messages;
   MPI_Comm words;
+  std::shared_ptr<const OwnComm> owns = nullptr;  // what it keeps alive, if anything
 };
 
-/// The communicators must outlive it. `shares_cores`: with other ranks, so that it yields while it waits.
+/// Communicators that it does not own must outlive it. `shares_cores`: with other ranks, so that it yields while it
+/// waits.
 std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities,
                                             Ticket tickets, bool shares_cores);
 

@@ -32,6 +32,11 @@ std::unique_ptr<Endpoint> RmaTransport::prepare_in_turn(std::uint32_t tag, std::
   return prepare_over(two_sided_->prepare_in_turn(tag, capacities, tickets), tag, capacities, tickets);
 }
 
+std::unique_ptr<Endpoint> RmaTransport::prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                      Ticket tickets) {
+  return prepare_over(two_sided_->prepare_apart(tag, capacities, tickets), tag, capacities, tickets);
+}
+
 std::unique_ptr<Endpoint> RmaTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                                      std::span<const Bytes> capacities, Ticket tickets) {
   try {

@@ -33,6 +33,8 @@ class RmaTransport final : public ForwardingTransport {
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
                                             Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
+                                          Ticket tickets) override;
   /// One MPI_Iallgather of 288 bytes per rank. Only the first nine endpoints that were prepared get lanes.
   void connect(bool is_prepared) override;
   Connection connected() override;

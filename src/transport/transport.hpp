@@ -106,6 +106,17 @@ class Transport {
     return prepare(tag, capacities, tickets);
   }
 
+  /// The same if its `add_words` keep no order at all with those of other endpoints: they go over what was opened last.
+  virtual std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                  Ticket tickets) {
+    return prepare(tag, capacities, tickets);
+  }
+  /// Starts to open what the endpoints of one plan that are prepared apart add words over. Collective, never blocks.
+  /// Throws std::runtime_error on a transport error.
+  virtual void open_apart() {}
+  /// Whether it is open; to be asked until it is. Throws std::runtime_error on a transport error.
+  virtual bool opened_apart() { return true; }
+
   /// A board for posts of at most `longest` bytes, connected with the endpoints that are prepared beside it; null where
   /// ranks do not see each other's memory. Local: throws std::runtime_error when memory runs out.
   virtual std::shared_ptr<Board> prepare_board(std::uint32_t /*tag*/, Bytes /*longest*/) { return nullptr; }
