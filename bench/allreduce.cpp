@@ -38,7 +38,7 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
     return method + " has no operator " + std::string(op.name) + " of " + type +
            " (it makes sums of f64 and f32), take tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
-  schedule::Merging merging = row.merging;
+  schedule::Merging merging = command::merging_named(method);
   merging.may_differ = true;
   return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, merging,
                            schedule::Operator::commutative);

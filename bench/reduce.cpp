@@ -5,7 +5,6 @@
 #include <memory>
 #include <numeric>
 
-#include "agreement/methods.hpp"
 #include "order/distribution.hpp"
 #include "program/methods.hpp"
 #include "program/site_likelihoods.hpp"
@@ -49,7 +48,7 @@ void add_plans(Size& size, const ReduceOptions& options) {
     for (const std::string& method : options.methods) {
       const auto* const row = schedule::parse(schedule).row;
       const Method named = command::method_named(method);
-      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::row_named(method).merging,
+      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::merging_named(method),
                             schedule::Operator::commutative))
         continue;
       const Options of_plan{.method = named,

@@ -54,4 +54,8 @@ Method method_named(const std::string& name) {
   return method;
 }
 
+schedule::Merging merging_named(const std::string& method) {
+  return merging_of(row_named(method), static_cast<arithmetic::Sweep>(method_named(method).sweep));
+}
+
 }  // namespace steadfold::command

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/registry.hpp"
 #include "steadfold/types.hpp"
 
 namespace steadfold::agreement {
@@ -23,6 +24,9 @@ Method method_named(const std::string& name);
 
 /// The library's row for a method, whatever its parameters. Throws Failure for other names.
 const agreement::MethodRow& row_named(const std::string& method);
+
+/// What schedules must know of a method with its parameters. Throws Failure for other names.
+schedule::Merging merging_named(const std::string& method);
 
 /// Whether a method promises the same bits whatever the rank count, distribution and schedule. Throws Failure for other
 /// names.

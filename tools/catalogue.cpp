@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "agreement/methods.hpp"
 #include "command.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
@@ -36,8 +35,7 @@ std::optional<std::string> refusal(const std::string& schedule, const std::strin
   if (is_policy(schedule)) return std::nullopt;
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
-  const auto id = static_cast<agreement::Method>(method_named(method).id);
-  return schedule::refusal(spec, collective, 0, row_of(id).merging, schedule::Operator::commutative);
+  return schedule::refusal(spec, collective, 0, merging_named(method), schedule::Operator::commutative);
 }
 
 }  // namespace steadfold::command

@@ -264,7 +264,7 @@ bool order_free(const Description& description) noexcept {
 }
 
 schedule::Merging merging_of(const Description& description) noexcept {
-  schedule::Merging merging = row_of(description.method).merging;
+  schedule::Merging merging = merging_of(row_of(description.method), description.sweep);
   merging.is_associative = merging.is_associative || order_free(description);
   return merging;
 }

@@ -20,6 +20,7 @@ using arithmetic::is_double_or_float;
 using arithmetic::is_rounded_once;
 using arithmetic::Operation;
 using arithmetic::Operator;
+using arithmetic::Sweep;
 using arithmetic::Type;
 using Kind = std::unique_ptr<arithmetic::PartialKind>;
 
@@ -109,7 +110,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .has_absolute_sums = true,
      .make = make_exact},
     {.method = Method::binned,
-     .merging = {.method = "binned"},
+     .merging = {.method = "binned", .offers_words = true},
      .bits_version = "binned-1",
      .keeps = guarantee::all,
      .rounds_once = true,
@@ -135,6 +136,12 @@ const MethodRow* find_method(std::string_view name) noexcept {
   const auto* const row =
       std::ranges::find(all_methods, name, [](const MethodRow& each) { return each.merging.method; });
   return row == all_methods.end() ? nullptr : row;
+}
+
+schedule::Merging merging_of(const MethodRow& row, Sweep sweep) noexcept {
+  schedule::Merging merging = row.merging;
+  if (row.has_bins && sweep == Sweep::single_sweep) merging.offers_words = false;
+  return merging;
 }
 
 std::string_view name_of(Method method) noexcept {

@@ -20,7 +20,7 @@ enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
 
 struct MethodRow {
   Method method;
-  schedule::Merging merging;       // what schedules must know, with the method's name
+  schedule::Merging merging;       // what schedules must know, with the method's name; see merging_of
   std::string_view bits_version;   // whoever changes the method's bits changes it; empty if they are not fixed
   Guarantees keeps;                // even of operators whose bits follow the order of combining
   bool needs_indices = false;      // which row has which index decides the bits
@@ -40,6 +40,10 @@ std::span<const MethodRow> methods() noexcept;
 const MethodRow& row_of(Method method) noexcept;
 /// The method of that name, or null.
 const MethodRow* find_method(std::string_view name) noexcept;
+
+/// The row's `merging`, for calls with this sweep: those of methods with bins offer words by double sweep only, which
+/// gives all ranks one window.
+schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noexcept;
 
 std::string_view name_of(Method method) noexcept;
 

@@ -5,6 +5,7 @@
 
 #include "arithmetic/binned_builder.hpp"
 #include "arithmetic/binned_record.hpp"
+#include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -17,7 +18,44 @@ using binned_record::Shape;
 using binned_record::take;
 using binned_record::write_value;
 
-class BinnedKind final : public PiecewiseKind {
+// The words of a partial by double sweep, each to be added over all ranks: those of its head, and for every column its
+// flags, its top, which the first sweep has made the same on all ranks, and two digits of 32 bits for each bin: what
+// merging adds, so the sums stand for the record that merges write.
+//
+// A share is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: those of at most
+// 2^31 - 1 ranks add up to less than 2^63. The high digit of r rows is at most r 2^7 + 1 in magnitude: with at most
+// `most_rows` rows in all, those of all ranks come to 2^62 + 2^31 at most. More rows are refused; they need 2^57 bytes.
+constexpr Count most_rows = Count{1} << 55;
+constexpr std::size_t top_at = word_head::flag_words;
+constexpr std::size_t bins_at = top_at + 2;
+constexpr std::size_t bin_words = 2;
+constexpr int low_bits = 32;
+
+void put_words(const Column& column, int bin_count, std::span<std::int64_t> words) noexcept {
+  word_head::put_flags(static_cast<Flags>(column.flags), words);
+  word_head::put_common(column.bins.top, words[top_at], words[top_at + 1]);
+  auto word = words.begin() + bins_at;
+  for (const Int128 sum : std::span(column.bins.sums).first(static_cast<std::size_t>(bin_count))) {
+    *word++ = static_cast<std::uint32_t>(sum);
+    *word++ = static_cast<std::int64_t>(sum >> low_bits);
+  }
+}
+
+/// False if the ranks' windows differ.
+bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t rank_count, Column& column) noexcept {
+  const auto top = word_head::common(sums[top_at], sums[top_at + 1], rank_count);
+  if (!top) return false;
+  column.flags = word_head::flags_of(sums);
+  column.bins.top = static_cast<int>(*top);
+  auto word = sums.begin() + bins_at;
+  for (Int128& sum : std::span(column.bins.sums).first(static_cast<std::size_t>(bin_count))) {
+    sum = *word++;
+    sum += static_cast<Int128>(*word++) << low_bits;
+  }
+  return true;
+}
+
+class BinnedKind final : public PiecewiseKind, private AddedWords {
  public:
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
@@ -27,12 +65,24 @@ class BinnedKind final : public PiecewiseKind {
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }
 
   Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
+  /// Without a first sweep ranks may have windows of their own.
+  const AddedWords* added_words() const noexcept override {
+    return shape_.sweep == Sweep::double_sweep ? this : nullptr;
+  }
 
  private:
   Count piece_columns() const noexcept override { return 256; }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override;
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override;
+
+  Count word_count() const noexcept override { return word_head::size + shape_.columns * column_words(); }
+  void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override;
+  Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                   std::span<std::byte> out) const noexcept override;
+
+  Count column_words() const noexcept { return bins_at + bin_words * static_cast<Count>(shape_.bin_count); }
+  Status columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept;
 
   Shape shape_;
 };
@@ -82,6 +132,46 @@ Status BinnedKind::finish_piece(const Partial& whole, Count element_count, std::
     write_value(shape_, column, rows, values + i * size_of(shape_.result));
   }
   return Status::ok;
+}
+
+Status BinnedKind::columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
+  if (partial.size() != shape_.record_bytes()) return Status::transport_failed;
+  if (rows_of(partial) > most_rows) return Status::unsupported;
+  Column column;
+  for (Count i = 0; i < shape_.columns; ++i) {
+    if (!take(shape_, partial, i, column)) return Status::transport_failed;
+    put_words(column, shape_.bin_count, words.subspan(i * column_words(), column_words()));
+  }
+  return Status::ok;
+}
+
+void BinnedKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
+  std::ranges::fill(words, 0);
+  Header header = header_of(partial);
+  if (header.status == Status::ok) header.status = columns_to_words(partial, words.subspan(word_head::size));
+  const bool is_ok = header.status == Status::ok;
+  if (!is_ok) std::ranges::fill(words, 0);
+  word_head::put(header, is_ok ? rows_of(partial) : 0, words);
+}
+
+Bytes BinnedKind::from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
+                             std::span<std::byte> out) const noexcept {
+  if (out.size() < sizeof(Header)) return 0;
+  if (sums.size() < word_count()) return write_failure(out, {.digest = digest}, Status::transport_failed);
+  const Header header = word_head::header_of(sums, rank_count, digest);
+  if (header.status != Status::ok) return write_failure(out, header, header.status);
+  const Count rows = word_head::rows_of(sums);
+  if (rows > most_rows) return write_failure(out, header, Status::unsupported);
+  if (out.size() < shape_.record_bytes()) return write_failure(out, header, Status::transport_failed);
+  Column column;
+  for (Count i = 0; i < shape_.columns; ++i) {
+    const auto words = sums.subspan(word_head::size + i * column_words(), column_words());
+    if (!take_words(words, shape_.bin_count, rank_count, column)) return write_failure(out, header, Status::mismatch);
+    put(shape_, column, i, out);
+  }
+  set_header(out, header);
+  std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
+  return shape_.record_bytes();
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace steadfold::arithmetic {
 /// a multiple of the lowest of the `bin_count` bins (2 to 4); their sum has no error, and the result is rounded once.
 /// Records are canonical: equal data give equal bytes, whatever the blocks and the merges were. Bytes that no builder
 /// and no merge wrote have status transport_failed. Double sweep: the window is that of the largest term of all ranks
-/// from the start, found by a survey of one byte per column; the values are those of the single sweep.
+/// from the start, found by a survey of one byte per column; the values are those of the single sweep. Only then there
+/// are words, as many as `word_count` says, for up to 2^31 - 1 ranks and 2^55 rows (more: status unsupported). Words of
+/// different windows are a mismatch; all ranks reach the same verdict from the sums.
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns);
 

@@ -44,7 +44,7 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   }
   if (!serves(row, merging)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
-           " (it serves exact), take another schedule or method";
+           " (it serves exact, and binned by double sweep), take another schedule or method";
   }
   if (!merging.is_associative) return order_refusal(row, collective, root, merging, kind);
   return std::nullopt;

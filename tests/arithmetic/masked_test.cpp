@@ -63,9 +63,15 @@ Masked<T> masked_data(std::mt19937_64& random, Count rows, Count columns, Count 
   return data;
 }
 
+/// `surveyed`: what a first sweep found out, if there was one.
 template <class T>
-Record record_of(const PartialKind& kind, const Masked<T>& data, Count begin, Count end, Count block) {
+Record record_of(const PartialKind& kind, const Masked<T>& data, Count begin, Count end, Count block,
+                 const Record& surveyed = {}) {
   const auto builder = kind.builder();
+  if (!surveyed.empty()) {
+    builder->surveyor()->expect(surveyed);
+    builder->clear();
+  }
   for (; begin < end; begin += block) builder->push(begin, data.block(begin, std::min(block, end - begin)));
   return written(kind, *builder, {});
 }
@@ -74,10 +80,16 @@ Record record_of(const PartialKind& kind, const Masked<T>& data, Count begin, Co
 template <class T>
 void expect_parts_to_be_whole(const PartialKind& kind, const Masked<T>& data, std::mt19937_64& random) {
   const Record whole = record_of(kind, data, 0, data.rows(), std::max<Count>(data.rows(), 1));
+  Record surveyed(kind.survey_bytes());
+  if (!surveyed.empty()) {
+    const auto builder = kind.builder();
+    builder->surveyor()->survey(data.block(0, data.rows()));
+    builder->surveyor()->write_survey(surveyed);
+  }
   std::vector<Part> parts;
   for (Count begin = 0, end = 0; begin < data.rows() || parts.empty(); begin = end) {
     end = std::min(data.rows(), begin + 1 + random() % (data.rows() / 2 + 1));
-    parts.push_back({.record = record_of(kind, data, begin, end, 1 + random() % 400), .rows = {}});
+    parts.push_back({.record = record_of(kind, data, begin, end, 1 + random() % 400, surveyed), .rows = {}});
   }
   if (kind.added_words() != nullptr) {
     std::vector<std::int64_t> sums(kind.added_words()->word_count());

@@ -389,7 +389,8 @@ TEST(Schedules, UnknownOnesAreRefused) {
 TEST(Schedules, ThatCannotServeTheCallAreRefused) {
   EXPECT_EQ(with_schedule("native").status, Status::unsupported);
   EXPECT_EQ(with_schedule("native").text,
-            "schedule 'native' cannot serve method 'tree' (it serves exact), take another schedule or method");
+            "schedule 'native' cannot serve method 'tree' (it serves exact, and binned by double sweep), take another "
+            "schedule or method");
   Call rooted = sum_call();
   rooted.root = 1;
   rooted.collective = schedule::Collective::reduce;

@@ -206,7 +206,7 @@ TEST(Bundles, GiveTheBitsOfTheCallsByThemselves) {
   }
 }
 
-TEST(Bundles, OfExactCallsGoByTheNativeSchedule) {
+TEST(Bundles, OfCallsThatOfferWordsGoByTheNativeSchedule) {
   for (const Rank p : {1, 3, 5, 8}) {
     std::mt19937_64 random(7);
     std::vector<Part> parts;
@@ -214,6 +214,13 @@ TEST(Bundles, OfExactCallsGoByTheNativeSchedule) {
     parts.emplace_back(Call{.operation = Operation::dot}, 30, p, random);
     parts.emplace_back(Call{.operation = Operation::norm2}, 9, p, random);
     parts.emplace_back(Call{.operation = Operation::masked_sum, .columns = 3}, 14, p, random);
+    for (const Operation operation : {Operation::sum, Operation::masked_sum, Operation::dot})
+      parts.emplace_back(Call{.operation = operation,
+                              .method = Method::binned,
+                              .columns = 2,
+                              .bin_count = 2,
+                              .sweep = arithmetic::Sweep::double_sweep},
+                         25, p, random);
     for (Part& part : parts) part.alone = alone(part, p, 4);
     const Sides sides(parts, p, all_ranks, "native");
     SimulatedRanks ranks(p, 5);

@@ -402,7 +402,8 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
     Group group(transport);
     Call call{.method = Method::tree, .schedule = "native", .rows = 1};
     if (group.rank() == p - 1) call.columns = 0;
-    for (int again = 0; again < 2; ++again) {
+    for (const Method method : {Method::tree, Method::tree, Method::binned}) {
+      call.method = method;
       try {
         group.bind(std::span(&call, 1));
       } catch (const Failure& failure) {
@@ -412,6 +413,10 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
     }
   });
   for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+  EXPECT_NE(
+      texts[0].find("schedule 'native' cannot serve method 'binned' (it serves exact, and binned by double sweep)"),
+      std::string::npos)
+      << texts[0];
   EXPECT_NE(texts[0].find("0 columns"), std::string::npos) << texts[0];
   EXPECT_NE(texts[0].find("schedule 'native' cannot serve method 'tree'"), std::string::npos) << texts[0];
 }

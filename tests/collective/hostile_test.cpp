@@ -104,7 +104,8 @@ std::vector<Deal> deals_of(Count n, Rank p) {
   return {contiguous_deal(last), contiguous_deal(front), contiguous_deal(back)};
 }
 
-void expect_bits(const Hostile& hostile, Operation operation, Method method, std::uint64_t expected) {
+void expect_bits(const Hostile& hostile, Operation operation, Method method, std::uint64_t expected,
+                 arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep) {
   const Memory bytes = bytes_of(std::vector<std::uint64_t>{expected});
   for (const Rank p : {1, 2, 3, 4, 7}) {
     for (const Deal& deal : deals_of(hostile.values.size(), p)) {
@@ -119,7 +120,8 @@ void expect_bits(const Hostile& hostile, Operation operation, Method method, std
                           .collective = agreement::reduction_to(root),
                           .schedule = name,
                           .element_count = hostile.values.size(),
-                          .layout = LayoutKind::rank_order};
+                          .layout = LayoutKind::rank_order,
+                          .sweep = sweep};
           const std::vector<Call> calls = calls_for(call, deal);
           const Concluded agreed = concluded(calls);
           if (agreed.status == Status::unsupported) continue;
@@ -143,8 +145,9 @@ TEST(Hostile, SumsExactly) {
   for (const Hostile& hostile : hostiles()) expect_bits(hostile, Operation::sum, Method::exact, hostile.exact);
 }
 TEST(Hostile, SumsByBins) {
-  for (const Hostile& hostile : hostiles())
-    expect_bits(hostile, Operation::sum, Method::binned, hostile.binned.value_or(hostile.exact));
+  for (const auto sweep : {arithmetic::Sweep::single_sweep, arithmetic::Sweep::double_sweep})
+    for (const Hostile& hostile : hostiles())
+      expect_bits(hostile, Operation::sum, Method::binned, hostile.binned.value_or(hostile.exact), sweep);
 }
 TEST(Hostile, Minima) {
   for (const Method method : {Method::tree, Method::plain, Method::automatic}) {

@@ -16,6 +16,7 @@ using agreement::Description;
 using agreement::Method;
 using agreement::MethodRow;
 using arithmetic::Operation;
+using arithmetic::Sweep;
 
 std::unique_ptr<arithmetic::PartialKind> kind_of(const Call& call) {
   const Description description = describe(call);
@@ -45,8 +46,15 @@ TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
   for (const MethodRow& row : agreement::methods()) {
     for (const Operation operation : {Operation::sum, Operation::abs_sum, Operation::masked_sum}) {
       if (operation == Operation::masked_sum && row.needs_indices) continue;
-      const auto kind = kind_of({.operation = operation, .method = row.method, .columns = 3});
-      EXPECT_EQ(kind->added_words() != nullptr, row.merging.offers_words) << row.merging.method;
+      bool ever = false;
+      for (const Sweep sweep : {Sweep::single_sweep, Sweep::double_sweep}) {
+        const Call call{.operation = operation, .method = row.method, .columns = 3, .sweep = sweep};
+        const bool offers = kind_of(call)->added_words() != nullptr;
+        EXPECT_EQ(offers, merging_of(row, sweep).offers_words) << row.merging.method;
+        EXPECT_EQ(offers, merging_of(describe(call)).offers_words) << row.merging.method;
+        ever = ever || offers;
+      }
+      EXPECT_EQ(ever, row.merging.offers_words) << row.merging.method;
     }
   }
 }

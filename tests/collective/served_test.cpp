@@ -22,6 +22,7 @@ struct Asked {
   Operator kind;
   Rank root;
   LayoutKind layout;
+  arithmetic::Sweep sweep;
 };
 
 int take_left(const void* left, const void* /*right*/, void* result, std::size_t count, void* /*context*/) {
@@ -36,7 +37,8 @@ Call call_of(const Asked& asked, std::string_view name, std::span<const Count> b
             .root = asked.collective == Collective::reduce ? asked.root : all_ranks,
             .collective = asked.collective,
             .schedule = name,
-            .layout = asked.layout};
+            .layout = asked.layout,
+            .sweep = asked.sweep};
   if (asked.collective == Collective::reduce_scatter) call.blocks = blocks;
   if (asked.kind == Operator::commutative) return call;
   call.operation = arithmetic::Operation::user;
@@ -54,7 +56,9 @@ std::vector<Asked> everything_asked(Rank p) {
         if (kind == Operator::ordered && method != Method::tree && method != Method::plain) continue;
         for (Rank root = 0; root < (collective == Collective::reduce ? p : 1); ++root)
           for (const LayoutKind layout : {LayoutKind::row_per_rank, LayoutKind::rank_order})
-            all.push_back({collective, method, kind, root, layout});
+            for (const auto sweep : {arithmetic::Sweep::single_sweep, arithmetic::Sweep::double_sweep})
+              if (sweep == arithmetic::Sweep::single_sweep || (method == Method::binned && !is_scan(collective)))
+                all.push_back({collective, method, kind, root, layout, sweep});
       }
     }
   }
@@ -74,7 +78,9 @@ TEST_P(Served, IsWhatARowSays) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
                                         << agreement::name_of(asked.method) << " to root " << asked.root
                                         << (asked.kind == Operator::ordered ? ", an ordered operator" : ", a sum"));
-        const bool says = says_it_serves(row, asked.collective, asked.root, row_of(asked.method).merging, asked.kind);
+        schedule::Merging merging = row_of(asked.method).merging;
+        if (asked.method == Method::binned) merging.offers_words = asked.sweep == arithmetic::Sweep::double_sweep;
+        const bool says = says_it_serves(row, asked.collective, asked.root, merging, asked.kind);
         const Concluded found = concluded(calls_for(call_of(asked, name, blocks), deal));
         if (says) {
           ++served;

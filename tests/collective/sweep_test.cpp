@@ -234,7 +234,7 @@ void sweep(Rank p, std::uint64_t first_seed, std::uint64_t one_in) {
         if (random() % one_in != 0) continue;
         if (asked.method == Method::binned) {
           asked.bins = 2 + static_cast<std::uint32_t>(random() % 3);
-          asked.sweep = static_cast<arithmetic::Sweep>(random() % 2);
+          asked.sweep = static_cast<arithmetic::Sweep>(asked.row->adds_words ? 1 : random() % 2);
         }
         SCOPED_TRACE(testing::Message() << asked.name << ", " << agreement::name_of(asked.method) << ", p " << p
                                         << ", root " << asked.root << ", layout " << named.name << ", N " << input.rows

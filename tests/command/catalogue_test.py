@@ -25,7 +25,7 @@ class Catalogue(CommandTest):
                 self.assertLessEqual(set(row["collectives"]), COLLECTIVES)
                 self.assertTrue(row["collectives"] and row["methods"])
             methods = {row["name"]: row["methods"] for row in rows}
-            self.assertEqual(methods["native"], ["exact"])
+            self.assertEqual(methods["native"], ["exact", "binned"])
             self.assertEqual(methods["original_dissemination"], ["plain"])
 
     def test_schedules_for_people(self):

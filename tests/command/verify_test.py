@@ -35,6 +35,12 @@ class Verify(CommandTest):
         self.assertEqual(asked, {(4, m, s) for m in ("tree", "plain") for s in ("binomial", "flat")})
         found = self.verify("--ranks", "2", "--schedules", "native")
         self.assertEqual([(row["method"], row["schedule"]) for row in found["rows"]], [("exact", "native")])
+        twice = "binned:sweep=double"
+        found = self.verify("--ranks", "2,3", "--methods", f"{twice},exact", "--schedules", "native,linear")
+        self.assertIs(found["identical"], True)
+        self.assertEqual({(row["method"], row["schedule"]) for row in found["rows"]},
+                         {(m, s) for m in (twice, "exact") for s in ("native", "linear")})
+        self.assertEqual({row["bits"] for row in found["rows"] if row["method"] == twice}, {bits(binned(self.values))})
 
     def test_policies(self):
         asked = ("--ranks", "3,4", "--methods", "tree,plain", "--schedules", "auto,mpich,flat")

@@ -133,7 +133,8 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     if (draw(random, 4) == 0) brought.call.threads = 2;
     static const std::vector<const char*> schedules = {nullptr, nullptr, "flat", "linear", "binomial"};
     brought.call.schedule = schedules[draw(random, schedules.size())];
-    if (brought.call.method == SF_EXACT && draw(random, 8) == 0) brought.call.schedule = "native";
+    const bool offers_words = brought.call.method == SF_EXACT || brought.call.sweep == SF_DOUBLE_SWEEP;
+    if (offers_words && draw(random, 8) == 0) brought.call.schedule = "native";
     if (brought.call.root >= 0 && brought.call.root != world.rank) brought.wanted.reset();
     SCOPED_TRACE(which.record->where + " by " + which.method->name + ", " + layout.name + ", root " +
                  std::to_string(brought.call.root) + ", layout " + std::to_string(brought.call.layout));

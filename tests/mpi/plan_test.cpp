@@ -203,6 +203,63 @@ TEST_F(PlanTest, NativeOnesAreAskedInAnyOrder) {
   }
 }
 
+/// Those of binned sums add words when their first sweep is done on this rank, so in any order; those of exact sums
+/// beside them keep the order of their starts.
+TEST_F(PlanTest, NativeOnesOfTwoSweepsKeepNoOrder) {
+  Random own_order(world.index());
+  const Method twice = binned({.k = 4, .sweep = SF_DOUBLE_SWEEP});
+  constexpr std::size_t plan_count = 6;
+  std::vector<VectorPlan<double>> plans;
+  std::vector<std::vector<double>> buffers(plan_count);
+  for (std::size_t i = 0; i < plan_count; ++i)
+    plans.push_back(Plan<double>::of_vectors(plus, i + 1, world.comm,
+                                             {.method = i % 3 == 0 ? exact() : twice, .schedule = "native"}));
+  for (int round = 0; round < 30; ++round) {
+    for (std::size_t i = 0; i < plan_count; ++i) {
+      buffers[i].assign(i + 1, 0.1 * static_cast<double>(i + world.index()));
+    }
+    std::vector<std::size_t> order = {0, 1, 2, 4, 5};  // 3 comes after 0
+    std::shuffle(order.begin(), order.end(), own_order);
+    order.push_back(3);
+    for (const std::size_t i : order) plans[i].start(buffers[i], std::span(buffers[i]));
+    std::size_t left = plan_count;
+    std::vector<bool> done(plan_count, false);
+    while (left > 0) {
+      const std::size_t i = draw(own_order, plan_count);
+      if (done[i] || !plans[i].test()) continue;
+      done[i] = true;
+      left -= 1;
+    }
+    for (std::size_t i = 0; i < plan_count; ++i) {
+      std::vector<double> column;
+      for (std::size_t r = 0; r < world.count(); ++r) column.push_back(0.1 * static_cast<double>(i + r));
+      const double due = reference::exact_sum(std::span<const double>(column));  // near each other: four bins hold all
+      for (const double found : buffers[i]) EXPECT_TRUE(is(found, due)) << "plan " << i << ", round " << round;
+    }
+  }
+}
+
+/// Some ranks give a run up before their words are added, others while they are: what follows is not held up.
+TEST_F(PlanTest, NativeOnesOfTwoSweepsMayBeGivenUp) {
+  const Options twice{.method = binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}), .schedule = "native"};
+  for (int round = 0; round < 5; ++round) {
+    const std::vector<double> mine = {static_cast<double>(world.rank + 1)};
+    double given_up = 0;
+    double found = 0;
+    Plan<double> kept(plus, 1, world.comm, twice);
+    {
+      Plan<double> plan(plus, 1, world.comm, twice);
+      plan.start(mine, {&given_up, 1});
+      outcome_of([&] {  // may already learn that others gave up
+        for (int i = 0; i < 1000 * (world.rank % 2); ++i) plan.test();
+      });
+    }
+    kept.start(mine, {&found, 1});
+    kept.wait();
+    EXPECT_TRUE(is(found, static_cast<double>(world.size * (world.size + 1) / 2)));
+  }
+}
+
 /// Messages that wait for their receivers, in plans started in other orders on other ranks.
 TEST_F(PlanTest, WideVectorsRunAtATimeInAnyOrder) {
   const std::size_t columns = 30000;

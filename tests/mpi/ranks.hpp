@@ -72,7 +72,8 @@ inline Layout layout_on(const Ranks& ranks, const Ownership& ownership) {
 inline std::vector<std::string> schedules_of(const Method& method, bool rooted) {
   std::vector<std::string> names = {"", "flat", "linear", "binomial"};
   if (!rooted) names.emplace_back("recursive_doubling");
-  if (method.id == SF_EXACT) names.emplace_back("native");
+  if (method.id == SF_EXACT || (method.id == SF_BINNED && method.sweep == SF_DOUBLE_SWEEP))
+    names.emplace_back("native");
   return names;
 }
 

@@ -115,19 +115,22 @@ TEST_F(StartedTest, CallsPlansAndCommunicatorsEndInAnyOrder) {
 /// What MPI adds up itself keeps the order of the starts among plans, and that of the calls among one-shot calls.
 TEST_F(StartedTest, NativeCallsAndPlansTakeTheirTurns) {
   const std::vector<double> x = elements(40);
-  const Options by_mpi{.method = exact(), .schedule = "native"};
-  Plan<double> plan(plus, x.size(), world.comm, by_mpi);
-  const double due = sum(x, world.comm);
-  for (int again = 0; again < 20; ++again) {
-    double found = 0;
-    auto first = start(plus, x, world.comm, by_mpi);
-    plan.start(x, {&found, 1});
-    auto second = start(norm2, x, world.comm, by_mpi);
-    if (world.rank % 2 == 0) plan.wait();
-    EXPECT_TRUE(is(first.get(), due));
-    if (world.rank % 2 != 0) plan.wait();
-    EXPECT_TRUE(is(found, due));
-    EXPECT_TRUE(is(second.get(), norm2(x, world.comm)));
+  for (const Method method : {exact(), binned({.k = 4, .sweep = SF_DOUBLE_SWEEP})}) {
+    const Options by_mpi{.method = method, .schedule = "native"};
+    Plan<double> plan(plus, x.size(), world.comm, by_mpi);
+    const double due = sum(x, world.comm, {.method = method});
+    const double due_second = norm2(x, world.comm, {.method = method});
+    for (int again = 0; again < 20; ++again) {
+      double found = 0;
+      auto first = start(plus, x, world.comm, by_mpi);
+      plan.start(x, {&found, 1});
+      auto second = start(norm2, x, world.comm, by_mpi);
+      if (world.rank % 2 == 0) plan.wait();
+      EXPECT_TRUE(is(first.get(), due));
+      if (world.rank % 2 != 0) plan.wait();
+      EXPECT_TRUE(is(found, due));
+      EXPECT_TRUE(is(second.get(), due_second));
+    }
   }
 }
 

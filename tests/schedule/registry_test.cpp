@@ -209,7 +209,8 @@ TEST(Refusal, OfACollectiveThatIsNotOffered) {
 
 TEST(Refusal, OfAMethodThatIsNotServed) {
   EXPECT_EQ(why_not("native", Collective::allreduce, 0, test::tree_merging),
-            "schedule 'native' cannot serve method 'tree' (it serves exact), take another schedule or method");
+            "schedule 'native' cannot serve method 'tree' (it serves exact, and binned by double sweep), take another "
+            "schedule or method");
   EXPECT_EQ(why_not("native", Collective::reduce, 3, test::exact_merging), "");
 }
 

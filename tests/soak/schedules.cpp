@@ -25,7 +25,7 @@ schedule::Merging merging_of(const Member& m) {
   return {.method = "asked",
           .is_associative = method != SF_PLAIN || m.order_free(),
           .may_overlap = method == SF_PLAIN,
-          .offers_words = method == SF_EXACT};
+          .offers_words = method == SF_EXACT || (method == SF_BINNED && m.sweep == SF_DOUBLE_SWEEP)};
 }
 
 schedule::Operator kind_of(const Member& m) {
