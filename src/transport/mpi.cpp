@@ -110,7 +110,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
 }
 
 void MpiTransport::connect(bool is_prepared) {
-  apart_.reset();
+  end_apart();
   all_prepared_ = is_prepared ? 1 : 0;
   require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, setup_, &connecting_),
           "endpoints not connected");

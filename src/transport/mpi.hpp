@@ -61,6 +61,9 @@ class MpiTransport final : public Transport {
   void require_usable() const override { require_mpi(); }
   void require_threads() const override;
 
+  /// Nothing more is prepared apart over what was opened; what was prepared keeps it.
+  void end_apart() noexcept { apart_.reset(); }
+
   MPI_Comm comm() const noexcept { return comm_; }
   bool shares_cores() const noexcept { return shares_cores_; }
 

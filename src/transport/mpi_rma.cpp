@@ -54,6 +54,7 @@ std::unique_ptr<Endpoint> RmaTransport::prepare_over(std::unique_ptr<Endpoint> i
 }
 
 void RmaTransport::connect(bool is_prepared) {
+  two_sided_->end_apart();
   mine_ = {.is_prepared = is_prepared ? 1u : 0u};
   for (std::size_t i = 0; i < std::min(prepared_.size(), most_ends); ++i)
     mine_.ends[i] = prepared_[i].second->notice(prepared_[i].first);
