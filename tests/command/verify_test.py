@@ -38,8 +38,8 @@ class Verify(CommandTest):
         twice = "binned:sweep=double"
         found = self.verify("--ranks", "2,3", "--methods", f"{twice},exact", "--schedules", "native,linear")
         self.assertIs(found["identical"], True)
-        self.assertEqual({(row["method"], row["schedule"]) for row in found["rows"]},
-                         {(m, s) for m in (twice, "exact") for s in ("native", "linear")})
+        ran = {(row["method"], row["schedule"]) for row in found["rows"]}
+        self.assertEqual(ran, {(m, s) for m in (twice, "exact") for s in ("native", "linear")})
         self.assertEqual({row["bits"] for row in found["rows"] if row["method"] == twice}, {bits(binned(self.values))})
 
     def test_policies(self):

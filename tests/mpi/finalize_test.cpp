@@ -67,8 +67,10 @@ void expect_no_runs(sf_plan* plan) {
   check(std::string(sf_plan_describe(plan)).find("sum") != std::string::npos, "and so is what was agreed");
 }
 
-sf_plan* bound(MPI_Comm comm, const char* schedule, bool run) {
+sf_plan* bound(MPI_Comm comm, const char* schedule, bool run, sf_method method = SF_AUTOMATIC) {
   sf_call call = sf_call_default();
+  call.method = method;
+  if (method == SF_BINNED) call.sweep = SF_DOUBLE_SWEEP;
   call.rows = x.size();
   call.schedule = schedule;
   sf_plan* plan = nullptr;
@@ -88,6 +90,7 @@ std::vector<sf_plan*> left_behind() {
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF, forgotten, freed}) {
     for (const char* schedule : {static_cast<const char*>(nullptr), "linear", "native"})
       plans.push_back(bound(comm, schedule, schedule != nullptr));
+    plans.push_back(bound(comm, "native", true, SF_BINNED));  // has a communicator of its own
     std::vector<double> wide(1000, 0.5);
     allreduce(std::span{wide}, plus, comm);  // leaves a cached plan
     sum(x, comm);
