@@ -37,6 +37,12 @@ function(steadfold_own_session test)
     OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/session/${test})
 endfunction()
 
+# Where tests find their files.
+add_library(steadfold_tests_directory OBJECT ${PROJECT_SOURCE_DIR}/tests/support/directory.cpp)
+target_compile_definitions(steadfold_tests_directory PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+target_include_directories(steadfold_tests_directory PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(steadfold_tests_directory PRIVATE steadfold_options)
+
 # Tests take longer to compile than to run: the library alone is optimised as users get it.
 set(steadfold_test_options $<$<CONFIG:Release>:-O1>)
 
@@ -66,8 +72,7 @@ function(steadfold_test test)
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${test} PRIVATE ${steadfold_test_options})
-  target_compile_definitions(${test} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(${test} PRIVATE steadfold_options ${arg_LIBRARIES} GTest::gtest_main)
+  target_link_libraries(${test} PRIVATE steadfold_options steadfold_tests_directory ${arg_LIBRARIES} GTest::gtest_main)
   steadfold_use_test_headers(${test})
   gtest_discover_tests(${test} TEST_PREFIX ${test}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment}")
@@ -96,9 +101,8 @@ function(steadfold_mpi_test test)
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_options(${target} PRIVATE ${steadfold_test_options} ${arg_OPTIONS})
-    target_compile_definitions(${target} PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES}
-      GTest::gtest)
+    target_link_libraries(${target} PRIVATE steadfold_options steadfold_tests_directory steadfold_mpi_${name}${suffix}
+      ${arg_LIBRARIES} GTest::gtest)
     target_link_options(${target} PRIVATE ${arg_OPTIONS})
     if(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
       steadfold_use_test_headers(${target})

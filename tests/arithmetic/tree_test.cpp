@@ -10,6 +10,7 @@
 
 #include "arithmetic/records.hpp"
 #include "order/recursion.hpp"
+#include "support/directory.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -156,7 +157,7 @@ TEST_F(Expressions, OfTheWholeTree) {
 
 /// The strings were printed by another program.
 TEST_F(Expressions, OfTheWholeTreeAsRecorded) {
-  std::ifstream file(STEADFOLD_TESTS_DIR "/golden/tree_expressions.txt");
+  std::ifstream file(tests::directory() + "/golden/tree_expressions.txt");
   Index n = 0;
   int lines = 0;
   for (std::string text; file >> n && std::getline(file >> std::ws, text); ++lines) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agreement/call.hpp"
+#include "support/directory.hpp"
 
 namespace steadfold::test {
 
@@ -86,7 +87,7 @@ inline std::vector<std::string> cells_of(const std::string& line) {
 
 /// The documented table: by column and row, whether it is kept.
 inline std::map<std::string, std::map<std::string, bool>> documented_guarantees() {
-  std::ifstream file(STEADFOLD_TESTS_DIR "/../docs/guarantees.md");
+  std::ifstream file(tests::directory() + "/../docs/guarantees.md");
   EXPECT_TRUE(file.good()) << "docs/guarantees.md cannot be read";
   std::map<std::string, std::map<std::string, bool>> table;
   std::vector<std::string> heads;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "steadfold/steadfold.h"
+#include "support/directory.hpp"
 
 namespace steadfold::golden {
 
@@ -281,7 +282,7 @@ inline std::vector<std::string> split(const std::string& text, char by) {
 }
 
 inline std::vector<Record> records(const std::string& file) {
-  const std::string path = STEADFOLD_TESTS_DIR "/golden/" + file + ".txt";
+  const std::string path = tests::directory() + "/golden/" + file + ".txt";
   std::ifstream stream(path);
   EXPECT_TRUE(stream.good()) << path << " cannot be read";
   std::vector<Record> all;
