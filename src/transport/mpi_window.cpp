@@ -30,7 +30,7 @@ std::string text_of(int code) {
 
 }  // namespace
 
-Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads) {
+Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(bytes / sizeof(Word)) {
   if (const int error = PMPI_Comm_dup(comm, &comm_); error != MPI_SUCCESS) refuse(text_of(error));
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &rank_);
@@ -55,7 +55,6 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads) {
   number[0] = static_cast<std::uint64_t>(of_job);
   PMPI_Bcast(number, 2, MPI_UINT64_T, 0, comm_);
   number_ = {static_cast<int>(number[0]), number[1]};
-  free_[0] = bytes / sizeof(Word);
 }
 
 /// Whether it is so on all ranks. Collective.
@@ -90,28 +89,16 @@ bool Window::delivers() noexcept {
 
 std::optional<std::uint64_t> Window::take(std::uint64_t count) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(free_, [count](const auto& part) { return part.second >= count; });
-  if (found == free_.end()) return std::nullopt;
-  const auto [first, all] = *found;
-  if (all > count) free_[first + count] = all - count;
-  free_.erase(first);
-  std::memset(words_ + first, 0, count * sizeof(Word));
+  const auto first = free_.take(count);
+  if (!first) return std::nullopt;
+  std::memset(words_ + *first, 0, count * sizeof(Word));
   PMPI_Win_sync(window_);
   return first;
 }
 
 void Window::give_back(std::uint64_t first, std::uint64_t count) noexcept {
   const std::lock_guard lock(mutex_);
-  auto [part, is_new] = free_.try_emplace(first, count);
-  if (const auto next = std::next(part); next != free_.end() && next->first == first + count) {
-    part->second += next->second;
-    free_.erase(next);
-  }
-  if (part == free_.begin()) return;
-  if (const auto before = std::prev(part); before->first + before->second == first) {
-    before->second += part->second;
-    free_.erase(part);
-  }
+  free_.give_back(first, count);
 }
 
 int Window::write(std::span<const Word> words, Rank target, std::uint64_t first, MPI_Request& request) noexcept {

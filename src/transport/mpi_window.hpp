@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/free_parts.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
@@ -74,9 +74,9 @@ class Window {
   Reads reads_;
   std::pair<int, std::uint64_t> number_;  // equal on all ranks, and no other window's
   std::atomic<int> users_ = 0;
-  std::mutex mutex_;                             // guards what follows
-  std::map<std::uint64_t, std::uint64_t> free_;  // first word and count of what can be taken
-  std::size_t most_kept_ = 0;                    // that there may be to keep
+  std::mutex mutex_;           // guards what follows
+  FreeParts free_;             // words
+  std::size_t most_kept_ = 0;  // that there may be to keep
   std::vector<std::vector<Word>> kept_;
 };
 
