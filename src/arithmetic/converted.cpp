@@ -176,7 +176,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
 
   const std::byte* convert(Convert function, const std::byte* from, Bytes offset, Count rows, Bytes stride,
                            std::vector<std::byte>& to) const {
-    if (from == nullptr) return nullptr;
+    if (from == nullptr || function == nullptr) return nullptr;  // callers may give what their operation does not read
     to.resize(tile_ * how_.rows * out_bytes_);
     from += offset;
     if (stride == row_bytes_ && how_.rows == 1) {

@@ -391,6 +391,27 @@ TEST_F(LocalTest, NullsFromC) {
   EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_OK) << "nothing to read";
 }
 
+/// Sums read one vector, whatever else a caller gives.
+TEST_F(LocalTest, VectorsThatAnOperationDoesNotRead) {
+  const std::vector<float> x = elements<float>(1000, random);
+  for (const sf_method method : {SF_EXACT, SF_BINNED, SF_TREE}) {
+    for (const sf_sweep sweep : {SF_SINGLE_SWEEP, SF_DOUBLE_SWEEP}) {
+      for (const sf_type result_type : {SF_F32, SF_F64}) {  // converted, and as it is
+        sf_call call = sf_call_default();
+        call.rows = x.size();
+        call.type = SF_F32;
+        call.result_type = result_type;
+        call.method = method;
+        if (method == SF_BINNED) call.sweep = sweep;
+        double alone = 0, beside = 0;
+        const sf_status status = sf_reduce_local(&call, x.data(), nullptr, &alone);
+        EXPECT_EQ(sf_reduce_local(&call, x.data(), x.data(), &beside), status);
+        EXPECT_TRUE(is(beside, alone)) << method << " " << sweep << " " << result_type;
+      }
+    }
+  }
+}
+
 TEST_F(LocalTest, BinsInEveryWayOfAskingForThem) {
   std::vector<double> x = elements<double>(3000, random);
   const std::vector<double> y = elements<double>(3000, random);
