@@ -128,12 +128,14 @@ std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& sp
   if (!row.has_groups || spec.parameter("size") != nullptr) return all;
   const auto add = [&](const auto& label) {
     std::vector<Rank> labels;
+    labels.reserve(static_cast<std::size_t>(rank_count));
     for (Rank rank = 0; rank < rank_count; ++rank) labels.push_back(label(rank));
     all.emplace_back(labels);
   };
   std::minstd_rand random(static_cast<std::uint32_t>(rank_count));
   add([&](Rank rank) { return rank % (rank_count / 4 + 1); });
-  add([&](Rank) { return static_cast<Rank>(random() % (1 + order::ceil_log2(static_cast<Count>(rank_count)))); });
+  const auto levels = static_cast<Count>(1 + order::ceil_log2(static_cast<Count>(rank_count)));
+  add([&](Rank) { return static_cast<Rank>(random() % levels); });
   if (is_large(rank_count)) return all;
   add([&](Rank) { return static_cast<Rank>(random() % static_cast<Count>(rank_count)); });
   add([](Rank rank) { return order::floor_log2(static_cast<Count>(rank) + 1); });

@@ -132,7 +132,7 @@ struct Sides {
     }
     std::vector<Memory> proposals;
     for (const auto& mine : calls) proposals.push_back(agreement::propose(mine, 0, nullptr));
-    std::mt19937_64 random(static_cast<std::uint64_t>(p));
+    std::mt19937_64 random(static_cast<std::uint64_t>(p) + 1);
     agreed = concluded(proposals, "", random_nodes(random, p, p));
   }
 };
