@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -51,10 +50,11 @@ inline int rank_in_world() {
   return rank;
 }
 
-/// What STEADFOLD_TRANSPORT asks for: what cannot be used is an error.
-inline std::string transport_asked() {
-  const char* const asked = std::getenv("STEADFOLD_TRANSPORT");
-  return asked == nullptr || *asked == '\0' || std::string(asked) == "auto" ? "mpi" : asked;
+/// How bytes move between all ranks.
+inline std::string transport_in_use() {
+  sf_group* group = nullptr;
+  detail::check(sf_group_of(MPI_COMM_WORLD, &group));
+  return sf_group_transport(group);
 }
 
 /// The labels of one way in its row.
@@ -97,7 +97,7 @@ class Ways {
   /// `labels` are shared by all rows; library, transport, ranks and threads are added.
   Contest measure(Json labels, int rounds, const std::string& interface = {}) const {
     labels.update({{"library", command::mpi_library().name},
-                   {"transport", transport_asked()},
+                   {"transport", transport_in_use()},
                    {"ranks", rank_count_of_world()},
                    {"threads", 1}});
     Contest contest{.labels = std::move(labels), .entrants = entrants_, .rival_count = rival_count_};

@@ -103,13 +103,16 @@ def launcher(library, network):
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
+    words += ["-x", "STEADFOLD_TRANSPORT"]
     return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
 
 
 def measured(options, network, benchmark, *more, **asked):
     """The rows of a benchmark with one rank in each namespace."""
     words = [f"--{name}={value}" for name, value in asked.items()]
-    environment = {**os.environ, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+    # The ranks are on one machine all the same, and share memory.
+    transport = {"STEADFOLD_TRANSPORT": "mpi"}
+    environment = {**os.environ, **transport, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
     try:
         ran = run(*launcher(options.library, network), command, "bench", benchmark, "--json", *more, *words,

@@ -34,6 +34,8 @@ class Group {
   /// This rank's number, from 0 on, and how many ranks there are.
   int rank() const noexcept { return sf_group_rank(handle_); }
   int size() const noexcept { return sf_group_size(handle_); }
+  /// How bytes move between them: "mpi", "shared", "shared+mpi", "rma".
+  const char* transport() const noexcept { return sf_group_transport(handle_); }
   sf_group* handle() const noexcept { return handle_; }
 
  private:

@@ -19,6 +19,9 @@ typedef struct sf_group sf_group;
 /* This rank's number, from 0 on, and how many ranks there are. Local. -1 for NULL. */
 int32_t sf_group_rank(const sf_group* group);
 int32_t sf_group_size(const sf_group* group);
+/* How bytes move between its ranks: "mpi", "shared" (memory that all of them see), "shared+mpi" (memory within nodes),
+ * "rma". Valid as long as the group. Local. "" for NULL. */
+const char* sf_group_transport(const sf_group* group);
 
 /* Reduces the rows of all ranks at once. `result` (columns results, for SF_REDUCE_SCATTER those of this rank's block;
  * may be `first`) is written on the ranks that get one, see sf_collective; on other ranks it may be NULL. Calls of a

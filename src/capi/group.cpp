@@ -5,6 +5,7 @@
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "capi/layer.hpp"
+#include "transport/node.hpp"
 
 namespace {
 
@@ -16,8 +17,12 @@ using steadfold::capi::guarded;
 using steadfold::capi::LayerTable;
 using steadfold::capi::require_place;
 
-sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport, sf_group** group) {
-  return guarded([&] { *group = new sf_group(std::move(transport)); });
+sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
+                     const steadfold::transport::Neighbourhood* node, sf_group** group) {
+  return guarded([&] {
+    if (node != nullptr) transport = steadfold::transport::make_node_transport(std::move(transport), *node);
+    *group = new sf_group(std::move(transport));
+  });
 }
 
 }  // namespace
@@ -39,6 +44,7 @@ const void* sf_layer_table(const char* version) {
 
 int32_t sf_group_rank(const sf_group* group) { return group == nullptr ? -1 : group->group.rank(); }
 int32_t sf_group_size(const sf_group* group) { return group == nullptr ? -1 : group->group.rank_count(); }
+const char* sf_group_transport(const sf_group* group) { return group == nullptr ? "" : group->group.transport_name(); }
 
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group) {
   return guarded([&] {

@@ -46,12 +46,16 @@ struct sf_group final : steadfold::capi::InMotion {
 
 struct sf_plan final : steadfold::capi::InMotion {
   sf_plan(std::unique_ptr<steadfold::execution::Plan> bound, const sf_group* group)
-      : InMotion(group), plan(std::move(bound)), schedule(plan->agreed().schedule_text) {}
+      : InMotion(group),
+        plan(std::move(bound)),
+        schedule(plan->agreed().schedule_text),
+        description(plan->description()) {}
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 
   std::unique_ptr<steadfold::execution::Plan> plan;
-  std::string schedule;
+  const std::string schedule;
+  const std::string description;
 };
 
 namespace steadfold::capi {

@@ -5,13 +5,16 @@
 #include <memory>
 
 #include "steadfold/steadfold_group.h"
+#include "transport/common_memory.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::capi {
 
 struct LayerTable {
-  /// Collective. The error text says what went wrong, as for functions of the C interface: no exception leaves.
-  sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, sf_group** group);
+  /// Collective. `node`: the ranks that share memory with this one; null: no ranks of the group do. The error text says
+  /// what went wrong, as for functions of the C interface: no exception leaves.
+  sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, const transport::Neighbourhood* node,
+                          sf_group** group);
   /// Local. Plans may outlive their group.
   void (*free_group)(sf_group* group) noexcept;
 };

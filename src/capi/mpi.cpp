@@ -1,5 +1,6 @@
 // The C functions over MPI: communicators become groups; libsteadfold does the rest.
 // Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds. Source: ours.
+#include "transport/mpi_node_memory.hpp"
 #include "transport/mpi_rma.hpp"
 
 #include <exception>
@@ -27,8 +28,8 @@ struct NoGroup {
 
 class AttachedGroup final : public transport::Attached {
  public:
-  explicit AttachedGroup(std::unique_ptr<transport::MpiTransport> transport) {
-    const sf_status status = table().make_group(chosen(std::move(transport)), &group_);
+  explicit AttachedGroup(std::unique_ptr<transport::MpiTransport> messages) {
+    const sf_status status = make_group(std::move(messages));
     if (status == SF_OK) return;
     if (window_) window_->end();
     throw NoGroup{status};
@@ -43,13 +44,22 @@ class AttachedGroup final : public transport::Attached {
   sf_group* group() const noexcept { return group_; }
 
  private:
-  /// The transport that the environment asks for.
-  std::unique_ptr<transport::Transport> chosen(std::unique_ptr<transport::MpiTransport> two_sided) {
-    const transport::AskedTransport asked = transport::asked_transport(*two_sided);
-    if (!asked.is_rma) return two_sided;
-    const transport::RmaSettings settings = {.reads = asked.reads};
-    window_ = transport::make_window(two_sided->comm(), settings.pool, settings.reads);
-    return std::make_unique<transport::RmaTransport>(std::move(two_sided), window_, settings);
+  /// Over the transport that the environment asks for.
+  sf_status make_group(std::unique_ptr<transport::MpiTransport> messages) {
+    using transport::Ways;
+    const transport::AskedTransport asked = transport::asked_transport(*messages);
+    if (asked.way == Ways::rma) {
+      const transport::RmaSettings settings = {.reads = asked.reads};
+      window_ = transport::make_window(messages->comm(), settings.pool, settings.reads);
+      return table().make_group(std::make_unique<transport::RmaTransport>(std::move(messages), window_, settings),
+                                nullptr, &group_);
+    }
+    if (asked.way == Ways::messages) return table().make_group(std::move(messages), nullptr, &group_);
+    const transport::NodeOfRank node = transport::make_node_memory(*messages);
+    const bool is_shared = node.among.memory != nullptr;
+    if (!is_shared && asked.way == Ways::shared)
+      throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
+    return table().make_group(std::move(messages), is_shared ? &node.among : nullptr, &group_);
   }
 
   std::shared_ptr<transport::Window> window_;  // of the transport, if it has one

@@ -160,7 +160,7 @@ sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
   });
 }
 
-const char* sf_plan_describe(const sf_plan* plan) { return plan == nullptr ? "" : plan->plan->description().c_str(); }
+const char* sf_plan_describe(const sf_plan* plan) { return plan == nullptr ? "" : plan->description.c_str(); }
 
 const char* sf_plan_schedule(const sf_plan* plan) { return plan == nullptr ? "" : plan->schedule.c_str(); }
 

@@ -105,7 +105,11 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
     closing_.emplace(status_exchange_, *transport_, tag + 1);
   together_ = make_together(agreed_, *members_.front(), *transport_, tag);
-  if (together_) text_ += "together: ranks read each other's rows in memory that all of them see, without messages\n";
+}
+
+std::string Plan::description() const {
+  if (together_ == nullptr || !together_->is_possible()) return text_;
+  return text_ + "together: ranks read each other's rows in memory that all of them see, without messages\n";
 }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
@@ -123,7 +127,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
                   "the plan is running (start was called twice), call wait before the next start");
   refusal_.reset();
   given_ = data.size();
-  is_together_ = together_ != nullptr && !is_traced_;
+  is_together_ = together_ != nullptr && together_->is_possible() && !is_traced_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (given_ == members_.size())
       members_[i]->take(data[i], stays && !is_together_);

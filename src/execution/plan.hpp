@@ -102,7 +102,8 @@ class Plan {
   void require_usable() const;
 
   const Agreement& agreed() const noexcept { return agreed_; }
-  const std::string& description() const noexcept { return text_; }
+  /// To be asked once it is connected.
+  std::string description() const;
 
   void trace(bool on);
   /// What this rank sent, the first sweep and the question about the operator included.

@@ -18,6 +18,8 @@ constexpr Count most_built_columns = 8;
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 constexpr Bytes tile_bytes = 16384;  // of a row: rows of several ranks stay in the first-level cache
+constexpr Bytes piece_bytes =
+    Bytes{128} << 10;  // of a row that is posted piece by piece: those of two ranks stay in cache
 
 /// Copies a row, which is often one number.
 void copy_row(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
@@ -228,6 +230,153 @@ class WideRows final : public Together {
   bool is_reduced_ = false;  // this rank's share
 };
 
+/// One wide row per rank, where ranks do not see all of each other's memory: they post their rows piece by piece. Two
+/// ranks reduce all columns of a piece each; more of them reduce a share each, and post that too. All callers must
+/// stay, since results are written before all is done.
+class PostedRows final : public Together {
+ public:
+  PostedRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
+      : PostedRows(agreed, rows, Pieces(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
+
+  void start(const Data& data, bool stays) override {
+    data_ = data;
+    next_ = 0;
+    is_reduced_ = false;
+    const Lead lead = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
+    std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
+    post_piece(lead.status == Status::ok && lead.is_direct);
+  }
+
+  State test() override {
+    while (board().all_have_posted()) {
+      if (next_ == 0 && !is_reduced_) {
+        const Lead all = worst_lead();
+        status_ = all.status;
+        if (status_ != Status::ok || !all.is_direct) board().end_round();
+        if (status_ != Status::ok) return State::done;
+        if (!all.is_direct) return State::by_messages;
+      }
+      if (is_reduced_)
+        take_shares();
+      else
+        reduce();
+      if (next_ == columns_) return State::done;
+    }
+    return State::pending;
+  }
+
+ private:
+  /// What a post begins with: in the first one what its rank says of the run.
+  struct alignas(transport::cache_line) Lead {
+    Status status = Status::ok;
+    bool is_direct = true;
+  };
+  /// How a row is cut.
+  struct Pieces {
+    Pieces(const Description& d, const arithmetic::Operator& op, Rank rank_count)
+        : shares(rank_count > 2 ? static_cast<Count>(rank_count) : 1) {
+      const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(d.element_bytes, 1), 1);
+      share_columns = std::max<Count>(piece_bytes / std::max<Bytes>(d.element_bytes, 1) / shares / line, 1) * line;
+      value_bytes = make_kind(d, op, 1)->value_bytes();
+      most_bytes =
+          sizeof(Lead) + std::max(std::min(columns(), d.columns) * d.element_bytes, share_columns * value_bytes);
+    }
+    Count columns() const noexcept { return shares * share_columns; }
+
+    Count shares;
+    Count share_columns = 0;
+    Bytes value_bytes = 0;  // of a column
+    Bytes most_bytes = 0;   // of a post
+  };
+
+  PostedRows(const agreement::Member& agreed, Rows& rows, const Pieces& pieces, transport::Transport& transport,
+             std::uint32_t tag)
+      : Together(transport.prepare_board(tag, pieces.most_bytes)),
+        own_(&rows),
+        pieces_(pieces),
+        element_bytes_(agreed.description.element_bytes),
+        columns_(agreed.description.columns),
+        places_(static_cast<std::size_t>(transport.rank_count())) {
+    const Description& d = agreed.description;
+    const Count rest = columns_ % pieces.columns();
+    if (columns_ >= pieces.columns()) share_.emplace(d, rows.op(), pieces.share_columns, places_.size());
+    if (rest > 0) rest_.emplace(d, rows.op(), rest, places_.size());
+    if (pieces_.shares > 1) reduced_.resize(pieces_.share_columns * pieces_.value_bytes);
+  }
+
+  Count width() const noexcept { return std::min(pieces_.columns(), columns_ - next_); }
+  /// What is left is reduced by all.
+  bool is_shared() const noexcept { return pieces_.shares > 1 && width() == pieces_.columns(); }
+  std::byte* result() const noexcept { return data_.result + next_ * pieces_.value_bytes; }
+
+  /// Behind its lead, which is written; `has_row`: else nothing more is read.
+  void post_piece(bool has_row) {
+    const Bytes bytes = has_row ? width() * element_bytes_ : 0;
+    std::byte* const place = board().write(pieces_.most_bytes) + sizeof(Lead);
+    if (bytes > 0) std::memcpy(place, data_.first + next_ * element_bytes_, bytes);
+    post(sizeof(Lead) + bytes);
+  }
+
+  Lead worst_lead() {
+    Lead worst;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
+      Lead lead;
+      std::memcpy(&lead, board().of(rank).data(), sizeof lead);
+      worst = {.status = worse(worst.status, lead.status), .is_direct = worst.is_direct && lead.is_direct};
+    }
+    return worst;
+  }
+
+  /// Reduces the piece that all have posted, or this rank's share of it.
+  void reduce() {
+    const bool is_share = is_shared();
+    const auto own = static_cast<Count>(board().rank());
+    const Bytes offset = sizeof(Lead) + (is_share ? own * pieces_.share_columns * element_bytes_ : 0);
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) places_[rank] = board().of(rank).data() + offset;
+    LocalRows& rows = width() == pieces_.columns() ? *share_ : *rest_;
+    if (!is_share) {
+      status_ = worse(status_, rows.reduce(places_, result()));
+      return go_on();
+    }
+    status_ = worse(status_, rows.reduce(places_, reduced_.data()));
+    board().end_round();
+    std::byte* const place = board().write(pieces_.most_bytes);
+    const Lead lead = {.status = status_};
+    std::memcpy(place, &lead, sizeof lead);
+    std::memcpy(place + sizeof lead, reduced_.data(), reduced_.size());
+    post(sizeof lead + reduced_.size());
+    is_reduced_ = true;
+  }
+
+  void take_shares() {
+    status_ = worst_lead().status;
+    const Bytes bytes = pieces_.share_columns * pieces_.value_bytes;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank)
+      std::memcpy(result() + rank * bytes, board().of(rank).data() + sizeof(Lead), bytes);
+    is_reduced_ = false;
+    go_on();
+  }
+
+  /// To the next piece.
+  void go_on() {
+    next_ += width();
+    board().end_round();
+    if (next_ < columns_) post_piece(true);
+  }
+
+  Rows* own_;
+  Pieces pieces_;
+  Bytes element_bytes_;
+  Count columns_;
+  std::optional<LocalRows> share_;  // of a piece, or all of it
+  std::optional<LocalRows> rest_;   // of columns behind the last whole piece
+  std::vector<const std::byte*> places_;
+  std::vector<std::byte> reduced_;
+  Data data_;
+  Count next_ = 0;           // the first column of the piece that is under way
+  bool is_reduced_ = false;  // this rank's share of it
+};
+
 /// Many rows: every rank posts the partial of its rows and merges all of them.
 class Partials final : public Together {
  public:
@@ -281,7 +430,7 @@ bool has_one_row_per_rank(const order::Layout& layout) {
 
 std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, transport::Transport& transport,
                                         std::uint32_t tag) {
-  if (!serves(agreed)) return nullptr;
+  if (!transport.has_boards() || !serves(agreed)) return nullptr;
   const agreement::Member& member = agreed.members.front();
   const Description& d = member.description;
   const Rank rank = transport.rank();
@@ -294,20 +443,20 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, tra
                          (kind->rows_at_hand() != nullptr && kind->rows_at_hand()->spare_rows(member.element_count));
     if (is_fast) {
       const Bytes own = member.layout->local_count(rank) * d.row_bytes();
-      auto board = transport.prepare_board(tag, NarrowRows::post_bytes(own));
-      return board == nullptr ? nullptr : std::make_unique<NarrowRows>(member, rows, std::move(board), ranks);
+      return std::make_unique<NarrowRows>(member, rows, transport.prepare_board(tag, NarrowRows::post_bytes(own)),
+                                          ranks);
     }
   }
   if (reads_rows && d.columns > most_built_columns && has_one_row_per_rank(*member.layout)) {
-    auto board = transport.prepare_board(tag, WideRows::post_bytes());
-    return board == nullptr ? nullptr : std::make_unique<WideRows>(member, rows, std::move(board), rank, ranks);
+    if (!transport.sees_all_memory()) return std::make_unique<PostedRows>(member, rows, transport, tag);
+    return std::make_unique<WideRows>(member, rows, transport.prepare_board(tag, WideRows::post_bytes()), rank, ranks);
   }
   if (rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes) return nullptr;
-  const Bytes capacity = rows.working_capacity({0, ranks}, 0);
+  Bytes capacity = 0;  // rows of some ranks may have more nodes than those of all
+  for (Rank count = 1; count <= ranks; ++count) capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;
   const Bytes own_capacity = rows.working_capacity({rank, 1}, 0);
-  auto board = transport.prepare_board(tag, own_capacity);
-  return board == nullptr ? nullptr : std::make_unique<Partials>(rows, std::move(board), own_capacity, capacity);
+  return std::make_unique<Partials>(rows, transport.prepare_board(tag, own_capacity), own_capacity, capacity);
 }
 
 }  // namespace steadfold::execution

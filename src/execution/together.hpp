@@ -19,6 +19,9 @@ class Together {
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
 
+  /// Whether the ranks had room for it; the same on all of them.
+  bool is_possible() const noexcept { return board_->is_connected(); }
+
   /// Begins a run on this rank's data, of which `rows` has taken note. `stays`: see Plan::start.
   virtual void start(const Data& data, bool stays) = 0;
 
@@ -47,8 +50,8 @@ class Together {
   transport::Traffic traffic_;
 };
 
-/// How a plan's runs are carried out together; null if they are not, because its ranks do not see each other's memory,
-/// or a schedule was asked for, or the interpreter serves better. `agreed` and `rows` must outlive it. Throws
+/// How a plan's runs are carried out together; null if they are not, because its ranks see no memory in common, or a
+/// schedule was asked for, or the interpreter serves better. `agreed` and `rows` must outlive it. Throws
 /// std::runtime_error when memory runs out.
 std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, Rows& rows, transport::Transport& transport,
                                         std::uint32_t tag);

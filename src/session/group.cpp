@@ -27,6 +27,11 @@ std::string forced_on_rank_0(transport::Transport& transport) {
   return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
 }
 
+std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport) {
+  const std::span<const Rank> labels = transport.node_labels();
+  return labels.empty() ? nullptr : std::make_shared<const order::Nodes>(labels);
+}
+
 /// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
 template <auto prepare_so>
 class Preparing final : public transport::ForwardingTransport {
@@ -48,6 +53,7 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
       apart_(std::make_shared<Apart>(transport_)),
       rows_(rows),
       others_(others),
+      nodes_(nodes_of(*transport_)),
       forced_schedule_(forced_on_rank_0(*transport_)) {
   std::optional<std::uint32_t> tag;
   while (!tag) tag = transport_->new_tags(ring + 1);
@@ -343,7 +349,7 @@ Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> call
   std::vector<std::span<const std::byte>> proposals;
   proposals.reserve(gathered.first.size());
   for (Rank i = 0; i < rank_count(); ++i) proposals.push_back(gathered.of(i));
-  co_return agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, transport_->nodes());
+  co_return agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, nodes_);
 }
 
 /// All ranks know that something failed; together they find out what to say.

@@ -17,6 +17,7 @@
 #include "agreement/failure.hpp"
 #include "execution/handshake.hpp"
 #include "execution/plan.hpp"
+#include "order/nodes.hpp"
 #include "session/known_shapes.hpp"
 #include "session/operation.hpp"
 #include "session/plan_cache.hpp"
@@ -49,6 +50,7 @@ class Group {
 
   Rank rank() const noexcept { return transport_->rank(); }
   Rank rank_count() const noexcept { return transport_->rank_count(); }
+  const char* transport_name() const noexcept { return transport_->name(); }
 
   using Started = std::shared_ptr<Operation>;
   /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
@@ -160,6 +162,7 @@ class Group {
   std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
   schedule::Rows rows_;
   Surroundings others_;
+  std::shared_ptr<const order::Nodes> nodes_;  // of the machine; null: one, or nobody knows
   std::string forced_schedule_;
   bool ranks_may_differ_ = false;
   std::array<std::unique_ptr<Place>, ring> places_;

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "transport/common_memory.hpp"
 #include "transport/flags.hpp"
-#include "transport/patience.hpp"
 #include "transport/transport.hpp"
+#include "transport/waiting.hpp"
 
 namespace steadfold::transport {
 
@@ -26,87 +27,84 @@ struct Post {
 };
 static_assert(sizeof(Box<MachineMemory, Post>) == cache_line);
 
-/// One rank's posts, as all ranks see them.
-class Posts {
- public:
-  /// `longest`: of a post. Throws std::bad_alloc.
-  explicit Posts(Bytes longest) {
-    if (longest <= Post::most) return;
-    const Bytes each = (longest + cache_line - 1) / cache_line * cache_line;
-    long_.reset(static_cast<std::byte*>(::operator new(2 * each, std::align_val_t{cache_line})));
-    long_bytes_ = each;
-  }
-
+/// One rank's posts, as all ranks see them; long ones with an odd and with an even number stand behind.
+struct Posts {
   Notice<MachineMemory, Post> notice;
-  /// Where long posts with an odd or even number stand.
-  std::byte* long_post(std::uint64_t parity) const noexcept { return long_.get() + parity * long_bytes_; }
+  alignas(cache_line) Bytes long_bytes = 0;  // of each of the two
 
- private:
-  struct Release {
-    void operator()(std::byte* block) const noexcept { ::operator delete(block, std::align_val_t{cache_line}); }
-  };
-  std::unique_ptr<std::byte, Release> long_;
-  Bytes long_bytes_ = 0;
+  static Bytes long_bytes_for(Bytes longest) noexcept {
+    return longest <= Post::most ? 0 : (longest + cache_line - 1) / cache_line * cache_line;
+  }
+  std::byte* long_post(std::uint64_t parity) noexcept {
+    return reinterpret_cast<std::byte*>(this + 1) + parity * long_bytes;
+  }
 };
 
-/// One rank's end. One thread at a time; to be used once it is connected. Each round: `write`, `post`, wait for
-/// `all_have_posted`, read, `end_round`. What was read stays as it is until this rank posts again.
+/// One rank's end. One thread at a time; to be used once it is connected, and if it is: there may have been no room for
+/// a rank's posts. Each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. What was read stays as
+/// it is until this rank posts again.
 class Board {
  public:
   /// Throws std::bad_alloc.
-  Board(Rank rank, Bytes longest, bool shares_cores)
-      : own_(std::make_shared<Posts>(longest)),
-        place_(own_->notice),
+  Board(std::shared_ptr<CommonMemory> memory, Rank rank, Bytes longest, bool shares_cores)
+      : blocks_(std::move(memory), sizeof(Posts) + 2 * Posts::long_bytes_for(longest)),
         rank_(rank),
-        patience_(shares_cores, Patience::Sleeps::after_long) {}
+        waiting_(blocks_.memory(), shares_cores) {
+    all_.reserve(blocks_.memory().neighbour_count());
+    if (blocks_.own() == nullptr) return;
+    own_ = new (blocks_.own()) Posts;
+    own_->long_bytes = Posts::long_bytes_for(longest);
+    place_.emplace(own_->notice);
+  }
 
-  const std::shared_ptr<Posts>& own() const noexcept { return own_; }
+  CommonMemory::Place place() const noexcept { return blocks_.place(); }
   /// Every rank's posts, in rank order.
-  void connect(std::vector<std::shared_ptr<Posts>> all) { all_ = std::move(all); }
+  void connect(std::span<const CommonMemory::Place> places) noexcept {
+    blocks_.connect(places);
+    for (std::size_t i = 0; i < places.size(); ++i) all_.push_back(reinterpret_cast<Posts*>(blocks_.of(i)));
+  }
+  bool is_connected() const noexcept { return blocks_.are_connected(); }
 
   Rank rank() const noexcept { return rank_; }
   std::size_t rank_count() const noexcept { return all_.size(); }
 
-  /// Where this round's post of at most `most` bytes is written.
+  /// Where this round's post of at most `most` bytes is written; a long one begins a cache line.
   std::byte* write(Bytes most) noexcept {
     is_long_ = most > Post::most;
-    return is_long_ ? own_->long_post(round_ % 2) : place_.own().bytes.data();
+    return is_long_ ? own_->long_post(place_->parity()) : place_->own().bytes.data();
   }
   /// Posts so many bytes of what was written.
   void post(Bytes size) noexcept {
-    place_.own().size = static_cast<std::uint32_t>(size);
-    place_.own().is_long = is_long_;
-    place_.post();
+    place_->own().size = static_cast<std::uint32_t>(size);
+    place_->own().is_long = is_long_;
+    place_->post();
     seen_ = 0;
   }
   bool all_have_posted() noexcept {
-    while (seen_ < all_.size() && place_.look(all_[seen_]->notice) != nullptr) seen_ += 1;
+    while (seen_ < all_.size() && place_->look(all_[seen_]->notice) != nullptr) seen_ += 1;
     if (seen_ == all_.size()) {
-      patience_.found_something();
+      waiting_.found_something();
       return true;
     }
-    patience_.found_nothing();
+    waiting_.found_nothing();
     return false;
   }
   /// What a rank posted in this round; once all have.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
-    const Post& post = *place_.look(all_[rank]->notice);
-    return {post.is_long ? all_[rank]->long_post(round_ % 2) : post.bytes.data(), post.size};
+    const Post& post = *place_->look(all_[rank]->notice);
+    return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
   }
-  void end_round() noexcept {
-    place_.done();
-    round_ += 1;
-  }
+  void end_round() noexcept { place_->done(); }
 
  private:
-  std::shared_ptr<Posts> own_;
-  std::vector<std::shared_ptr<Posts>> all_;
-  BoardPlace<MachineMemory, Post> place_;
-  std::uint64_t round_ = 0;
+  CommonBlocks blocks_;
+  Posts* own_ = nullptr;
+  std::vector<Posts*> all_;
+  std::optional<BoardPlace<MachineMemory, Post>> place_;
   std::size_t seen_ = 0;  // ranks that have posted in this round
   bool is_long_ = false;  // this round's own
   Rank rank_;
-  Patience patience_;
+  Waiting waiting_;
 };
 
 }  // namespace steadfold::transport

@@ -76,6 +76,7 @@ class LaneReceiver {
   }
   /// The sender may write over it, and over what it points to.
   void take() noexcept { lane_->taken.store(++taken_, Memory::give_back); }
+  std::uint64_t taken() const noexcept { return taken_; }
 
  private:
   Lane<Memory, Content, depth>* lane_;
@@ -110,6 +111,8 @@ class BoardPlace {
   }
   /// Everything posted has been read.
   void done() noexcept { posts_ += 1; }
+  /// Which box this post is in.
+  std::size_t parity() const noexcept { return posts_ % parities; }
 
  private:
   Notice<Memory, Content, parities>* own_;

@@ -42,13 +42,15 @@ class ForwardingTransport : public Transport {
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
   const char* name() const noexcept override { return inner_->name(); }
-  std::shared_ptr<const order::Nodes> nodes() const override { return inner_->nodes(); }
+  std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
     return inner_->prepare(tag, capacities, tickets);
   }
   void open_apart() override { inner_->open_apart(); }
   bool opened_apart() override { return inner_->opened_apart(); }
+  bool has_boards() const noexcept override { return inner_->has_boards(); }
+  bool sees_all_memory() const noexcept override { return inner_->sees_all_memory(); }
   std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override {
     return inner_->prepare_board(tag, longest);
   }

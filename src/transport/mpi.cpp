@@ -59,17 +59,17 @@ std::uint32_t last_tag() {
 struct Machine {
   bool shares_cores = true;  // some ranks of this node may have to; true too if the communicator is part of the job,
                              // which cannot know what the other ranks do
-  std::shared_ptr<const order::Nodes> nodes;  // null: one
+  std::vector<Rank> node_labels;  // empty: there is one
 };
 
 /// `first_on_node`: the lowest rank on this rank's node. Collective.
-std::shared_ptr<const order::Nodes> nodes_of(MPI_Comm comm, Rank first_on_node) {
+std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
   int ranks = 0;
   require(PMPI_Comm_size(comm, &ranks), "ranks not counted");
   std::vector<Rank> firsts(static_cast<std::size_t>(ranks));
   require(PMPI_Allgather(&first_on_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm), "nodes not gathered");
-  if (std::ranges::count(firsts, 0) == ranks) return nullptr;
-  return std::make_shared<const order::Nodes>(firsts);
+  if (std::ranges::count(firsts, 0) == ranks) firsts.clear();
+  return firsts;
 }
 
 /// Collective; all ranks of a node get the same answer.
@@ -91,7 +91,7 @@ Machine machine_of(MPI_Comm comm) {
   PMPI_Comm_free(&node);
   require(not_counted, "cores not counted");
   require(not_told, "nodes not found");
-  return {.shares_cores = of_comm < of_job || CPU_COUNT(&cores) < on_node, .nodes = nodes_of(comm, first)};
+  return {.shares_cores = of_comm < of_job || CPU_COUNT(&cores) < on_node, .node_labels = node_labels(comm, first)};
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   PMPI_Comm_size(comm_, &rank_count_);
   Machine machine = machine_of(comm_);
   shares_cores_ = machine.shares_cores;
-  nodes_ = std::move(machine.nodes);
+  node_labels_ = std::move(machine.node_labels);
 }
 
 void MpiTransport::connect(bool is_prepared) {

@@ -38,7 +38,7 @@ class MpiTransport final : public Transport {
   Rank rank_count() const noexcept override { return rank_count_; }
   const char* name() const noexcept override { return "mpi"; }
   /// As MPI_Comm_split_type says.
-  std::shared_ptr<const order::Nodes> nodes() const override { return nodes_; }
+  std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
 
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
@@ -65,6 +65,8 @@ class MpiTransport final : public Transport {
   void end_apart() noexcept { apart_.reset(); }
 
   MPI_Comm comm() const noexcept { return comm_; }
+  /// Over which no message is ever sent, only collectives.
+  MPI_Comm quiet_comm() const noexcept { return setup_; }
   bool shares_cores() const noexcept { return shares_cores_; }
 
  private:
@@ -88,9 +90,9 @@ class MpiTransport final : public Transport {
   MPI_Comm setup_ = MPI_COMM_NULL;  // connections and what is gathered: their order is not that of plans' starts
   Rank rank_ = 0;
   Rank rank_count_ = 0;
-  bool shares_cores_ = true;  // with other ranks
-  std::shared_ptr<const order::Nodes> nodes_;
-  int all_prepared_ = 1;  // of the connection under way
+  bool shares_cores_ = true;       // with other ranks
+  std::vector<Rank> node_labels_;  // the lowest rank of each node
+  int all_prepared_ = 1;           // of the connection under way
   MPI_Request connecting_ = MPI_REQUEST_NULL;
   std::shared_ptr<OwnComm> apart_;  // of what is prepared apart
   MPI_Request opening_ = MPI_REQUEST_NULL;

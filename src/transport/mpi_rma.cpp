@@ -134,11 +134,13 @@ AskedTransport asked_transport(const MpiTransport& transport) {
   if (PMPI_Bcast(text.data(), most, MPI_CHAR, 0, transport.comm()) != MPI_SUCCESS)
     throw std::runtime_error("the transport is not known (rank 0 cannot tell), see the messages of the MPI library");
   const std::string_view asked = text.data();
-  if (asked.empty() || asked == "auto" || asked == "mpi") return {};
-  if (asked == "rma") return {.is_rma = true};
-  if (asked == "rma:loads") return {.is_rma = true, .reads = Reads::by_loads};
+  if (asked.empty() || asked == "auto") return {};
+  if (asked == "mpi") return {.way = Ways::messages};
+  if (asked == "shared") return {.way = Ways::shared};
+  if (asked == "rma") return {.way = Ways::rma};
+  if (asked == "rma:loads") return {.way = Ways::rma, .reads = Reads::by_loads};
   throw std::runtime_error("unknown transport '" + std::string(asked) +
-                           "' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, rma or rma:loads");
+                           "' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, shared, rma or rma:loads");
 }
 
 }  // namespace steadfold::transport

@@ -73,8 +73,9 @@ class RmaTransport final : public ForwardingTransport {
 };
 
 /// What STEADFOLD_TRANSPORT of rank 0 asks for.
+enum class Ways : std::uint8_t { automatic, messages, shared, rma };
 struct AskedTransport {
-  bool is_rma = false;
+  Ways way = Ways::automatic;
   Reads reads = Reads::atomically;
 };
 /// Collective. Throws std::runtime_error on every rank if it asks for something unknown.

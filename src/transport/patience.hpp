@@ -34,6 +34,8 @@ class Patience {
     else if (shares_cores_ && idle_tests_ % tests_per_yield == 0)
       sched_yield();
   }
+  /// Tests in a row that found nothing.
+  std::uint32_t idle_tests() const noexcept { return idle_tests_; }
 
  private:
   static constexpr std::uint32_t least = 64;

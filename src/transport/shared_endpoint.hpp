@@ -1,76 +1,54 @@
-// One worker's end of a plan over memory that all workers of a team see.
-// Rank order: messages between two workers arrive in the order put. Cost: a message in one part of at most
-// `Letter::most` bytes moves one or two cache lines; any other is copied once, from the sender's memory to where it
-// lands. Source: [S2], sender-driven exchange.
+// One rank's end of a plan over memory that ranks see in common: between threads, or between ranks of a node, who send
+// what is too large for it, and what goes to other nodes, through an endpoint below.
+// Rank order: letters between two ranks arrive in the order put, and so do all other messages; but one kind may
+// overtake the other. Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between
+// threads any other is copied once, from the sender's memory to where it lands; between processes those up to
+// `largest_letter` twice. Source: [S2], sender-driven exchange.
+//
+// Which way a message goes follows from its target, its slot and its number of parts, which both of its ranks know.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "transport/flags.hpp"
+#include "transport/common_memory.hpp"
 #include "transport/landing.hpp"
-#include "transport/patience.hpp"
+#include "transport/mail.hpp"
 #include "transport/transport.hpp"
+#include "transport/waiting.hpp"
 
 namespace steadfold::transport {
 
-/// What a message says beside its number: its bytes, or where they stand until the receiver has taken them.
-struct Letter {
-  static constexpr Bytes most = 112;
-
-  struct Place {
-    const std::byte* data;
-    Bytes size;
-    const std::byte* second;
-    Bytes second_size;
-  };
-  SlotNumber slot = 0;
-  std::uint16_t size = 0;  // of the bytes in here
-  bool is_elsewhere = false;
-  bool has_second = false;
-  union {
-    Place place;
-    std::byte bytes[most] = {};
-  };
-};
-
-/// What a worker's endpoint shows to the others. It lives as long as any of them may still look at it.
-struct Mail {
-  static constexpr std::size_t depth = 4;
-  using MailLane = Lane<MachineMemory, Letter, depth>;
-  using WordNotice = Notice<MachineMemory, std::span<std::int64_t>>;
-  using DoneNotice = Notice<MachineMemory, bool>;
-
-  explicit Mail(Rank workers) : from(static_cast<std::size_t>(workers)) {}
-
-  std::vector<MailLane> from;  // by sender
-  WordNotice words;            // that this worker wants added to the others'
-  DoneNotice added;            // it has added its share of them
-};
+/// Slots up to this capacity take letters between processes.
+inline constexpr Bytes largest_letter = 4096;
 
 class SharedEndpoint final : public Endpoint {
  public:
-  /// Joins the endpoints that wait to be connected; that list must outlive it. Throws std::runtime_error when memory
-  /// runs out.
-  SharedEndpoint(std::uint32_t tag, Rank worker, Rank workers, std::span<const Bytes> capacities, Ticket tickets,
-                 bool shares_cores, std::vector<SharedEndpoint*>& waiting);
+  /// `inner`: for what does not go through common memory; null among threads. Joins the endpoints that wait to be
+  /// connected; that list must outlive it. Throws std::runtime_error when memory runs out, except for common memory:
+  /// then everything goes through `inner`.
+  SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, std::unique_ptr<Endpoint> inner, Rank rank_count,
+                 std::span<const Bytes> capacities, Ticket tickets, std::vector<SharedEndpoint*>& waiting);
   ~SharedEndpoint() override;
   SharedEndpoint(const SharedEndpoint&) = delete;
   SharedEndpoint& operator=(const SharedEndpoint&) = delete;
 
   std::uint32_t tag() const noexcept { return tag_; }
-  const std::shared_ptr<Mail>& mail() const noexcept { return own_; }
-  /// To be called before it is used: every worker's mail, in their order.
-  void connect(std::vector<std::shared_ptr<Mail>> all);
+  CommonMemory::Place place() const noexcept { return blocks_.place(); }
+  /// Every neighbour's mail; not called if one has none. Then nothing goes there.
+  void connect(std::span<const CommonMemory::Place> places) noexcept;
 
-  std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
+  std::span<std::byte> landing(SlotNumber slot) noexcept override {
+    return inner_ ? inner_->landing(slot) : (*slots_)[slot];
+  }
   void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
            std::optional<std::span<const std::byte>> second) noexcept override;
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override;
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override;
   std::size_t poll(std::span<Completion> completions) noexcept override;
-  Traffic traffic() const noexcept override { return traffic_; }
+  Traffic traffic() const noexcept override;
 
  private:
   using Sender = LaneSender<MachineMemory, Letter, Mail::depth>;
@@ -92,6 +70,8 @@ class SharedEndpoint final : public Endpoint {
     bool is_empty() const noexcept { return first == none; }
   };
   struct Peer {
+    std::size_t number = 0;
+    Mail* mail = nullptr;  // the peer's
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
     Queue unsent;    // letters that wait for room in the lane
@@ -106,36 +86,40 @@ class SharedEndpoint final : public Endpoint {
   };
   enum class AddState : std::uint8_t { idle, posted, added };
 
-  Peer& busy(Rank rank) noexcept;
+  Peer* peer_for(Rank rank, bool has_second) noexcept;
+  void make_busy(Peer& peer) noexcept;
   void append(Queue& queue, Ticket ticket) noexcept;
   Ticket remove_first(Queue& queue) noexcept;
-  void write(Sender& sender, Operation& operation) noexcept;
-  bool needs_taking(const Operation& operation) const noexcept;
-  void complete(const Completion& completion) noexcept;
+  void write(Peer& peer, Operation& operation) noexcept;
+  void complete(const Completion& completion) noexcept { completed_.push_back(completion); }
   void send_unsent(Peer& peer) noexcept;
   void end_taken(Peer& peer) noexcept;
   void receive(Peer& peer) noexcept;
-  Completion land(Ticket ticket, const Operation& operation, const Letter& letter) noexcept;
+  Completion land(Ticket ticket, const Operation& operation, const Peer& peer, const Letter& letter) noexcept;
+  void move_letters() noexcept;
   void begin_adding() noexcept;
   void go_on_adding() noexcept;
   void add_own_share() noexcept;
 
   std::uint32_t tag_;
-  Rank worker_;
-  std::vector<SharedEndpoint*>* waiting_;
-  LandingSlots slots_;
-  std::shared_ptr<Mail> own_;
-  std::vector<std::shared_ptr<Mail>> all_;
-  std::vector<Peer> peers_;
+  std::vector<SharedEndpoint*>* among_waiting_;
+  std::unique_ptr<Endpoint> inner_;
+  std::size_t open_inside_ = 0;  // communications of the inner endpoint
+  CommonBlocks blocks_;
+  std::size_t neighbour_;
+  std::optional<LandingSlots> slots_;  // without an inner endpoint
+  Mail* own_ = nullptr;
+  std::vector<Peer> peers_;            // by neighbour
+  std::vector<Peer*> by_rank_;         // null: not a neighbour
   std::vector<Operation> operations_;  // by ticket
   std::vector<Peer*> busy_;            // those with communications under way
   std::vector<Completion> completed_;  // and not yet told
-  BoardPlace<MachineMemory, std::span<std::int64_t>> words_;
-  BoardPlace<MachineMemory, bool> added_;
+  std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
+  std::optional<BoardPlace<MachineMemory, bool>> added_;
   std::vector<Adding> to_add_;  // in the order asked for
   AddState adding_ = AddState::idle;
-  std::size_t seen_ = 0;  // workers, in this state
-  Patience patience_;
+  std::size_t seen_ = 0;  // neighbours, in this state
+  Waiting waiting_;
   Traffic traffic_;
 };
 

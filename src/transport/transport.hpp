@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "order/nodes.hpp"
+#include "order/index.hpp"
 
 namespace steadfold::transport {
 
@@ -85,8 +85,9 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
   virtual const char* name() const noexcept { return "simulated"; }
-  /// Which ranks share a node of the machine, the same on every rank; null if all do, or nobody knows.
-  virtual std::shared_ptr<const order::Nodes> nodes() const { return nullptr; }
+  /// By rank, which node of the machine it is on: those with equal labels share one. The same on every rank; nothing if
+  /// all do, or nobody knows.
+  virtual std::span<const Rank> node_labels() const noexcept { return {}; }
 
   /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank. Nothing while
   /// ranks have to ask each other first: then to be asked again, for as many. Collective, never blocks. Throws
@@ -117,8 +118,11 @@ class Transport {
   /// Whether it is open; to be asked until it is. Throws std::runtime_error on a transport error.
   virtual bool opened_apart() { return true; }
 
-  /// A board for posts of at most `longest` bytes, connected with the endpoints that are prepared beside it; null where
-  /// ranks do not see each other's memory. Local: throws std::runtime_error when memory runs out.
+  /// Whether the ranks see memory in common, all of them; and whether that is all of their memory.
+  virtual bool has_boards() const noexcept { return false; }
+  virtual bool sees_all_memory() const noexcept { return false; }
+  /// There: a board for posts of at most `longest` bytes, connected with the endpoints that are prepared beside it, if
+  /// all ranks have room for it. Local: throws std::runtime_error when memory runs out.
   virtual std::shared_ptr<Board> prepare_board(std::uint32_t /*tag*/, Bytes /*longest*/) { return nullptr; }
 
   /// Starts to connect what was prepared since the last time. `is_prepared`: this rank has prepared all that is its

@@ -21,6 +21,7 @@
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
 #include "steadfold/started.hpp"
+#include "support/parts.hpp"
 
 namespace steadfold::test {
 namespace {
@@ -35,7 +36,7 @@ const capi::LayerTable& table() {
 class OwnGroup {
  public:
   explicit OwnGroup(std::unique_ptr<transport::Transport> transport) {
-    const sf_status status = table().make_group(std::move(transport), &handle_);
+    const sf_status status = table().make_group(std::move(transport), nullptr, &handle_);
     if (status != SF_OK) throw Error(status, sf_error_text());
   }
   ~OwnGroup() { table().free_group(handle_); }
@@ -199,7 +200,7 @@ TEST(GroupOfThreads, IsMadeOnAllRanksOrOnNone) {
     on_threads(4, 10, [&](std::unique_ptr<transport::Transport> transport) {
       if (transport->rank() == 2) dynamic_cast<ThreadTransport&>(*transport).refuse(endpoint);
       sf_group* group = nullptr;
-      EXPECT_EQ(table().make_group(std::move(transport), &group), SF_INTERNAL);
+      EXPECT_EQ(table().make_group(std::move(transport), nullptr, &group), SF_INTERNAL);
       EXPECT_EQ(std::string(sf_error_text()).substr(0, 8), "rank 2: ") << sf_error_text();
       EXPECT_EQ(group, nullptr);
     });

@@ -31,18 +31,4 @@ void on_team(int workers, const Body& body) {
   on_members(Team(workers), body);
 }
 
-/// A worker's part of `all`: uneven, and nothing for every fifth worker.
-template <class T>
-std::span<const T> part_of(const std::vector<T>& all, int worker, int workers) {
-  std::vector<std::size_t> ends = {0};
-  for (int w = 0; w + 1 < workers; ++w) {
-    const auto i = static_cast<std::size_t>(w);
-    const std::size_t left = all.size() - ends.back();
-    ends.push_back(ends.back() + (i % 5 == 3 ? 0 : left * (i % 3 + 1) / static_cast<std::size_t>(workers + 2)));
-  }
-  ends.push_back(all.size());
-  const auto w = static_cast<std::size_t>(worker);
-  return std::span(all).subspan(ends[w], ends[w + 1] - ends[w]);
-}
-
 }  // namespace steadfold::test

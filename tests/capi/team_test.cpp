@@ -19,6 +19,7 @@
 #include "capi/on_team.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
+#include "support/parts.hpp"
 
 namespace {
 thread_local std::uint64_t allocations = 0;

@@ -15,12 +15,13 @@ namespace {
 /// A transport that tells of nodes.
 class OnNodes final : public transport::ForwardingTransport {
  public:
-  OnNodes(std::shared_ptr<transport::Transport> inner, Nodes nodes)
-      : ForwardingTransport(std::move(inner)), nodes_(std::move(nodes)) {}
-  Nodes nodes() const override { return nodes_; }
+  OnNodes(std::shared_ptr<transport::Transport> inner, const Nodes& nodes) : ForwardingTransport(std::move(inner)) {
+    for (Rank rank = 0; nodes != nullptr && rank < nodes->rank_count(); ++rank) labels_.push_back(nodes->node_of(rank));
+  }
+  std::span<const Rank> node_labels() const noexcept override { return labels_; }
 
  private:
-  Nodes nodes_;
+  std::vector<Rank> labels_;
 };
 
 Nodes dealt_in_turn(Rank nodes, Rank p) {
@@ -50,9 +51,9 @@ std::vector<Found> bound_on(const Nodes& nodes, const Call& common, const Deal& 
     const bool takes = common.root == all_ranks || common.root == group.rank();
     all[rank] = {.bits = takes ? hex(std::as_bytes(std::span(result))) : "",
                  .schedule = plan->agreed().schedule_text,
-                 .nodes = plan->agreed().nodes == nodes ? "the machine's"
-                          : plan->agreed().nodes        ? "other"
-                                                        : "none",
+                 .nodes = plan->agreed().nodes == nullptr   ? "none"
+                          : *plan->agreed().nodes == *nodes ? "the machine's"
+                                                            : "other",
                  .messages = plan->traffic_of_last_run().messages};
   });
   return all;

@@ -175,7 +175,7 @@ class Schedules(CommandTest):
 
     def test_the_environment_asks_for_a_transport(self):
         expected = self.sum(self.path, ranks=3)["bits"]
-        for transport in ("auto", "mpi", "rma"):
+        for transport in ("auto", "mpi", "shared", "rma"):
             found = self.sum(self.path, ranks=3, environment={"STEADFOLD_TRANSPORT": transport})
             self.assertEqual(found["bits"], expected, transport)
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_TRANSPORT": "pigeon"})

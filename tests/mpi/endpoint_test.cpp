@@ -1,5 +1,6 @@
 // What every transport between real processes promises: exchange, order, failures, sums, connections. Over messages,
-// and over windows that are read atomically or by plain loads. Runs on any number of ranks.
+// over windows that are read atomically or by plain loads, and over memory that all ranks share, or the ranks of nodes
+// of two ranks or of every other rank. Runs on any number of ranks.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -16,13 +17,14 @@
 
 #include "messages.hpp"
 #include "run_ranks.hpp"
+#include "transport/mpi_node_memory.hpp"
 #include "transport/mpi_rma.hpp"
+#include "transport/node.hpp"
 
 namespace steadfold::transport {
 namespace {
 
-/// How bytes move; none: by messages.
-using Way = std::optional<Reads>;
+enum class Way : std::uint8_t { mpi, rma, rma_loads, shared, nodes_of_two, nodes_dealt };
 
 /// A transport over all ranks, and its neighbours in a ring.
 class EndpointTest : public testing::TestWithParam<Way> {
@@ -33,13 +35,31 @@ class EndpointTest : public testing::TestWithParam<Way> {
     rank_count = messages->rank_count();
     left = (rank + rank_count - 1) % rank_count;
     right = (rank + 1) % rank_count;
-    if (!GetParam()) {
-      world_ = std::move(messages);
-      return;
+    switch (GetParam()) {
+      case Way::mpi: world_ = std::move(messages); break;
+      case Way::rma: over_window(std::move(messages), Reads::atomically); break;
+      case Way::rma_loads: over_window(std::move(messages), Reads::by_loads); break;
+      case Way::shared: over_nodes(std::move(messages), 0); break;
+      case Way::nodes_of_two: over_nodes(std::move(messages), rank / 2); break;
+      case Way::nodes_dealt: over_nodes(std::move(messages), rank % 2); break;
     }
-    const RmaSettings settings = {.reads = *GetParam()};
+  }
+  void over_window(std::unique_ptr<MpiTransport> messages, Reads reads) {
+    const RmaSettings settings = {.reads = reads};
     window_ = make_window(messages->comm(), settings.pool, settings.reads);
     world_ = std::make_unique<RmaTransport>(std::move(messages), window_, settings);
+  }
+  void over_nodes(std::unique_ptr<MpiTransport> messages, int node_number) {
+    NodeOfRank node = make_node_memory(*messages, default_node_bytes, node_number);
+    const bool is_shared = node.among.memory != nullptr;
+    EXPECT_EQ(is_shared, node.why.empty()) << node.why;
+    const bool has_all = node.among.ranks.size() == static_cast<std::size_t>(rank_count);
+    node.among.shares_cores = true;
+    if (is_shared)
+      world_ = make_node_transport(std::move(messages), std::move(node.among));
+    else
+      world_ = std::move(messages);
+    EXPECT_STREQ(world_->name(), !is_shared ? "mpi" : has_all ? "shared" : "shared+mpi");
   }
   void TearDown() override {
     world_.reset();
@@ -241,11 +261,44 @@ TEST_P(EndpointTest, ConnectsWhatAllRanksHavePreparedOrNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, EndpointTest, testing::Values(Way(), Way(Reads::atomically), Way(Reads::by_loads)),
-                         [](const testing::TestParamInfo<Way>& way) -> std::string {
-                           if (!way.param) return "mpi";
-                           return *way.param == Reads::by_loads ? "rma_loads" : "rma";
-                         });
+/// What goes by letters and what does not, to every rank, also when the letters run ahead.
+TEST_P(EndpointTest, SmallAndLargeSlotsServeAllRanks) {
+  const std::vector<Bytes> of_a_rank = {8, 112, 113, 4096, 4097, 100000};
+  std::vector<Bytes> capacities;
+  for (Rank i = 0; i < rank_count; ++i) capacities.insert(capacities.end(), of_a_rank.begin(), of_a_rank.end());
+  const auto slots = static_cast<SlotNumber>(of_a_rank.size());
+  const auto all = static_cast<Ticket>(capacities.size());
+  const auto end = bind(capacities, 2 * all);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::vector<std::byte>> own;
+    for (SlotNumber i = 0; i < all; ++i) end->release(i, static_cast<Rank>(i / slots), i);
+    for (SlotNumber i = 0; i < all; ++i) {
+      const Bytes size = (i + static_cast<Bytes>(round)) % 3 == 0 ? of_a_rank[i % slots] : of_a_rank[i % slots] / 2;
+      own.push_back(pattern(size, rank, static_cast<int>(i % slots) + round));
+      end->put(all + i, static_cast<Rank>(i / slots), static_cast<SlotNumber>(rank) * slots + i % slots, own.back());
+    }
+    for (Ticket i = 2 * all; i-- > 0;) {
+      Bytes arrived = 0;
+      ASSERT_EQ(finish(*end, i, arrived), Progress::complete) << i;
+      if (i >= all) continue;
+      const SlotNumber sent = static_cast<SlotNumber>(rank) * slots + i % slots;
+      const Bytes size = (sent + static_cast<Bytes>(round)) % 3 == 0 ? of_a_rank[i % slots] : of_a_rank[i % slots] / 2;
+      ASSERT_EQ(arrived, size);
+      ASSERT_TRUE(std::ranges::equal(end->landing(i).first(arrived),
+                                     pattern(size, static_cast<Rank>(i / slots), static_cast<int>(i % slots) + round)));
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Way>& way) {
+  const char* const names[] = {"mpi", "rma", "rma_loads", "shared", "nodes_of_two", "nodes_dealt"};
+  return names[static_cast<std::size_t>(way.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, EndpointTest,
+                         testing::Values(Way::mpi, Way::rma, Way::rma_loads, Way::shared, Way::nodes_of_two,
+                                         Way::nodes_dealt),
+                         name_of);
 
 }  // namespace
 }  // namespace steadfold::transport

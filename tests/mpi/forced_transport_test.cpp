@@ -37,15 +37,21 @@ class ForcedTransportTest : public testing::Test {
 };
 
 TEST_F(ForcedTransportTest, TheEnvironmentAsksForTheTransport) {
-  for (const char* transport : {"mpi", "rma", "rma:loads", "auto", ""}) {
-    for (const bool on_all : {true, false}) {  // rank 0's counts for all
-      const Asked asked(transport, on_all || world.rank == 0);
+  for (const std::string transport : {"mpi", "shared", "rma", "rma:loads", "auto", ""}) {
+    if (transport == "shared" && world.size == 1) continue;  // refused: see below
+    for (const bool on_all : {true, false}) {                // rank 0's counts for all
+      const Asked asked(transport.c_str(), on_all || world.rank == 0);
       const Ranks copy = Ranks::duplicate();
       const std::vector<double> mine = {static_cast<double>(1 + copy.rank)};
       const double expected = copy.size * (copy.size + 1) / 2.0;
       Plan<double> plan(plus, 1, copy.comm);
-      const std::string taken = std::string(transport).starts_with("rma") ? "rma" : "mpi";
+      std::string taken = "mpi";
+      if (transport.starts_with("rma")) taken = "rma";
+      if (world.size > 1 && (transport == "shared" || transport == "auto" || transport.empty())) taken = "shared";
       EXPECT_NE(plan.describe().find("transport " + taken + "\n"), std::string::npos) << plan.describe();
+      sf_group* group = nullptr;
+      ASSERT_EQ(sf_group_of(copy.comm, &group), SF_OK);
+      EXPECT_EQ(sf_group_transport(group), taken);
       for (int round = 0; round < 20; ++round) {
         EXPECT_TRUE(is(plan.run(mine), expected)) << transport;
         EXPECT_TRUE(is(sum(mine, copy.comm), expected)) << transport;
@@ -55,17 +61,59 @@ TEST_F(ForcedTransportTest, TheEnvironmentAsksForTheTransport) {
 }
 
 /// Plans may outlive the communicator, and are freed on different ranks at different times.
-TEST_F(ForcedTransportTest, PlansOutliveTheirWindowsGroup) {
-  const Asked asked("rma", true);
-  std::vector<Plan<double>> plans;
-  for (int i = 0; i < 3; ++i) {
-    const Ranks copy = Ranks::duplicate();
-    plans.emplace_back(plus, 1, copy.comm);
+TEST_F(ForcedTransportTest, PlansOutliveTheirMemorysGroup) {
+  for (const char* transport : {"rma", "auto"}) {
+    const Asked asked(transport, true);
+    std::vector<Plan<double>> plans;
+    for (int i = 0; i < 3; ++i) {
+      const Ranks copy = Ranks::duplicate();
+      plans.emplace_back(plus, 1, copy.comm);
+    }
+    if (world.rank == 0) plans.pop_back();
+    const std::vector<double> mine = {1.0};
+    for (int i = 0; i < 2; ++i)
+      EXPECT_TRUE(is(plans[static_cast<std::size_t>(i)].run(mine), static_cast<double>(world.size)));
   }
-  if (world.rank == 0) plans.pop_back();
+}
+
+/// Plans that live when MPI ends are freed after that.
+TEST_F(ForcedTransportTest, PlansMayLiveUntilMpiEnds) {
+  static std::vector<Plan<double>> left;
+  const Asked asked("auto", true);
+  left.emplace_back(plus, 1, MPI_COMM_WORLD);
+  EXPECT_TRUE(is(left.back().run(std::vector<double>{1.0}), static_cast<double>(world.size)));
+}
+
+/// More plans than there is shared memory for: the last of them send messages.
+TEST_F(ForcedTransportTest, MemoryThatIsFullIsNoError) {
+  const Asked asked("auto", true);
+  const Ranks copy = Ranks::duplicate();
+  std::vector<Plan<double>::Vectors> plans;
+  const std::vector<double> mine(5000, 1.0);
+  std::vector<double> sums(mine.size());
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 60; ++i) plans.push_back(Plan<double>::of_vectors(plus, mine.size(), copy.comm));
+    if (world.size > 1) {
+      EXPECT_NE(plans.front().describe().find("together"), std::string::npos);
+      EXPECT_EQ(plans.back().describe().find("together"), std::string::npos) << "there is room for all of them";
+    }
+    for (Plan<double>::Vectors& plan : plans) {
+      plan.run(std::span<const double>(mine), std::span<double>(sums));
+      for (const double each : sums) EXPECT_TRUE(is(each, static_cast<double>(world.size)));
+    }
+    plans.clear();  // the next round has their room
+  }
+}
+
+TEST_F(ForcedTransportTest, MemoryOfOneRankIsNotShared) {
+  const Asked asked("shared", true);
+  MPI_Comm alone = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &alone);
   const std::vector<double> mine = {1.0};
-  for (int i = 0; i < 2; ++i)
-    EXPECT_TRUE(is(plans[static_cast<std::size_t>(i)].run(mine), static_cast<double>(world.size)));
+  const Outcome outcome = outcome_of([&] { sum(mine, alone); });
+  EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.text;
+  EXPECT_EQ(outcome.text, "no transport shared (there is one rank), set STEADFOLD_TRANSPORT=mpi");
+  MPI_Comm_free(&alone);
 }
 
 TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
@@ -77,7 +125,7 @@ TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
     EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.text;
     EXPECT_EQ(outcome.text,
               "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, "
-              "rma or rma:loads");
+              "shared, rma or rma:loads");
   }
 }
 

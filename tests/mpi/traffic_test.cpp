@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "operators.hpp"
@@ -157,4 +158,7 @@ TEST_F(TrafficTest, FiguresCountTheVerdictOnOperators) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+int main(int argc, char** argv) {
+  setenv("STEADFOLD_TRANSPORT", "mpi", 1);  // what is counted are the library's messages
+  return steadfold::tests::run_program(argc, argv);
+}

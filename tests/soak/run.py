@@ -70,7 +70,9 @@ def jobs_of(drivers):
                 environment[name] = value
         for ranks in RANKS.get(driver["library"], RANKS[None]):
             command = [driver["launcher"], "-n", str(ranks), *preloaded, driver["program"]]
-            launched.append(Job(f"{driver['library']} on {ranks}", command, environment))
+            for transport in ("auto", "mpi"):  # memory that ranks share, and messages
+                asked = {**environment, "STEADFOLD_TRANSPORT": transport}
+                launched.append(Job(f"{driver['library']} on {ranks}, transport {transport}", command, asked))
     return alone, launched
 
 

@@ -5,7 +5,8 @@
 
 namespace steadfold::tests {
 
-/// The folder of tests, without a slash at the end. Compiled once, so that nothing else depends on where the checkout is.
+/// The folder of tests, without a slash at the end. Compiled once, so that nothing else depends on where the checkout
+/// is.
 std::string directory();
 
 }  // namespace steadfold::tests

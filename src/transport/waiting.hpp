@@ -1,0 +1,32 @@
+// How a rank waits for memory that others write.
+// Cost: that of Patience; if the memory is shared by processes, a call of the MPI library now and then.
+// Source: ours.
+#pragma once
+
+#include "transport/common_memory.hpp"
+#include "transport/patience.hpp"
+
+namespace steadfold::transport {
+
+/// Threads of one process may sleep. Ranks of MPI never do, and let the library make progress: another rank may come to
+/// the reduction only once a message of this one's has gone out, which the program has started and not waited for.
+class Waiting {
+ public:
+  Waiting(CommonMemory& memory, bool shares_cores) noexcept
+      : memory_(memory.is_one_process() ? nullptr : &memory),
+        patience_(shares_cores, memory_ == nullptr ? Patience::Sleeps::after_long : Patience::Sleeps::never) {}
+
+  void found_something() noexcept { patience_.found_something(); }
+  void found_nothing() noexcept {
+    patience_.found_nothing();
+    if (memory_ != nullptr && patience_.idle_tests() % tests_per_progress == 0) memory_->make_progress();
+  }
+
+ private:
+  static constexpr std::uint32_t tests_per_progress = 64;  // some microseconds
+
+  CommonMemory* memory_;  // if it is shared by processes
+  Patience patience_;
+};
+
+}  // namespace steadfold::transport

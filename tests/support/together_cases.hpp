@@ -1,0 +1,235 @@
+// Reductions that ranks which see the same memory carry out together, without messages: the bits of the interpreter,
+// whatever the shape; data that cannot be used; callers of whom some stay and some do not. For the workers of a team,
+// and for the ranks of a communicator.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "steadfold/bundle.hpp"
+#include "support/parts.hpp"
+
+namespace steadfold::test {
+
+/// A rank of a team or a communicator.
+template <class C>
+struct Here {
+  C comm;
+  int rank;
+  int size;
+  sf_group* group;
+
+  std::size_t index() const { return static_cast<std::size_t>(rank); }
+  std::size_t count() const { return static_cast<std::size_t>(size); }
+};
+
+/// Numbers among which are all that are special.
+template <class T>
+std::vector<T> with_specials(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> x(count);
+  for (T& each : x) {
+    const auto whole = static_cast<T>(static_cast<std::int64_t>(random() % 2001) - 1000);
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr T special[] = {0.0,
+                               -0.0,
+                               std::numeric_limits<T>::infinity(),
+                               std::numeric_limits<T>::quiet_NaN(),
+                               std::numeric_limits<T>::denorm_min(),
+                               std::numeric_limits<T>::max()};
+      each =
+          random() % 50 == 0 ? special[random() % 6] : std::ldexp(whole + T(0.5), static_cast<int>(random() % 61) - 30);
+    } else {
+      each = whole;
+    }
+  }
+  return x;
+}
+
+template <class T>
+std::string bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+inline bool says_together(const std::string& description) { return description.find("together:") != std::string::npos; }
+
+/// One wide or narrow row of this rank: by `auto`, which goes together, and by messages.
+template <class T, class C, class Op>
+void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed) {
+  const auto all = with_specials<T>(here.count() * columns, seed);
+  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  auto together = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
+  auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
+  EXPECT_TRUE(says_together(together.describe())) << together.describe();
+  EXPECT_FALSE(says_together(apart.describe()));
+  std::vector<T> due(columns), found(columns), in_place(row.begin(), row.end());
+  apart.run(row, due);
+  for (int run = 0; run < 3; ++run) {
+    std::ranges::fill(found, T(7));
+    together.run(row, found);
+    EXPECT_EQ(bytes_of<T>(found), bytes_of<T>(due)) << here.size << " ranks, " << columns << " columns, seed " << seed;
+  }
+  together.run(std::span<T>(in_place));
+  EXPECT_EQ(bytes_of<T>(in_place), bytes_of<T>(due)) << "in place, seed " << seed;
+  std::ranges::fill(found, T(7));
+  together.start(row, found);
+  while (!together.test()) std::this_thread::yield();
+  EXPECT_EQ(bytes_of<T>(found), bytes_of<T>(due)) << "started, seed " << seed;
+}
+
+template <class C>
+void vectors_have_the_bits_of_messages(const Here<C>& here, std::span<const std::size_t> widths) {
+  std::uint64_t seed = 100 * static_cast<std::uint64_t>(here.size);
+  for (const std::size_t columns : widths) {
+    compare_vectors<double>(here, sf::plus, sf::tree(), columns, ++seed);
+    compare_vectors<double>(here, sf::plus, sf::exact(), columns, ++seed);
+    compare_vectors<float>(here, sf::times, sf::tree(), columns, ++seed);
+    compare_vectors<double>(here, sf::min, sf::plain(), columns, ++seed);
+    compare_vectors<std::int64_t>(here, sf::plus, sf::plain(), columns, ++seed);
+    compare_vectors<std::uint32_t>(here, sf::max, sf::tree(), columns, ++seed);
+    if (columns > 255) continue;  // these take long
+    compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed);
+    compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed);
+  }
+}
+
+/// Operators that do not commute, and a tree that no other order would give.
+template <class C>
+void vectors_of_user_operators(const Here<C>& here) {
+  const auto combine = [](double a, double b) noexcept { return a - b / 3; };
+  std::uint64_t seed = 500;
+  for (const std::size_t columns : {1u, 5u, 40u, 700u, 9000u})
+    compare_vectors<double>(here, combine, sf::tree(), columns, ++seed);
+}
+
+/// Many rows per rank, some ranks without any: by partials, or by rows if there are few.
+template <class C>
+void rows_have_the_bits_of_one_process(const Here<C>& here) {
+  std::uint64_t seed = 900 + 10 * static_cast<std::uint64_t>(here.size);
+  for (const std::size_t rows : {1u, 3u, 17u, 400u, 5000u}) {
+    const auto x = with_specials<double>(rows, ++seed), y = with_specials<double>(rows, ++seed);
+    std::vector<std::uint8_t> mask(rows);
+    for (std::size_t i = 0; i < rows; ++i) mask[i] = i % 3 != 0;
+    const auto mine = part_of(x, here.rank, here.size), other = part_of(y, here.rank, here.size);
+    const auto chosen = part_of(mask, here.rank, here.size);
+    const std::size_t count = mine.size();
+    const Options in_order{.method = sf::tree(), .layout = Layout::contiguous(count, here.comm)};
+    const auto expect = [&](auto& plan, double found, double due) {
+      EXPECT_TRUE(says_together(plan.describe()));
+      EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1})) << rows << " rows, seed " << seed;
+    };
+    for (int run = 0; run < 2; ++run) {
+      Plan<double> exact(sf::plus, count, here.comm), tree(sf::plus, count, here.comm, in_order),
+          binned(sf::plus, count, here.comm, {.method = sf::binned()}), dot(sf::dot, count, here.comm),
+          norm(sf::norm2, count, here.comm), masked(sf::masked_sum, count, here.comm), least(sf::min, count, here.comm);
+      expect(exact, exact.run(mine), sf::sum(x));
+      expect(tree, tree.run(mine), sf::sum(x, {.method = sf::tree()}));
+      expect(binned, binned.run(mine), sf::sum(x, {.method = sf::binned()}));
+      expect(dot, dot.run(mine, other), sf::dot(x, y));
+      expect(norm, norm.run(mine), sf::norm2(x));
+      expect(masked, masked.run(mine, chosen), sf::masked_sum(x, mask));
+      expect(least, least.run(mine), sf::min(x));
+    }
+  }
+}
+
+/// Rows dealt to ranks one by one: the rows of some ranks make more nodes of the tree than those of all.
+template <class C>
+void rows_dealt_one_by_one(const Here<C>& here) {
+  for (const std::size_t rows : {2u, 23u, 100u, 331u}) {
+    const std::uint64_t seed = 1300 + rows;
+    const auto x = with_specials<double>(rows, seed);
+    const double due = sf::sum(x, {.method = sf::tree()});
+    std::vector<double> mine;
+    std::vector<Interval> places;
+    for (std::size_t i = here.index(); i < rows; i += here.count()) {
+      mine.push_back(x[i]);
+      places.push_back({i, i + 1});
+    }
+    const Options dealt{.method = sf::tree(), .layout = Layout::intervals(places, rows)};
+    Plan<double> plan(sf::plus, mine.size(), here.comm, dealt);
+    for (const double found : {plan.run(mine), sf::sum(mine, here.comm, dealt)})
+      EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1}))
+          << here.size << " ranks, " << rows << " rows, seed " << seed;
+  }
+}
+
+template <class C>
+void results_of_another_size(const Here<C>& here, std::size_t columns) {
+  const auto all = with_specials<float>(here.count() * columns, 41 + columns);
+  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  auto plan = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm, {.method = sf::exact()});
+  auto apart = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm,
+                                               {.method = sf::exact(), .schedule = "recursive_doubling"});
+  EXPECT_TRUE(says_together(plan.describe()));
+  std::vector<double> found(columns), due(columns);
+  plan.run(row, found);
+  apart.run(row, due);
+  EXPECT_EQ(bytes_of<double>(found), bytes_of<double>(due)) << columns << " columns, " << here.size << " ranks";
+  std::vector<double> memory(columns);
+  float* const inside = reinterpret_cast<float*>(memory.data());
+  std::ranges::copy(row, inside);
+  plan.run({inside, columns}, memory);
+  EXPECT_EQ(bytes_of<double>(memory), bytes_of<double>(due)) << "in place";
+}
+
+/// Some callers of a wide row stay and some do not, or have results that overlap their rows: then ranks take messages.
+template <class C>
+void some_stay_and_some_do_not(const Here<C>& here, std::size_t columns) {
+  const auto all = with_specials<double>(here.count() * columns, 77);
+  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  auto plan = Plan<double>::of_vectors(sf::plus, columns, here.comm, {.method = sf::tree()});
+  std::vector<double> due(columns);
+  plan.run(row, due);
+  for (std::size_t run = 0; run < 12; ++run) {
+    std::vector<double> memory(columns + 1, 7.0);
+    std::ranges::copy(row, memory.begin());
+    const std::span<double> shifted = std::span(memory).subspan(1);
+    const auto mine = std::span(memory).first(columns);
+    if (run % here.count() == here.index() && run % 2 == 0) {
+      plan.start(row, shifted);
+      plan.wait();
+    } else if (run % here.count() == here.index()) {
+      plan.run(mine, shifted);
+    } else {
+      plan.run(row, shifted);
+    }
+    EXPECT_EQ(bytes_of<double>(shifted), bytes_of<double>(due)) << "run " << run << " of " << here.size;
+  }
+}
+
+/// A rank without data makes the run fail for all, and the next one succeeds.
+template <class C>
+void data_that_cannot_be_used(const Here<C>& here, std::size_t columns) {
+  sf_call call = sf_call_default();
+  call.layout = SF_ROW_A_RANK;
+  call.columns = columns;
+  call.rows = 1;
+  call.method = SF_TREE;
+  sf_plan* plan = nullptr;
+  ASSERT_EQ(sf_group_bind(&call, 1, here.group, &plan), SF_OK) << sf_error_text();
+  const std::vector<double> row(columns, 1.0);
+  std::vector<double> result(columns, 7.0);
+  const bool is_culprit = here.rank == here.size - 1;
+  EXPECT_EQ(sf_plan_run(plan, is_culprit ? nullptr : row.data(), nullptr, result.data()), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(result.front(), 7.0);
+  EXPECT_EQ(sf_plan_run(plan, row.data(), nullptr, is_culprit ? nullptr : result.data()), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(result.back(), 7.0);
+  EXPECT_EQ(sf_bundle_run(plan, nullptr, is_culprit ? 0 : 1), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(sf_plan_run(plan, row.data(), nullptr, result.data()), SF_OK) << sf_error_text();
+  EXPECT_EQ(result, std::vector<double>(columns, static_cast<double>(here.size)));
+  sf_plan_free(plan);
+}
+
+}  // namespace steadfold::test
