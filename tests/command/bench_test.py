@@ -149,6 +149,7 @@ class Bench(CommandTest):
                 for row in registry
                 if "allreduce" in row["collectives"] and method in row["methods"]
                 and row["name"] != "original_dissemination"  # counts ranks twice
+                and (row["name"], method) != ("native", "binned")  # by double sweep, which is not raced
             }
             self.assertGreater(len(serving), 10)
             mine = [row for row in rows if row["method"] == method]
