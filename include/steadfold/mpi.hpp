@@ -26,6 +26,11 @@ struct Over<C> : OverGroup {
     check(sf_group_of(comm, &group));
     return Group(group);
   }
+  static sf_team* team(MPI_Comm comm, int workers) {
+    sf_team* team = nullptr;
+    check(sf_team_create_over(comm, workers, &team));
+    return team;
+  }
 };
 
 }  // namespace steadfold::detail

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "steadfold/steadfold_group.h"
+#include "steadfold/steadfold_team.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,16 @@ static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;
 /* The communicator as a group: what functions with a communicator use. It lives as long as the communicator, and ends
  * when MPI is finalised. The first use of a communicator is collective: it duplicates it. Later ones are local. */
 sf_status sf_group_of(MPI_Comm comm, sf_group** group);
+
+/* Makes one team of the workers of all ranks of `comm`: `workers` on this rank, 1 to SF_TEAM_MOST; other ranks may have
+ * another number. Each is a rank of the team's groups: those of rank 0 first, then those of rank 1, and so on. The
+ * functions of steadfold_team.h count the workers of this rank.
+ * Workers of one rank reduce through cache lines, and send messages to those of others. With MPI_THREAD_MULTIPLE each
+ * sends its own. With less the thread of worker 0, which should be the one that may call MPI, sends those of all
+ * workers of its rank while it is in calls of the team, and its calls end when the others' do. The schedule `native` is
+ * refused: MPI adds what ranks have, not workers. Collective: one thread of every rank calls it. sf_team_free, too, is
+ * called on every rank, before MPI is finalised. */
+sf_status sf_team_create_over(MPI_Comm comm, int32_t workers, sf_team** team);
 
 /* The functions of steadfold_group.h, for the group of a communicator. */
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);

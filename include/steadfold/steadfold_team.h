@@ -1,4 +1,5 @@
-/* Steadfold between the threads of one process: the C interface that needs no MPI.
+/* Steadfold between the threads of one process: the C interface that needs no MPI. (steadfold_mpi.h has teams of the
+ * threads of several.)
  *
  * A team has workers, one for each thread that takes part. They reduce with each other through cache lines, as the
  * ranks of a group do: steadfold_group.h says what groups can do, and how calls fail. Worker w is rank w. The threads
@@ -21,7 +22,7 @@ typedef struct sf_team sf_team;
  * sf_team_free. */
 sf_status sf_team_create(int32_t workers, sf_team** team);
 
-/* How many workers there are. -1 for NULL. */
+/* How many workers there are on this process. -1 for NULL. */
 int32_t sf_team_size(const sf_team* team);
 
 /* The group that one worker uses, `worker` counted from 0; one thread at a time. The first call for a worker is

@@ -1,10 +1,12 @@
-// Steadfold for C++20 between the threads of one process: every function of group.hpp, plan.hpp, bundle.hpp and
-// started.hpp takes a member of a team where it takes a communicator. No MPI.
+// Steadfold for C++20 between the threads of a process: every function of group.hpp, plan.hpp, bundle.hpp and
+// started.hpp takes a member of a team where it takes a communicator. Needs no MPI.
 //
 //   sf::Team team{threads};
 //   // on thread t, of any kind (std::thread, OpenMP, TBB):
 //   double s = sf::sum(mine, team[t]);                // the bits of one thread that has all elements
 //   auto plan = sf::plan(sf::plus, team[t], ...);     // agreed on once, run often
+//
+// With mpi.hpp, sf::Team team{comm, threads} is one team of the threads of all ranks.
 //
 // Workers reduce through cache lines, as ranks do through messages. Header-only over the C functions of
 // steadfold_team.h.
@@ -20,14 +22,14 @@
 
 namespace steadfold {
 
-/// Workers of one process, one per thread, that reduce with each other. It must outlive the calls of its members; plans
-/// may outlive it.
+/// Workers, one per thread, that reduce with each other: those of a process, or of several, of which each has its own
+/// object. It must outlive the calls of its members; plans may outlive it.
 class Team {
  public:
   /// One worker, for one thread at a time. Copies are the same worker.
   class Member {
    public:
-    /// The worker's number, and how many there are.
+    /// The worker's number, and how many there are, on this process. Its group knows its rank among all.
     int worker() const noexcept { return worker_; }
     int size() const noexcept { return sf_team_size(team_); }
     /// Its group. Collective when it is first used: then it waits for the other workers. Throws Error.
@@ -50,6 +52,13 @@ class Team {
     detail::check(sf_team_create(workers, &made));
     team_.reset(made);
   }
+
+  /// One team of the workers of all ranks: `workers` on this one, after those of the ranks before it. `comm`: what
+  /// mpi.hpp says a communicator is. Collective, for one thread of every rank; it ends in the same way, before MPI
+  /// does. Without MPI_THREAD_MULTIPLE worker 0 has to be on the thread that may call MPI. Throws Error, on all ranks
+  /// alike.
+  template <class C>
+  Team(const C& comm, int workers) : team_(detail::Over<C>::team(comm, workers)) {}
 
   int size() const noexcept { return sf_team_size(team_.get()); }
   /// Worker `worker`, counted from 0. A number that there is none of is refused when the member is used.

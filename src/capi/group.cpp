@@ -38,7 +38,8 @@ void steadfold::capi::end(sf_group* group) noexcept {
 extern "C" {
 
 const void* sf_layer_table(const char* version) {
-  static constexpr LayerTable table = {.make_group = make_group, .free_group = steadfold::capi::end};
+  static constexpr LayerTable table = {
+      .make_group = make_group, .make_team = steadfold::capi::make_team, .free_group = steadfold::capi::end};
   return std::strcmp(version, sf_version()) == 0 ? &table : nullptr;
 }
 

@@ -81,7 +81,9 @@ void end(sf_group* group) noexcept;
 class GroupInUse {
  public:
   explicit GroupInUse(sf_group* group)
-      : group_(required(group)), turn_(group_, group_.made_of.name, group_.made_of.suggestion) {}
+      : group_(required(group)), turn_(group_, group_.made_of.name, group_.made_of.suggestion) {
+    group_.group.require_usable();
+  }
   ~GroupInUse() { group_.group.is_idle() ? group_.leave_motion() : group_.enter_motion(); }
   GroupInUse(const GroupInUse&) = delete;
   GroupInUse& operator=(const GroupInUse&) = delete;

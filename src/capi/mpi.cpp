@@ -1,6 +1,7 @@
 // The C functions over MPI: communicators become groups; libsteadfold does the rest.
 // Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds. Source: ours.
 #include "transport/mpi_node_memory.hpp"
+#include "transport/mpi_outside.hpp"
 #include "transport/mpi_rma.hpp"
 
 #include <exception>
@@ -70,6 +71,22 @@ std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Mp
   return std::make_unique<AttachedGroup>(std::move(transport));
 }
 
+/// Runs `body`, which returns a status; no exception leaves.
+template <class Body>
+sf_status guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const NoGroup& refused) {
+    return refused.status;
+  } catch (const std::runtime_error& unusable) {
+    sf_set_error_text(unusable.what());
+    return SF_INVALID_ARGUMENT;
+  } catch (...) {
+    sf_set_error_text("out of memory (nothing could be made of the communicator), free some or use fewer ranks");
+    return SF_INTERNAL;
+  }
+}
+
 /// Runs `body` on the communicator's group. If there is none, returns the status that says why.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
@@ -81,6 +98,7 @@ sf_status over(MPI_Comm comm, Body body) noexcept {
 }  // namespace
 }  // namespace steadfold::capi
 
+using steadfold::capi::guarded;
 using steadfold::capi::over;
 
 extern "C" {
@@ -89,20 +107,12 @@ const char SF_MPI_LINK = 1;
 
 sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
   namespace capi = steadfold::capi;
-  try {
+  return guarded([&] {
     const auto& attached = steadfold::transport::attach(comm, capi::make_attached);
     if (group == nullptr) throw std::runtime_error("the group has nowhere to go (its address is null), give one");
     *group = static_cast<const capi::AttachedGroup&>(attached).group();
     return SF_OK;
-  } catch (const capi::NoGroup& refused) {
-    return refused.status;
-  } catch (const std::runtime_error& unusable) {
-    sf_set_error_text(unusable.what());
-    return SF_INVALID_ARGUMENT;
-  } catch (...) {
-    sf_set_error_text("out of memory (the communicator's group could not be made), free some or use fewer ranks");
-    return SF_INTERNAL;
-  }
+  });
 }
 
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
@@ -119,6 +129,11 @@ sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan) {
 
 sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan) {
   return over(comm, [&](sf_group* group) { return sf_group_bind(calls, count, group, plan); });
+}
+
+sf_status sf_team_create_over(MPI_Comm comm, int32_t workers, sf_team** team) {
+  namespace capi = steadfold::capi;
+  return guarded([&] { return capi::table().make_team(steadfold::transport::make_mpi_outside(comm), workers, team); });
 }
 
 const char* sf_mpi_library(void) {

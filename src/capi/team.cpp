@@ -1,18 +1,28 @@
-// The C functions of teams: workers of one process become groups over memory that all of them see.
+// The C functions of teams: workers become groups over memory that all those of a process see, and what connects the
+// processes, if there are several.
 // Cost: sf_team_group is a look at a flag, some nanoseconds. Source: [S2].
 #include "steadfold/steadfold_team.h"
 
+#include <sched.h>
+
 #include <atomic>
+#include <cstring>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
+#include "capi/layer.hpp"
 #include "transport/shared.hpp"
 
 using steadfold::Status;
 using steadfold::agreement::Failure;
 using steadfold::capi::guarded;
 using steadfold::capi::require_place;
+using steadfold::transport::Outside;
+using steadfold::transport::Rank;
+using steadfold::transport::Workers;
 
 struct sf_team final {
   enum class State : std::uint8_t { idle, in_making, made };
@@ -22,9 +32,8 @@ struct sf_team final {
     std::atomic<State> state = State::idle;
   };
 
-  explicit sf_team(std::int32_t count) : workers(static_cast<std::size_t>(count)) {
-    const bool shares_cores = static_cast<unsigned>(count) > steadfold::transport::usable_cores();
-    auto transports = steadfold::transport::make_shared_transports(count, shares_cores);
+  explicit sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports)
+      : workers(transports.size()) {
     for (std::size_t i = 0; i < workers.size(); ++i) workers[i].transport = std::move(transports[i]);
   }
 
@@ -53,6 +62,7 @@ void make_group(sf_team::Worker& worker) {
   try {
     if (worker.transport == nullptr)
       throw Failure(Status::invalid_argument, "the team is unusable (it could not be set up), make another one");
+    steadfold::execution::require_usable(*worker.transport);
     worker.group = std::make_unique<sf_group>(std::move(worker.transport), steadfold::capi::of_a_worker);
   } catch (...) {
     worker.state.store(sf_team::State::idle, std::memory_order_relaxed);
@@ -61,17 +71,122 @@ void make_group(sf_team::Worker& worker) {
   worker.state.store(sf_team::State::made, std::memory_order_release);
 }
 
+void require_workers(std::int32_t workers) {
+  if (workers < 1 || workers > SF_TEAM_MOST)
+    throw Failure(Status::invalid_argument, "a team of " + std::to_string(workers) + " workers (there may be 1 to " +
+                                                std::to_string(SF_TEAM_MOST) + "), give one per thread");
+}
+
+/// Whether so many workers have to share these cores.
+bool share(std::int64_t workers, const cpu_set_t& cores) noexcept { return workers > CPU_COUNT(&cores); }
+
+/// What a process says of itself when a team of several is made; what is wrong with its call stands behind.
+struct Offer {
+  std::int32_t workers = 0;
+  cpu_set_t cores = {};
+};
+
+/// Throws what was wrong on a process, the same on every one, if anything was.
+void require_none(Rank process, std::span<const std::byte> wrong) {
+  if (!wrong.empty())
+    throw Failure(Status::invalid_argument, "rank " + std::to_string(process) + ": " +
+                                                std::string(reinterpret_cast<const char*>(wrong.data()), wrong.size()));
+}
+
+class Offers {
+ public:
+  Offers(Outside& outside, std::int32_t workers, const sf_team* const* team)
+      : labels_(outside.processes().node_labels()) {
+    const Offer own = {.workers = workers, .cores = steadfold::transport::usable_cores()};
+    std::string wrong;
+    try {
+      require_workers(workers);
+      require_place(team, "the team");
+    } catch (const Failure& failure) {
+      wrong = failure.what();
+    }
+    const auto number = std::as_bytes(std::span(&own, 1));
+    std::vector<std::byte> bytes(number.begin(), number.end());
+    const auto text = std::as_bytes(std::span(wrong));
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    all_ = outside.processes().gather_all(bytes);
+  }
+
+  Offer of(Rank process) const {
+    Offer offer;
+    std::memcpy(&offer, all_.of(process).data(), sizeof offer);
+    return offer;
+  }
+  Rank count() const { return static_cast<Rank>(all_.first.size()) - 1; }
+  /// Throws the same on every process.
+  void require_all() const {
+    for (Rank process = 0; process < count(); ++process) {
+      require_none(process, all_.of(process).subspan(sizeof(Offer)));
+    }
+  }
+  std::shared_ptr<const Workers> workers() const {
+    std::vector<Rank> counts(all_.first.size() - 1);
+    for (std::size_t process = 0; process < counts.size(); ++process)
+      counts[process] = of(static_cast<Rank>(process)).workers;
+    return std::make_shared<const Workers>(counts);
+  }
+  /// Whether the workers of this process share cores, or all those on its node do.
+  bool share_cores(Rank own) const {
+    if (share(of(own).workers, of(own).cores)) return true;
+    std::int64_t workers = 0;
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (Rank process = 0; process < count(); ++process) {
+      if (!labels_.empty() && label(process) != label(own)) continue;
+      const Offer offer = of(process);
+      workers += offer.workers;
+      CPU_OR(&cores, &cores, &offer.cores);
+    }
+    return share(workers, cores);
+  }
+
+ private:
+  Rank label(Rank process) const { return labels_[static_cast<std::size_t>(process)]; }
+
+  std::span<const Rank> labels_;
+  steadfold::transport::Transport::Gathered all_;
+};
+
 }  // namespace
+
+sf_status steadfold::capi::make_team(std::shared_ptr<transport::Outside> outside, std::int32_t workers,
+                                     sf_team** team) {
+  return guarded([&] {
+    if (outside->processes().rank_count() == 1) {
+      const sf_status status = sf_team_create(workers, team);
+      if (status != SF_OK) throw Failure(static_cast<Status>(status), sf_error_text());
+      return;
+    }
+    transport::Transport& processes = outside->processes();
+    const Offers offers(*outside, workers, team);
+    offers.require_all();
+    std::unique_ptr<sf_team> made;
+    std::string wrong;
+    try {
+      const bool shares_cores = outside->shares_cores() || offers.share_cores(processes.rank());
+      made = std::make_unique<sf_team>(transport::make_shared_transports(offers.workers(), outside, shares_cores));
+    } catch (const std::exception& failed) {
+      wrong = agreement::text_of(failed);
+    }
+    const auto all = processes.gather_all(std::as_bytes(std::span(wrong)));
+    for (Rank process = 0; process < processes.rank_count(); ++process) require_none(process, all.of(process));
+    *team = made.release();
+  });
+}
 
 extern "C" {
 
 sf_status sf_team_create(int32_t workers, sf_team** team) {
   return guarded([&] {
     require_place(team, "the team");
-    if (workers < 1 || workers > SF_TEAM_MOST)
-      throw Failure(Status::invalid_argument, "a team of " + std::to_string(workers) + " workers (there may be 1 to " +
-                                                  std::to_string(SF_TEAM_MOST) + "), give one per thread");
-    *team = new sf_team(workers);
+    require_workers(workers);
+    const bool shares_cores = share(workers, steadfold::transport::usable_cores());
+    *team = new sf_team(steadfold::transport::make_shared_transports(workers, shares_cores));
   });
 }
 

@@ -24,6 +24,7 @@ bool is_nothing(const Partial& partial) noexcept { return partial.head.data() ==
 
 void Executor::begin() noexcept {
   status_ = Status::ok;
+  has_left_ = !asks_to_leave_;
   finished_ = nullptr;
   rounds_ = next_receive_ = 0;
   result_ = apart_ == nullptr ? nullptr : apart_->result();
@@ -37,7 +38,9 @@ void Executor::begin() noexcept {
 bool Executor::advance(schedule::Interpreter& interpreter, bool bounded) {
   bounded_ = bounded;
   spent_ = 0;
-  return interpreter.advance(*this);
+  if (!interpreter.advance(*this)) return false;
+  if (!has_left_) has_left_ = endpoint_->may_leave();
+  return has_left_;
 }
 
 bool Executor::compute(const Step& step) {

@@ -235,6 +235,8 @@ class Executor final : public schedule::Machine {
   arithmetic::Pieces pieces_{.most = 0};      // of the step that comes next, if it has begun
   std::byte* result_ = nullptr;               // where it may be written in this run
   const schedule::Step* finished_ = nullptr;  // the step that the merge before it has carried out
+  bool asks_to_leave_ = false;                // the endpoint wants that
+  bool has_left_ = false;                     // and has let it go in this run
   std::vector<std::unique_ptr<arithmetic::PreparedMerge>> prepared_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::vector<Place> places_;                // by the program's places

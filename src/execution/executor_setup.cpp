@@ -63,6 +63,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
     capacity = std::max(capacity, needed);
   }
   endpoint_ = transport.prepare(tag, landing, program.ticket_count());
+  asks_to_leave_ = endpoint_->asks_to_leave();
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());
   completions_.resize(std::min<std::size_t>(program.ticket_count(), batch));

@@ -238,9 +238,9 @@ void Plan::conclude() {
   if (status_ <= Status::empty && gets_result_) deliver();
 }
 
-void Plan::require_usable() const {
+void require_usable(const transport::Transport& transport) {
   try {
-    transport_->require_usable();
+    transport.require_usable();
   } catch (const std::runtime_error& unusable) {
     throw Failure(Status::invalid_argument, unusable.what());
   }

@@ -30,6 +30,9 @@ using agreement::Segmentation;
 /// on all ranks.
 std::string fault_of_schedule(const Agreement& agreed);
 
+/// Throws Failure, with the reason, if the transport can send nothing any more.
+void require_usable(const transport::Transport& transport);
+
 /// A plan of one call, or of a bundle of calls that share every message. One thread at a time. Keeps the transport
 /// alive. Uses the tags from `tag` on, as many as `tags_of` says.
 class Plan {
@@ -99,7 +102,7 @@ class Plan {
   }
 
   /// Throws Failure, with the reason, if the transport can send nothing any more.
-  void require_usable() const;
+  void require_usable() const { execution::require_usable(*transport_); }
 
   const Agreement& agreed() const noexcept { return agreed_; }
   /// To be asked once it is connected.

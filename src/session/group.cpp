@@ -161,14 +161,6 @@ void Group::advance_another() {
   move(*chosen);
 }
 
-void Group::require_usable() const {
-  try {
-    transport_->require_usable();
-  } catch (const std::runtime_error& unusable) {
-    throw Failure(Status::invalid_argument, unusable.what());
-  }
-}
-
 void Group::require_threads() const {
   try {
     transport_->require_threads();
@@ -349,7 +341,13 @@ Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> call
   std::vector<std::span<const std::byte>> proposals;
   proposals.reserve(gathered.first.size());
   for (Rank i = 0; i < rank_count(); ++i) proposals.push_back(gathered.of(i));
-  co_return agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, nodes_);
+  Agreement agreed = agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, nodes_);
+  const schedule::Row* const row = agreed.schedule.row;
+  if (row != nullptr && row->adds_words && !transport_->adds_words())
+    throw Failure(Status::unsupported, "no schedule " + agreed.schedule_text +
+                                           " (the MPI library adds what ranks have, and these are their threads), take "
+                                           "another one");
+  co_return agreed;
 }
 
 /// All ranks know that something failed; together they find out what to say.

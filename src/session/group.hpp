@@ -69,7 +69,7 @@ class Group {
   /// Moves one of the calls under way on, in turn.
   void advance_another();
   /// Throws Failure, with the reason, if the transport can send nothing any more.
-  void require_usable() const;
+  void require_usable() const { execution::require_usable(*transport_); }
   /// The same if no other thread may move calls on.
   void require_threads() const;
   /// Whether a call under way uses memory that another call is about to use.

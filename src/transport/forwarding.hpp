@@ -24,6 +24,9 @@ class ForwardingEndpoint : public Endpoint {
   }
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override { inner_->add_words(ticket, words); }
   std::size_t poll(std::span<Completion> completions) noexcept override { return inner_->poll(completions); }
+  bool asks_to_leave() const noexcept override { return inner_->asks_to_leave(); }
+  bool may_leave() noexcept override { return inner_->may_leave(); }
+  bool moves_others() const noexcept override { return inner_->moves_others(); }
   Traffic traffic() const noexcept override { return inner_->traffic(); }
 
  protected:
@@ -49,6 +52,7 @@ class ForwardingTransport : public Transport {
   }
   void open_apart() override { inner_->open_apart(); }
   bool opened_apart() override { return inner_->opened_apart(); }
+  bool adds_words() const noexcept override { return inner_->adds_words(); }
   bool has_boards() const noexcept override { return inner_->has_boards(); }
   bool sees_all_memory() const noexcept override { return inner_->sees_all_memory(); }
   std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override {

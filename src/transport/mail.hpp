@@ -69,8 +69,9 @@ class Mail {
   /// Whether letters go to a slot; written before it is shown to the others.
   std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
 
-  WordNotice words;  // that this rank wants added to the others': pointers, for threads
-  DoneNotice added;  // it has added its share of them
+  WordNotice words;                      // that this rank wants added to the others': pointers, for threads
+  DoneNotice added;                      // it has added its share of them
+  MachineMemory::Counter runs_ended{0};  // how many it has come to the end of
 
  private:
   Mail(std::size_t neighbours, Bytes room) noexcept : neighbours_(neighbours), room_(room) {}

@@ -46,14 +46,8 @@ void require_one_group(MPI_Comm comm) {
   }
 }
 
-std::uint32_t last_tag() {
-  require_mpi();
-  int* last = nullptr;
-  int known = 0;
-  // Open MPI stores it on MPI_COMM_WORLD and its duplicates only.
-  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
-  return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
-}
+/// When MPI ends; see below.
+void forget_all_at_finalize();
 
 /// What a transport wants to know of the machine.
 struct Machine {
@@ -96,8 +90,18 @@ Machine machine_of(MPI_Comm comm) {
 
 }  // namespace
 
+std::uint32_t MpiTransport::last_tag() {
+  require_mpi();
+  int* last = nullptr;
+  int known = 0;
+  // Open MPI stores it on MPI_COMM_WORLD and its duplicates only.
+  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
+  return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
+}
+
 MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   require_one_group(user);
+  forget_all_at_finalize();
   for (MPI_Comm* const own : {&comm_, &setup_}) {
     require(PMPI_Comm_dup(user, own), "communicator not duplicated");
     PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
@@ -143,27 +147,6 @@ void MpiTransport::require_threads() const {
       "MPI_Init_thread with it, or test what was started now and then");
 }
 
-std::optional<std::uint32_t> MpiTransport::new_tags(std::uint32_t count) {
-  if (!is_renewing_tags_) {
-    if (const auto first = tags_.take(count)) return first;
-    held_ = tags_.held();
-    gather(std::as_bytes(std::span(held_)));
-    is_renewing_tags_ = true;
-  }
-  const auto all = gathered();
-  if (!all) return std::nullopt;
-  is_renewing_tags_ = false;
-  std::vector<std::uint32_t> held(all->bytes.size() / sizeof(std::uint32_t));
-  if (!held.empty()) std::memcpy(held.data(), all->bytes.data(), all->bytes.size());
-  tags_.start_over(std::move(held));
-  const auto first = tags_.take(count);
-  if (!first) {
-    throw std::runtime_error("no tag is left (the plans that live take all " + std::to_string(tags_.last() + 1) +
-                             " of the MPI library), free plans or bind some on a duplicate of the communicator");
-  }
-  return first;
-}
-
 std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
   return prepare_adding_over(comm_, tag, capacities, tickets);
 }
@@ -192,12 +175,9 @@ bool MpiTransport::opened_apart() {
 std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::uint32_t tag,
                                                             std::span<const Bytes> capacities, Ticket tickets,
                                                             std::shared_ptr<const OwnComm> owns) {
-  if (tag > tags_.last()) {
-    throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
-                             std::to_string(tags_.last()) + "), free plans that are no longer used");
-  }
+  HeldTag held = tags_.hold(tag);
   try {
-    return make_mpi_endpoint({comm_, adds, std::move(owns)}, HeldTag(tags_, tag), capacities, tickets, shares_cores_);
+    return make_mpi_endpoint({comm_, adds, std::move(owns)}, {}, std::move(held), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
                              " on this rank), use fewer segments");
@@ -340,7 +320,6 @@ Attached& attach_slowly(MPI_Comm comm, MakeAttached make) {
   int known = 0;
   require(PMPI_Comm_get_attr(comm, keyval, &found, &known), "nothing attached");
   if (!known) {
-    forget_all_at_finalize();
     std::unique_ptr<Attached> made = make(std::make_unique<MpiTransport>(comm));
     require(PMPI_Comm_set_attr(comm, keyval, made.get()), "nothing attached");
     found = made.release();

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "transport/agreed_tags.hpp"
 #include "transport/mpi_endpoint.hpp"
-#include "transport/tags.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
@@ -41,7 +41,7 @@ class MpiTransport final : public Transport {
   std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
 
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
-  std::optional<std::uint32_t> new_tags(std::uint32_t count) override;
+  std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return tags_.take(*this, count); }
   /// Tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
   std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
@@ -68,6 +68,8 @@ class MpiTransport final : public Transport {
   /// Over which no message is ever sent, only collectives.
   MPI_Comm quiet_comm() const noexcept { return setup_; }
   bool shares_cores() const noexcept { return shares_cores_; }
+  /// The last tag that the MPI library has. Throws std::runtime_error if MPI cannot be called.
+  static std::uint32_t last_tag();
 
  private:
   /// What is being gathered: sizes first, then bytes.
@@ -97,9 +99,7 @@ class MpiTransport final : public Transport {
   std::shared_ptr<OwnComm> apart_;  // of what is prepared apart
   MPI_Request opening_ = MPI_REQUEST_NULL;
   Gathering gathering_;
-  std::vector<std::uint32_t> held_;  // tags, while ranks tell each other
-  bool is_renewing_tags_ = false;
-  Tags tags_;
+  AgreedTags tags_;
 };
 
 /// What the library keeps on a communicator: plans, and the transport they run over.

@@ -33,9 +33,10 @@ MPI_Datatype large_type(Bytes size) noexcept {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  MpiEndpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities, Ticket tickets,
-              bool shares_cores)
+  MpiEndpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag, std::span<const Bytes> capacities,
+              Ticket tickets, bool shares_cores)
       : comms_(comms),
+        addresses_(addresses),
         held_tag_(std::move(tag)),
         tag_(held_tag_.number()),
         slots_(capacities),
@@ -216,24 +217,27 @@ class MpiEndpoint final : public Endpoint {
   }
 
   int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
+    const Addresses::Address to = addresses_.of_target(target, tag_);
     if (bytes.size() <= int_max)
-      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag_, comms_.messages,
+      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to.process, to.tag, comms_.messages,
                         &request);
     MPI_Datatype type = large_type(bytes.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Isend(bytes.data(), 1, type, target, tag_, comms_.messages, &request);
+    const int error = PMPI_Isend(bytes.data(), 1, type, to.process, to.tag, comms_.messages, &request);
     PMPI_Type_free(&type);  // the send under way keeps the type
     return error;
   }
 
   int receive(MPI_Request& request, Rank source, std::span<std::byte> room, SlotNumber slot) noexcept {
+    const Addresses::Address from = addresses_.of_source(source, tag_);
     if (room.size() <= int_max)
-      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, source, tag_, comms_.messages, &request);
+      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, from.process, from.tag, comms_.messages,
+                        &request);
     const auto large = std::ranges::find(large_slots_, slot, &LargeSlot::slot);
     const bool is_slot = large != large_slots_.end() && room.size() == slots_.with_margin(slot).size();
     MPI_Datatype type = is_slot ? large->type : large_type(room.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
-    const int error = PMPI_Irecv(room.data(), 1, type, source, tag_, comms_.messages, &request);
+    const int error = PMPI_Irecv(room.data(), 1, type, from.process, from.tag, comms_.messages, &request);
     if (!is_slot) PMPI_Type_free(&type);
     return error;
   }
@@ -249,6 +253,7 @@ class MpiEndpoint final : public Endpoint {
   }
 
   EndpointComms comms_;
+  Addresses addresses_;
   HeldTag held_tag_;
   int tag_;
   LandingSlots slots_;
@@ -266,9 +271,9 @@ class MpiEndpoint final : public Endpoint {
 
 }  // namespace
 
-std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities,
-                                            Ticket tickets, bool shares_cores) {
-  return std::make_unique<MpiEndpoint>(comms, std::move(tag), capacities, tickets, shares_cores);
+std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag,
+                                            std::span<const Bytes> capacities, Ticket tickets, bool shares_cores) {
+  return std::make_unique<MpiEndpoint>(comms, addresses, std::move(tag), capacities, tickets, shares_cores);
 }
 
 }  // namespace steadfold::transport

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "transport/outside.hpp"
 #include "transport/tags.hpp"
 #include "transport/transport.hpp"
 
@@ -35,12 +36,39 @@ struct OwnComm {
 struct EndpointComms {
   MPI_Comm messages;
   MPI_Comm words;
-  std::shared_ptr<const OwnComm> owns = nullptr;  // what it keeps alive, if anything
+  std::shared_ptr<const void> owns = nullptr;  // what it keeps alive, if anything
+};
+
+/// Whom an endpoint's ranks are: those of the communicator, or workers of its processes.
+struct Addresses {
+  struct Address {
+    int process;
+    int tag;
+  };
+  std::shared_ptr<const Workers> workers = nullptr;
+  Rank own = 0;  // this end's rank among the workers
+
+  /// For messages to a rank under an endpoint's tag.
+  Address of_target(Rank rank, int tag) const noexcept {
+    if (workers == nullptr) return {rank, tag};
+    const Workers::Place to = workers->place(rank);
+    return {to.process, tag_of(tag, workers->place(own).worker, to.worker)};
+  }
+  Address of_source(Rank rank, int tag) const noexcept {
+    if (workers == nullptr) return {rank, tag};
+    const Workers::Place from = workers->place(rank);
+    return {from.process, tag_of(tag, from.worker, workers->place(own).worker)};
+  }
+
+ private:
+  int tag_of(int tag, Rank from, Rank to) const noexcept {
+    return (tag * workers->most() + from) * workers->most() + to;
+  }
 };
 
 /// Communicators that it does not own must outlive it. `shares_cores`: with other ranks, so that it yields while it
 /// waits.
-std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, HeldTag tag, std::span<const Bytes> capacities,
-                                            Ticket tickets, bool shares_cores);
+std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag,
+                                            std::span<const Bytes> capacities, Ticket tickets, bool shares_cores);
 
 }  // namespace steadfold::transport

@@ -1,11 +1,16 @@
-// Workers that are threads of one process: messages through cache lines that all of them see.
-// Rank order: a worker's number is its rank; see shared_endpoint.hpp. Cost: gathers and connections take one exchange
-// of lines. Source: [S2]. Free of MPI; makes no threads.
+// Workers that are threads, of one process or of several: messages within a process go through cache lines that all of
+// its threads see, others through what connects the processes.
+// Rank order: by process, then by worker; see shared_endpoint.hpp. Cost: gathers and connections take one exchange of
+// lines; those of several processes also one between these, and one more line. Source: [S2]. Free of MPI; makes no
+// threads.
 #pragma once
+
+#include <sched.h>
 
 #include <memory>
 #include <vector>
 
+#include "transport/outside.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
@@ -14,7 +19,12 @@ namespace steadfold::transport {
 /// their endpoints. `shares_cores`: there are more workers than cores, so whoever waits yields.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores);
 
-/// How many cores this process may use.
-unsigned usable_cores() noexcept;
+/// The same for the workers of this process among those of all; their endpoints cannot add words.
+std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
+                                                               const std::shared_ptr<Outside>& outside,
+                                                               bool shares_cores);
+
+/// The cores that this process may use; at least one.
+cpu_set_t usable_cores() noexcept;
 
 }  // namespace steadfold::transport

@@ -26,6 +26,7 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
     : tag_(tag),
       among_waiting_(&waiting),
       inner_(std::move(inner)),
+      moves_others_(inner_ && inner_->moves_others()),
       blocks_(among.memory, Mail::bytes(among.ranks.size(), room_for(*among.memory, capacities), capacities.size())),
       neighbour_(among.own),
       peers_(among.ranks.size()),
@@ -40,12 +41,12 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
     peers_[i].number = i;
     by_rank_[static_cast<std::size_t>(among.ranks[i])] = &peers_[i];
   }
-  if (!inner_ && blocks_.own() == nullptr) throw std::bad_alloc();
+  if ((!inner_ || is_one_process()) && blocks_.own() == nullptr) throw std::bad_alloc();
   waiting.push_back(this);
   if (blocks_.own() == nullptr) return;
   own_ = Mail::make(blocks_.own(), peers_.size(), room_for(*among.memory, capacities));
   for (SlotNumber slot = 0; slot < capacities.size(); ++slot)
-    own_->takes_letters(slot) = std::byte{!inner_ || capacities[slot] <= largest_letter};
+    own_->takes_letters(slot) = std::byte{is_one_process() || capacities[slot] <= largest_letter};
   words_.emplace(own_->words);
   added_.emplace(own_->added);
 } catch (const std::bad_alloc&) {
@@ -64,11 +65,12 @@ void SharedEndpoint::connect(std::span<const CommonMemory::Place> places) noexce
   }
 }
 
-/// With whom a rank exchanges letters; null: its messages, or those in two parts, go through the inner endpoint, which
-/// knows what to say of ranks that are none.
+/// With whom a rank exchanges letters; null: its messages, or between processes those in two parts, go through the
+/// inner endpoint, which knows what to say of ranks that are none.
 SharedEndpoint::Peer* SharedEndpoint::peer_for(Rank rank, bool has_second) noexcept {
   const auto place = static_cast<std::size_t>(rank);
-  if (inner_ && (has_second || !blocks_.are_connected() || place >= by_rank_.size())) return nullptr;
+  if (inner_ && (!blocks_.are_connected() || place >= by_rank_.size())) return nullptr;
+  if (has_second && !is_one_process()) return nullptr;
   return by_rank_[place];
 }
 
@@ -122,7 +124,7 @@ void SharedEndpoint::write(Peer& peer, Operation& operation) noexcept {
   if (!operation.second && operation.bytes.size() <= Letter::most) {
     letter.bears = Letter::Bears::bytes;
     if (letter.size > 0) std::memcpy(letter.bytes, operation.bytes.data(), letter.size);
-  } else if (!inner_) {
+  } else if (is_one_process()) {
     letter.bears = Letter::Bears::pointers;
     const std::span<const std::byte> second = operation.second.value_or(std::span<const std::byte>());
     letter.pointers = {operation.bytes.data(), operation.bytes.size(), second.data(), second.size()};
@@ -261,7 +263,7 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
   std::size_t count = std::min(completions.size(), completed_.size());
   std::copy_n(completed_.begin(), count, completions.begin());
   completed_.erase(completed_.begin(), completed_.begin() + static_cast<std::ptrdiff_t>(count));
-  if (open_inside_ > 0 && count < completions.size()) {
+  if ((open_inside_ > 0 || moves_others_) && count < completions.size()) {
     const std::size_t inside = inner_->poll(completions.subspan(count));
     open_inside_ -= inside;
     return count + inside;
@@ -271,6 +273,20 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
   else
     waiting_.found_nothing();
   return count;
+}
+
+/// Threads that have others move their messages tell these when they need them no more.
+bool SharedEndpoint::may_leave() noexcept {
+  if (!std::exchange(is_leaving_, true)) own_->runs_ended.store(++runs_ended_, std::memory_order_release);
+  const auto has_left = [this](const Peer& peer) {
+    return peer.mail->runs_ended.load(std::memory_order_acquire) >= runs_ended_;
+  };
+  if (moves_others_ && !std::ranges::all_of(peers_, has_left)) {
+    inner_->poll({});
+    return false;
+  }
+  is_leaving_ = false;
+  return true;
 }
 
 Traffic SharedEndpoint::traffic() const noexcept {

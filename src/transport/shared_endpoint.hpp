@@ -1,5 +1,5 @@
-// One rank's end of a plan over memory that ranks see in common: between threads, or between ranks of a node, who send
-// what is too large for it, and what goes to other nodes, through an endpoint below.
+// One rank's end of a plan over memory that ranks see in common: between threads, or between ranks of a node. What is
+// too large for the memory of a node, and what goes to ranks that do not see it, goes through an endpoint below.
 // Rank order: letters between two ranks arrive in the order put, and so do all other messages; but one kind may
 // overtake the other. Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between
 // threads any other is copied once, from the sender's memory to where it lands; between processes those up to
@@ -26,8 +26,8 @@ inline constexpr Bytes largest_letter = 4096;
 
 class SharedEndpoint final : public Endpoint {
  public:
-  /// `inner`: for what does not go through common memory; null among threads. Joins the endpoints that wait to be
-  /// connected; that list must outlive it. Throws std::runtime_error when memory runs out, except for common memory:
+  /// `inner`: for what does not go through common memory; null if all does. Joins the endpoints that wait to be
+  /// connected; that list must outlive it. Throws std::runtime_error when memory runs out, except for that of a node:
   /// then everything goes through `inner`.
   SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, std::unique_ptr<Endpoint> inner, Rank rank_count,
                  std::span<const Bytes> capacities, Ticket tickets, std::vector<SharedEndpoint*>& waiting);
@@ -48,6 +48,8 @@ class SharedEndpoint final : public Endpoint {
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override;
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override;
   std::size_t poll(std::span<Completion> completions) noexcept override;
+  bool asks_to_leave() const noexcept override { return inner_ && is_one_process(); }
+  bool may_leave() noexcept override;
   Traffic traffic() const noexcept override;
 
  private:
@@ -86,6 +88,7 @@ class SharedEndpoint final : public Endpoint {
   };
   enum class AddState : std::uint8_t { idle, posted, added };
 
+  bool is_one_process() const noexcept { return blocks_.memory().is_one_process(); }
   Peer* peer_for(Rank rank, bool has_second) noexcept;
   void make_busy(Peer& peer) noexcept;
   void append(Queue& queue, Ticket ticket) noexcept;
@@ -104,7 +107,10 @@ class SharedEndpoint final : public Endpoint {
   std::uint32_t tag_;
   std::vector<SharedEndpoint*>* among_waiting_;
   std::unique_ptr<Endpoint> inner_;
+  bool moves_others_;
   std::size_t open_inside_ = 0;  // communications of the inner endpoint
+  std::uint64_t runs_ended_ = 0;
+  bool is_leaving_ = false;
   CommonBlocks blocks_;
   std::size_t neighbour_;
   std::optional<LandingSlots> slots_;  // without an inner endpoint

@@ -16,7 +16,7 @@ SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> poste
 
 std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                                         std::span<const Bytes> capacities, Ticket tickets) {
-  if (!inner && endpoints_.size() + boards_.size() == PreparedNotice::most)
+  if ((!inner || among_.memory->is_one_process()) && endpoints_.size() + boards_.size() == PreparedNotice::most)
     throw std::runtime_error("no further endpoint (" + std::to_string(PreparedNotice::most) +
                              " wait to be connected), connect some");
   return std::make_unique<SharedEndpoint>(tag, among_, std::move(inner), rank_count(), capacities, tickets, endpoints_);
@@ -46,9 +46,12 @@ void SharedTransport::post_prepared(bool is_prepared) noexcept {
 
 bool SharedTransport::all_have_posted() noexcept {
   while (seen_ < posted_.size() && own_.look(*posted_[seen_]) != nullptr) seen_ += 1;
-  if (seen_ == posted_.size()) return true;
-  waiting_.found_nothing();
-  return false;
+  if (seen_ < posted_.size()) {
+    waiting_.found_nothing();
+    return false;
+  }
+  waiting_.found_something();
+  return true;
 }
 
 bool SharedTransport::all_are_prepared() const noexcept {

@@ -72,6 +72,14 @@ class Endpoint {
   /// as there is room for. Returns how many.
   virtual std::size_t poll(std::span<Completion> completions) noexcept = 0;
 
+  /// Whether ranks have to ask when they leave a run, since one of them moves messages of others.
+  virtual bool asks_to_leave() const noexcept { return false; }
+  /// There: whether this rank may leave a run whose communications are complete; to be asked until it may, and then no
+  /// more in this run. Who moves messages of others stays until they have come to the end of theirs.
+  virtual bool may_leave() noexcept { return true; }
+  /// Whether it moves messages of other ranks whenever it is polled.
+  virtual bool moves_others() const noexcept { return false; }
+
   virtual Traffic traffic() const noexcept = 0;
 };
 
@@ -117,6 +125,9 @@ class Transport {
   virtual void open_apart() {}
   /// Whether it is open; to be asked until it is. Throws std::runtime_error on a transport error.
   virtual bool opened_apart() { return true; }
+
+  /// Whether its endpoints can add words.
+  virtual bool adds_words() const noexcept { return true; }
 
   /// Whether the ranks see memory in common, all of them; and whether that is all of their memory.
   virtual bool has_boards() const noexcept { return false; }

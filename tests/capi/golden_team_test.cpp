@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include "capi/on_team.hpp"
 #include "support/golden.hpp"
 #include "support/hex.hpp"
+#include "support/on_team.hpp"
 
 namespace steadfold::test {
 namespace {

@@ -14,13 +14,13 @@
 #include <thread>
 #include <vector>
 
-#include "capi/hostile.hpp"
 #include "capi/layer.hpp"
-#include "capi/on_team.hpp"
 #include "collective/threads.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
 #include "steadfold/started.hpp"
+#include "support/hostile.hpp"
+#include "support/on_team.hpp"
 #include "support/parts.hpp"
 
 namespace steadfold::test {

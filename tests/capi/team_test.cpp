@@ -15,10 +15,10 @@
 #include <string>
 #include <thread>
 
-#include "capi/hostile.hpp"
-#include "capi/on_team.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
+#include "support/hostile.hpp"
+#include "support/on_team.hpp"
 #include "support/parts.hpp"
 
 namespace {

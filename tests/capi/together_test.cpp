@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "capi/on_team.hpp"
+#include "support/on_team.hpp"
 #include "support/together_cases.hpp"
 
 namespace steadfold::test {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -26,6 +27,7 @@ class Failures : public testing::EmptyTestEventListener {
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
+    const std::lock_guard lock(mutex_);  // of threads
     std::ostringstream text;
     text << test_ << " at " << (result.file_name() ? result.file_name() : "?") << ":" << result.line_number() << "\n"
          << result.message() << "\n";
@@ -36,6 +38,7 @@ class Failures : public testing::EmptyTestEventListener {
   int ran() const { return ran_; }
 
  private:
+  std::mutex mutex_;
   std::string test_;
   std::set<std::string> seen_;
   std::string text_;

@@ -11,16 +11,20 @@
 
 namespace steadfold::test {
 
+/// Who uses worker 0: a thread of its own, as all others have, or the one that calls.
+enum class First : bool { elsewhere, here };
+
 /// Runs body(member) for every worker at once.
 template <class Body>
-void on_members(const Team& team, const Body& body) {
+void on_members(const Team& team, const Body& body, First first = First::elsewhere) {
   std::vector<std::future<void>> workers;
-  for (int w = 0; w < team.size(); ++w)
+  for (int w = first == First::here ? 1 : 0; w < team.size(); ++w)
     workers.push_back(std::async(std::launch::async, [&team, &body, w] { body(team[w]); }));
+  if (first == First::here) body(team[0]);
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  for (std::size_t w = 0; w < workers.size(); ++w) {
-    if (workers[w].wait_until(latest) == std::future_status::ready) continue;
-    std::fprintf(stderr, "worker %zu of %zu hangs\n", w, workers.size());
+  for (auto& worker : workers) {
+    if (worker.wait_until(latest) == std::future_status::ready) continue;
+    std::fprintf(stderr, "a worker of %d hangs\n", team.size());
     std::_Exit(1);  // threads that wait for each other cannot be ended
   }
   for (auto& worker : workers) worker.get();

@@ -1,0 +1,60 @@
+// Tags that the ranks of a transport hand out together.
+// Cost: that of Tags; once they have come to their end, one exchange of those that ranks still hold. Source: ours.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/tags.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+/// For one thread at a time, but tags may be given back by any.
+class AgreedTags {
+ public:
+  explicit AgreedTags(std::uint32_t last) : tags_(last) {}
+
+  /// As Transport::new_tags says; it may gather over `ranks`.
+  std::optional<std::uint32_t> take(Transport& ranks, std::uint32_t count) {
+    if (!is_renewing_) {
+      if (const auto first = tags_.take(count)) return first;
+      held_ = tags_.held();
+      ranks.gather(std::as_bytes(std::span(held_)));
+      is_renewing_ = true;
+    }
+    const auto all = ranks.gathered();
+    if (!all) return std::nullopt;
+    is_renewing_ = false;
+    std::vector<std::uint32_t> held(all->bytes.size() / sizeof(std::uint32_t));
+    if (!held.empty()) std::memcpy(held.data(), all->bytes.data(), all->bytes.size());
+    tags_.start_over(std::move(held));
+    const auto first = tags_.take(count);
+    if (!first)
+      throw std::runtime_error(
+          "no tag is left (the plans that live take all " + std::to_string(tags_.last() + 1) +
+          " of the MPI library), free plans or bind some on a duplicate of the communicator, or another team");
+    return first;
+  }
+
+  /// For an endpoint. Throws std::runtime_error if there is no such tag.
+  HeldTag hold(std::uint32_t tag) {
+    if (tag > tags_.last())
+      throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
+                               std::to_string(tags_.last()) + "), free plans that are no longer used");
+    return {tags_, tag};
+  }
+
+ private:
+  Tags tags_;
+  std::vector<std::uint32_t> held_;  // while ranks tell each other
+  bool is_renewing_ = false;
+};
+
+}  // namespace steadfold::transport

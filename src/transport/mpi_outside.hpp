@@ -1,0 +1,17 @@
+// Messages between workers of several processes, over MPI: the tag says which worker sends and which receives.
+// Rank order: messages between two workers arrive in the order put. Cost: that of mpi_endpoint.hpp. Source: ours.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "transport/outside.hpp"
+
+namespace steadfold::transport {
+
+/// The processes of `comm`, of which it makes private duplicates. Collective. Throws std::runtime_error, with the
+/// reason, if `comm` cannot be used.
+std::shared_ptr<Outside> make_mpi_outside(MPI_Comm comm);
+
+}  // namespace steadfold::transport
