@@ -188,10 +188,10 @@ Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, cons
     made.members.push_back(std::move(member));
   }
   if (bundled) {
-    const std::string schedule = some_schedule(random, made.members);
+    const std::string schedule = some_schedule(random, made.members, limits);
     for (Member& member : made.members) member.schedule = schedule;
   } else {
-    for (Member& member : made.members) member.schedule = some_schedule(random, {member});
+    for (Member& member : made.members) member.schedule = some_schedule(random, {member}, limits);
   }
   return made;
 }

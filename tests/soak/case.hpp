@@ -101,6 +101,7 @@ struct Case {
 
 struct Limits {
   std::uint64_t elements = 6000;  // of one member
+  bool adds_words = true;         // schedules may ask for that
 };
 
 Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, const Limits& limits);
@@ -111,6 +112,6 @@ void choose_wrong(Random& random, Case& made, const Limits& limits);
 void deal_rows(Random& random, std::size_t ranks, Member& member);
 /// Every rank keeps the number of its rows and its first interval; the others change places, if they may.
 void deal_again(Random& random, Member& member);
-std::string some_schedule(Random& random, const std::vector<Member>& members);
+std::string some_schedule(Random& random, const std::vector<Member>& members, const Limits& limits);
 
 }  // namespace steadfold::soak

@@ -1,11 +1,10 @@
-// The soak over MPI: programs on all ranks, on duplicates and on parts of them, by the public C interface.
+// The soak over MPI: programs on all ranks, on duplicates and on parts of them, and on teams of their threads, by the
+// public C interface. Only the main thread may call MPI, unless the seed is odd.
 #include <mpi.h>
 
 #include <cstdio>
 
-#include "driver.hpp"
-#include "group_library.hpp"
-#include "runner.hpp"
+#include "program.hpp"
 #include "steadfold/steadfold_mpi.h"
 #include "watchdog.hpp"
 
@@ -33,22 +32,26 @@ MPI_Comm communicator_of(std::uint64_t seed) {
   return made;
 }
 
+/// One team of one to three workers on every rank.
+void run_on_teams(MPI_Comm comm, std::uint64_t seed, const Options& options, Tally& tally) {
+  const std::uint64_t own = mixed(seed, 10 + static_cast<std::uint64_t>(rank_in(MPI_COMM_WORLD)));
+  const auto workers = static_cast<std::int32_t>(1 + Random(own).below(3));
+  sf_team* team = nullptr;
+  if (sf_team_create_over(comm, workers, &team) != SF_OK) std::fprintf(stderr, "no team: %s\n", sf_error_text());
+  run_on_team({.seed = seed, .cases = cases_of_program, .adds_words = false}, team, options, tally);
+  sf_team_free(team);
+}
+
 void run_program(std::uint64_t seed, const Options& options, Tally& tally) {
   MPI_Comm comm = communicator_of(seed);
-  int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
-  const auto rank = static_cast<std::size_t>(rank_in(comm));
-  {
-    Preparation preparation(seed, static_cast<std::size_t>(ranks), 1, {.elements = 3000});
+  if (Random(mixed(seed, 4)).one_in(3)) {
+    run_on_teams(comm, seed, options, tally);
+  } else {
     sf_group* group = nullptr;
     if (sf_group_of(comm, &group) != SF_OK) std::fprintf(stderr, "no group: %s\n", sf_error_text());
-    GroupLibrary library(group);
-    Runner runner(library, preparation, rank, tally);
-    const std::uint64_t first = options.only.value_or(0);
-    for (std::uint64_t number = first; number < (options.only ? first + 1 : cases_of_program); ++number) {
-      runner.run(number);
-    }
-    if (comm != MPI_COMM_WORLD && seed % 2 == 0) MPI_Comm_free(&comm);  // plans outlive it
+    run_cases({.seed = seed, .cases = cases_of_program}, group, options, tally, [&] {
+      if (comm != MPI_COMM_WORLD && seed % 2 == 0) MPI_Comm_free(&comm);  // plans outlive it
+    });
   }
   if (comm != MPI_COMM_WORLD && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
@@ -78,7 +81,8 @@ int soak(const Options& options) {
 
 int main(int argc, char** argv) {
   const auto options = steadfold::soak::options_of(argc, argv);
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, options.seed % 2 == 0 ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, &provided);
   steadfold::soak::watch();
   const int failed = steadfold::soak::soak(options);
   MPI_Finalize();

@@ -59,7 +59,7 @@ bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
 
 }  // namespace
 
-std::string some_schedule(Random& random, const std::vector<Member>& members) {
+std::string some_schedule(Random& random, const std::vector<Member>& members, const Limits& limits) {
   if (random.one_in(3)) return "";
   if (random.one_in(6)) return random.one_in(2) ? "auto" : "mpich";
   const auto rows = schedule::registry();
@@ -71,6 +71,7 @@ std::string some_schedule(Random& random, const std::vector<Member>& members) {
     } catch (const std::invalid_argument&) {
       continue;  // of several parameters some do not go together
     }
+    if (spec->row->adds_words && !limits.adds_words) continue;
     const bool good = std::all_of(members.begin(), members.end(),
                                   [&](const Member& m) { return serves(*spec, m, members.size() > 1); });
     if (good) return text;
