@@ -65,13 +65,18 @@ function(steadfold_use_test_headers target)
   endif()
 endfunction()
 
-# steadfold_test(NAME SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of ctest.
+# steadfold_test(NAME [PUBLIC] SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of
+# ctest. PUBLIC: of the public headers, which are looked at for undefined behaviour wherever they are compiled; of other
+# tests only the library's part is, which saves a third of the time that they take to compile.
 function(steadfold_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PUBLIC" "" "SOURCES;LIBRARIES")
   add_executable(${test} ${arg_SOURCES})
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${test} PRIVATE ${steadfold_test_options})
+  if(STEADFOLD_SANITIZE MATCHES "undefined" AND NOT arg_PUBLIC)
+    target_compile_options(${test} PRIVATE -fno-sanitize=undefined)
+  endif()
   target_link_libraries(${test} PRIVATE steadfold_options steadfold_tests_directory ${arg_LIBRARIES} GTest::gtest_main)
   steadfold_use_test_headers(${test})
   gtest_discover_tests(${test} TEST_PREFIX ${test}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
