@@ -19,10 +19,10 @@ function(steadfold_pkg_config name description)
 endfunction()
 
 set_target_properties(steadfold_headers PROPERTIES EXPORT_NAME headers)
-steadfold_install(core steadfold_headers steadfold steadfold_static)
+steadfold_install(core steadfold_headers steadfold_hwloc steadfold steadfold_static)
 steadfold_pkg_config(steadfold "Reductions with the same bits every time" LIBS -lsteadfold)
 steadfold_pkg_config(steadfold-static "Reductions with the same bits every time, linked statically"
-  LIBS -l:libsteadfold.a -lstdc++ -lm -pthread)
+  LIBS -l:libsteadfold.a ${STEADFOLD_HWLOC_LIBS} -lstdc++ -lm -pthread)
 foreach(name IN LISTS STEADFOLD_MPI_NAMES)
   set_target_properties(steadfold_mpi_${name} PROPERTIES EXPORT_NAME for_${name})
   set_target_properties(steadfold_mpi_${name}_static PROPERTIES EXPORT_NAME for_${name}_static)

@@ -52,6 +52,7 @@ need_to_build() {
   need header CLI/CLI.hpp -- libcli11-dev "options of the command"
   need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"
   need header hwy/highway.h -- libhwy-dev "vector kernels (without them the scalar reference runs)"
+  need header hwloc.h -- libhwloc-dev "packages, NUMA domains and caches (without it, cores alone)"
 }
 
 need_to_test() {
@@ -174,7 +175,7 @@ install_wheels() {
     case $package in
       cmake | ninja-build | *openmpi* | *mpich*) ;;
       libgtest-dev) left_out+=("tests (GoogleTest is not here and has no wheel)") ;;
-      pkgconf | libmpfr-dev | libhwy-dev | valgrind | git | clang-*) left_out+=("$package (it has no wheel)") ;;
+      pkgconf | libmpfr-dev | libhwy-dev | libhwloc-dev | valgrind | git | clang-*) left_out+=("$package (it has no wheel)") ;;
       *) die "$package has no wheel (see above what it is for), install it with your system's tools" ;;
     esac
   done

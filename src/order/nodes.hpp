@@ -2,6 +2,7 @@
 // node. Rank order: kept inside a node, and between the first ranks of nodes. Cost: 12 bytes per rank. Source: ours.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,12 @@ namespace steadfold::order {
 /// rank's place is how many ranks are taken before it. Queries are O(1).
 class Nodes {
  public:
+  /// What ranks of two nodes have between them: a network; a part of the machine that is slower than what either has
+  /// inside; or what costs many times as much as that, as messages between processes do where ranks are threads.
+  enum class Between : std::uint8_t { network, packages, processes };
+
   /// `labels`, one per rank: ranks with equal ones share a node. The numbers mean nothing else.
-  explicit Nodes(std::span<const Rank> labels);
+  explicit Nodes(std::span<const Rank> labels, Between between = Between::network);
 
   Rank rank_count() const noexcept { return static_cast<Rank>(rank_at_.size()); }
   Rank count() const noexcept { return static_cast<Rank>(first_.size()) - 1; }
@@ -40,9 +45,15 @@ class Nodes {
   std::span<const Rank> ranks() const noexcept { return rank_at_; }
   /// Whether every rank stands at the place of its number: nodes are runs of ranks.
   bool are_runs() const noexcept;
+  /// Whether some nodes have several ranks.
+  bool are_groups() const noexcept { return count() > 1 && sizes_.back().ranks > 1; }
+  /// Whether schedules that go node by node may be better than others: between packages nobody has measured it. Whether
+  /// they are, whatever is reduced.
+  bool groups_may_pay() const noexcept { return are_groups() && between_ != Between::packages; }
+  bool groups_always_pay() const noexcept { return are_groups() && between_ == Between::processes; }
   /// The nodes of a job of the first `rank_count` ranks.
   Nodes first_ranks(Rank rank_count) const {
-    return Nodes(std::span(node_of_).first(static_cast<std::size_t>(rank_count)));
+    return Nodes(std::span(node_of_).first(static_cast<std::size_t>(rank_count)), between_);
   }
 
   friend bool operator==(const Nodes& a, const Nodes& b) noexcept { return a.node_of_ == b.node_of_; }
@@ -53,6 +64,7 @@ class Nodes {
   std::vector<Rank> rank_at_;   // by place
   std::vector<Rank> first_;     // where each node begins, and the end
   std::vector<Size> sizes_;
+  Between between_;
 };
 
 }  // namespace steadfold::order

@@ -30,5 +30,7 @@ extern const Row original_dissemination_row;
 extern const Row pairwise_exchange_row;
 extern const Row two_level_row;
 extern const Row root_group_last_row;
+extern const Row single_notify_row;
+extern const Row multi_notify_row;
 
 }  // namespace steadfold::schedule::algorithm

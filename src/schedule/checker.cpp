@@ -108,8 +108,10 @@ class Proof : private Machine {
       programs_.emplace_back(row_.steps(own), context_.segments);
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
-      const std::string fault = fault_of_messages(program(rank).steps());
-      if (!fault.empty()) fail(rank, "has " + fault);
+      for (const std::string& fault : {fault_of_messages(program(rank).steps()), fault_of_waves(program(rank).steps())})
+        if (!fault.empty()) fail(rank, "has " + fault);
+      if (!program(rank).waves().empty() && !merges_on_arrival(row_, context_.spec))
+        fail(rank, "merges in the order of arrival, which the row does not say");
       for (const Step& step : program(rank).steps()) {
         const std::string form = fault_of_form(step, own);
         if (!form.empty()) fail(rank, step, form);

@@ -2,7 +2,10 @@
 // Rank order: checked where a row claims it, cyclic order elsewhere. Cost: O(steps of all ranks). Source: ours.
 //
 // One run stands for all interleavings: a receive names its sender, steps start in order and wait for what touches
-// their slots, so no choice depends on time. A proof is of one case: rank count, root, segments, blocks and layout.
+// their slots, so no choice depends on time. Only waves (see step.hpp) are taken in the order of arrival. There the run
+// in the order of the steps stands for all orders. The checker demands that each message of a wave is merged once, that
+// all are merged into one partial, and that nothing reads it before. No two of them have a row in common, so together
+// they have the same rows in any order. A proof is of one case: rank count, root, segments, blocks and layout.
 //
 // It does not see: other cases than those it is asked for; bytes, sizes and capacities of slots, and whether a value is
 // the right function of its rows; what a machine or a transport does with the steps, such as a credit given before a

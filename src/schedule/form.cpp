@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "schedule/program.hpp"
 #include "schedule/registry.hpp"
@@ -66,6 +67,36 @@ std::string fault_of_company(std::span<const Step> message, Companies& companies
   return {};
 }
 
+constexpr bool is_in_wave(const Step& step, StepKind kind) { return step.any_order && step.kind == kind; }
+
+// What is wrong with the merges of a wave; `merges` are steps in a row, after which come others.
+std::string fault_of_merges(std::span<const Step> receives, std::span<const Step> merges) {
+  if (merges.size() != receives.size())
+    return "a wave of " + std::to_string(receives.size()) + " slots and " + std::to_string(merges.size()) + " merges";
+  std::map<std::uint32_t, Slot> sums;  // by segment
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    const Step& merge = merges[i];
+    if (merge.right != receives[i].target) return "a wave whose slots are merged in another order or not at all";
+    const Slot sum = sums.try_emplace(merge.target.segment, merge.target).first->second;
+    if (merge.left != merge.target || merge.target != sum) return "a wave that is merged into several partials";
+  }
+  return {};
+}
+
+// Messages of a wave take each other's slots, so these must be alike.
+std::string fault_of_receives(std::span<const Step> receives) {
+  const auto last = std::ranges::find(receives, false, &Step::more);
+  const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // of the first message
+  if (last == receives.end() || receives.size() % slots != 0) return "a wave of unlike messages";
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    const Step& alike = receives[i % slots];
+    const Slot slot = receives[i].target;
+    if (slot.kind != SlotKind::landing || slot.segment != alike.target.segment || receives[i].more != alike.more)
+      return "a wave of unlike messages";
+  }
+  return {};
+}
+
 bool one_segment(const Step& step, std::uint32_t segments) {
   const std::uint32_t segment = step.target.segment;
   return segment < segments && (step.left.kind == SlotKind::none || step.left.segment == segment) &&
@@ -107,6 +138,35 @@ std::string fault_of_messages(std::span<const Step> steps) {
     steps = steps.subspan(message.size());
   }
   return {};
+}
+
+std::string fault_of_waves(std::span<const Step> steps) {
+  const auto end_of = [&](auto begin, StepKind kind) {
+    return std::find_if_not(begin, steps.end(), [&](const Step& step) { return is_in_wave(step, kind); });
+  };
+  if (std::ranges::none_of(steps, &Step::any_order)) return {};
+  std::span<const Step> receives;  // of the wave that is not merged yet
+  std::set<Key> slots;             // of waves
+  for (auto at = steps.begin(); at != steps.end();) {
+    const auto end = std::max(at + 1, end_of(at, at->kind));
+    const std::span<const Step> row(at, end);
+    std::string fault;
+    if (is_in_wave(*at, StepKind::receive)) {
+      fault = receives.empty() ? fault_of_receives(row) : "a wave before the one before it is merged";
+      for (const Step& step : receives = row) slots.insert(key_of(step.target));
+    } else if (is_in_wave(*at, StepKind::merge)) {
+      fault = fault_of_merges(std::exchange(receives, {}), row);
+    } else if (at->any_order) {
+      fault = "a " + text_of(at->kind) + " of a wave";
+    } else if (slots.contains(key_of(at->left)) || slots.contains(key_of(at->right))) {
+      fault = "a " + text_of(at->kind) + " that reads a slot of a wave";
+    } else if (at->kind == StepKind::receive) {
+      slots.erase(key_of(at->target));
+    }
+    if (!fault.empty()) return fault;
+    at = end;
+  }
+  return receives.empty() ? "" : "a wave that is not merged";
 }
 
 std::string text_of(StepKind kind) {

@@ -23,6 +23,10 @@ std::string fault_of_form(const Step& step, const Context& context);
 /// What is wrong with the messages of several steps of one rank; empty if nothing is.
 std::string fault_of_messages(std::span<const Step> steps);
 
+/// What is wrong with the waves of one rank's steps; empty if nothing is. Then a run in the order of the steps stands
+/// for all others: whichever slot a message fills, one merge takes it, into the same partial.
+std::string fault_of_waves(std::span<const Step> steps);
+
 std::string text_of(StepKind kind);
 std::string text_of(Slot slot);
 std::string text_of(RankRange range);

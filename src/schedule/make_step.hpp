@@ -47,6 +47,12 @@ constexpr Step add_words(Slot target, Slot from, Rank rank_count) {
       .kind = StepKind::add_words, .target = target, .left = from, .right = {}, .peer = -1, .covers = {0, rank_count}};
 }
 
+/// Makes the receive or merge one of a wave (see step.hpp).
+constexpr Step in_any_order(Step step, bool any_order = true) {
+  step.any_order = any_order;
+  return step;
+}
+
 /// The same step; if `has_next`, the next step goes in the same message.
 constexpr Step with_next(Step step, bool has_next = true) {
   step.more = has_next;

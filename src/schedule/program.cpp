@@ -72,7 +72,18 @@ class Program::Compiler {
     in_message_ = step.more;
     if (places.left != none) traffic_[places.left].readers.push_back(ticket);
     if (places.target != none) traffic_[places.target].writer = ticket;
-    if (!step.more) program_.communications_.push_back({first_, index});
+    if (step.more) return;
+    program_.communications_.push_back({first_, index});
+    if (step.kind == StepKind::receive && step.any_order) add_to_wave(ticket);
+  }
+
+  // A wave goes on if its last message's last step is the one before this message's first.
+  void add_to_wave(std::uint32_t ticket) {
+    std::vector<Wave>& waves = program_.waves_;
+    const bool goes_on = !waves.empty() && waves.back().first + waves.back().count == ticket &&
+                         program_.communications_[ticket - 1].last + 1 == first_;
+    if (!goes_on) waves.push_back({.first = ticket, .count = 0});
+    ++waves.back().count;
   }
 
   // Steps start in order, so what one has waited for is complete for all later ones.

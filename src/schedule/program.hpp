@@ -68,6 +68,14 @@ class Program {
     return steps().subspan(own.first, own.last - own.first + 1);
   }
 
+  /// Receives whose messages are taken as they come (see step.hpp), by their tickets; in the order of the steps. Steps
+  /// wait for one of them as if messages came in that order, so a machine completes the k-th ticket when k have come.
+  struct Wave {
+    std::uint32_t first;
+    std::uint32_t count;
+  };
+  std::span<const Wave> waves() const noexcept { return waves_; }
+
   /// Which tickets must be complete before which steps start, in the order of the steps; those that an earlier step has
   /// waited for are left out. Reading a slot waits for what writes it; writing one waits for what writes it and for the
   /// sends that read it. The last wait is for nobody: its step is the end, its ticket the number of tickets.
@@ -89,6 +97,7 @@ class Program {
   std::vector<Slot> slots_;
   std::vector<Communication> communications_;  // by ticket
   std::vector<Wait> waits_;
+  std::vector<Wave> waves_;
   std::uint32_t segments_ = 1;
   std::uint32_t landing_count_ = 0;
 };

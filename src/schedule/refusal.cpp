@@ -5,12 +5,15 @@
 namespace steadfold::schedule {
 namespace {
 
-std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
-
 // Why the row cannot serve a method whose bits follow the order of merging.
 std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                          Operator kind) {
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
+  if (row.merges_on_arrival) {
+    return cannot +
+           " with this operator (it merges in the order in which messages come, and the bits would follow it), "
+           "take single_notify or another schedule, or ask for tree, exact or binned";
+  }
   if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no && !merging.may_differ) {
     return cannot + " in allreduce (it would give ranks different bits), ask for tree, exact or binned";
   }
@@ -43,8 +46,11 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
            "plain), take another schedule";
   }
   if (!serves(row, merging)) {
-    return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
-           " (it serves exact, and binned by double sweep), take another schedule or method";
+    const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
+    if (merging.method == "exact")
+      return cannot + " here (several sums per result, groups, and masks of elements are no words to be added), take " +
+             "another schedule";
+    return cannot + " (it serves exact, and binned by double sweep), take another schedule or method";
   }
   if (!merging.is_associative) return order_refusal(row, collective, root, merging, kind);
   return std::nullopt;
@@ -60,6 +66,12 @@ Counts counts_of(const Row& row, const Spec* spec) noexcept {
   if (row.counts == Counts::at_least_once) return row.counts;
   const Spec* const between = between_groups(spec);
   return between == nullptr ? Counts::once : counts_of(*between->row, between);
+}
+
+bool merges_on_arrival(const Row& row, const Spec* spec) noexcept {
+  if (row.merges_on_arrival) return true;
+  const Spec* const between = between_groups(spec);
+  return between != nullptr && merges_on_arrival(*between->row, between);
 }
 
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,

@@ -33,6 +33,8 @@ constexpr std::array all_rows = {
     &algorithm::pairwise_exchange_row,
     &algorithm::two_level_row,
     &algorithm::root_group_last_row,
+    &algorithm::single_notify_row,
+    &algorithm::multi_notify_row,
 };
 
 }  // namespace
@@ -68,6 +70,11 @@ const Row* find(std::string_view name, Rows rows) noexcept {
   const std::string_view own_name = name == "binomial_spanning_tree" ? "binomial" : name;
   const auto row = std::ranges::find(rows, own_name, &Row::name);
   return row == rows.end() ? nullptr : &*row;
+}
+
+const Row& row_for_questions(const order::Nodes* nodes) noexcept {
+  const bool has_groups = nodes != nullptr && nodes->groups_always_pay();
+  return has_groups ? algorithm::two_level_row : algorithm::recursive_doubling_row;
 }
 
 std::vector<std::string> names_of(const Row& row) {

@@ -26,6 +26,7 @@ inline constexpr Collective scans = Collective::scan | Collective::exscan;
 
 std::string_view name_of(Collective collective) noexcept;  // of one collective
 std::string names_of(Collective collectives);              // of several, with commas
+std::string quoted(std::string_view text);                 // a name in a message
 
 /// All of them, in the order in which they are shown.
 inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,
@@ -96,6 +97,9 @@ struct Row {
   bool rounds_at_most = false;  // ranks may be done in fewer rounds than `rounds` says
   bool adds_words = false;      // needs partials that can be added as 64-bit words
   bool has_groups = false;      // of ranks: the nodes of the machine, unless a `size=` is asked for
+  // Its steps have waves: which partials meet first depends on what comes first, and so do bits if the order of merging
+  // can change them. Such calls are refused, `auto` never chooses it, and rounds are counted in the order of the steps.
+  bool merges_on_arrival = false;
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
   /// Whether the formula for rounds, if there is one, says so many.
@@ -170,7 +174,8 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
 /// Throws as that does: a parameter that is given cannot be what it is.
-[[noreturn]] void refuse_nested(const Spec& spec, std::string_view key, const std::string& why);
+[[noreturn]] void refuse_value(const Spec& spec, std::string_view key, const std::string& why,
+                               const std::string& suggestion = "choose another schedule");
 
 /// How deep schedules may nest in brackets. Every level keeps its slots apart from those of the others, which
 /// multiplies the slot numbers needed.
@@ -203,6 +208,10 @@ std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const orde
 /// The nodes for the context of such a schedule: those of the machine (null: unknown, or only one) or null.
 const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept;
 
+/// The allreduce by which ranks ask each other something: as few rounds as can be, or node by node where groups always
+/// pay. `nodes` as above. For partials that may be merged in any order that keeps neighbours together.
+const Row& row_for_questions(const order::Nodes* nodes) noexcept;
+
 /// Whether the row can serve the method for some call.
 constexpr bool serves(const Row& row, const Merging& merging) noexcept {
   if (row.adds_words && !merging.offers_words) return false;
@@ -215,8 +224,9 @@ std::optional<std::string> refusal(const Row& row, std::span<const order::Layout
 /// The row's `same_on_all_ranks`, for a schedule with its parameters, if it has some: the schedules that it is made of
 /// decide too.
 bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept;
-/// The row's `counts`, in the same way.
+/// The row's `counts` and `merges_on_arrival`, in the same way.
 Counts counts_of(const Row& row, const Spec* spec) noexcept;
+bool merges_on_arrival(const Row& row, const Spec* spec) noexcept;
 
 /// The row's name alone and with each of its examples, as `parse` reads them.
 std::vector<std::string> names_of(const Row& row);

@@ -127,7 +127,7 @@ void check_root_group_last(const Spec& spec) {
   const Spec::Parameter* outer = spec.parameter("outer");
   for (const Spec* nested = outer ? &outer->nested.front() : nullptr; nested != nullptr;) {
     if (nested->row == &root_group_last_row)
-      refuse_nested(spec, "outer", "its partials cover too many runs of ranks there");
+      refuse_value(spec, "outer", "its partials cover too many runs of ranks there");
     const Spec::Parameter* further = nested->parameter("outer");
     nested = further ? &further->nested.front() : nullptr;
   }

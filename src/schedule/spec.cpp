@@ -9,13 +9,14 @@
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
+
+std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
+
 namespace {
 
 [[noreturn]] void fail(const std::string& problem, const std::string& why, const std::string& suggestion) {
   throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
 }
-
-std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
 
 // The names that may stand for a schedule; in brackets only rows.
 std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
@@ -165,16 +166,16 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
          "write it in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
   if (row.layouts != Layouts::any || !row.messages)
-    refuse_nested(spec, key, "its messages follow a layout or are the transport's");
+    refuse_value(spec, key, "its messages follow a layout or are the transport's");
   if (!collective) return;
-  if (row.has_groups) refuse_nested(spec, key, "it is made of others itself");
+  if (row.has_groups) refuse_value(spec, key, "it is made of others itself");
   if (!offers(row.collectives, *collective))
-    refuse_nested(spec, key, "that does not serve " + std::string(name_of(*collective)));
-  if (!row.keeps_order(0)) refuse_nested(spec, key, "it does not keep rank order");
+    refuse_value(spec, key, "that does not serve " + std::string(name_of(*collective)));
+  if (!row.keeps_order(0)) refuse_value(spec, key, "it does not keep rank order");
 }
 
-void refuse_nested(const Spec& spec, std::string_view key, const std::string& why) {
-  fail(problem_of(spec, *spec.parameter(key)), why, "choose another schedule");
+void refuse_value(const Spec& spec, std::string_view key, const std::string& why, const std::string& suggestion) {
+  fail(problem_of(spec, *spec.parameter(key)), why, suggestion);
 }
 
 std::string text_of(const Spec& spec) {

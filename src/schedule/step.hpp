@@ -9,6 +9,12 @@
 // A message carries the slot of one step, or those of several steps in a row, all but the last marked `more`: so many
 // segments share one start-up. Sender and receiver name the same slots in the same order. The message starts with its
 // last step. A landing slot always comes with the same other slots, since they share its memory.
+//
+// Messages may be merged in the order in which they come. Receives in a row that are marked `any_order` are a wave: the
+// k-th of its messages to come fills the slots that the k-th of its receives names, whoever sent it. The merges of a
+// wave stand in a row too, one for each of its slots and in their order, all of a segment into the same partial. So the
+// k-th merge waits for k messages, and takes the last of them. `covers` says what the steps hold if messages come in
+// the order of the steps; see Row::merges_on_arrival.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +95,8 @@ enum class StepKind : std::uint8_t {
 /// One step of one rank. Trivially copyable; unused fields keep their defaults.
 struct Step {
   StepKind kind = StepKind::lift;
-  bool more = false;  // for send and receive: the next step, with the same peer, belongs to the same message
+  bool more = false;       // for send and receive: the next step, with the same peer, belongs to the same message
+  bool any_order = false;  // for receive and merge: of a wave, whose messages are taken as they come
   Slot target;
   Slot left;
   Slot right;

@@ -27,6 +27,9 @@ struct Post {
 };
 static_assert(sizeof(Box<MachineMemory, Post>) == cache_line);
 
+/// Every rank reads every post, so more ranks are better served by messages.
+inline constexpr Rank most_board_ranks = 16;
+
 /// One rank's posts, as all ranks see them; long ones with an odd and with an even number stand behind.
 struct Posts {
   Notice<MachineMemory, Post> notice;

@@ -46,6 +46,7 @@ class ForwardingTransport : public Transport {
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
   const char* name() const noexcept override { return inner_->name(); }
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
+  bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
     return inner_->prepare(tag, capacities, tickets);

@@ -1,62 +1,15 @@
 #include "transport/mpi_node_memory.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "transport/shared_file.hpp"
+
 namespace steadfold::transport {
 namespace {
-
-/// Where a process has a file open, and which one it is: numbers of processes need not mean the same to all ranks.
-struct OpenFile {
-  pid_t process = 0;
-  int descriptor = -1;
-  dev_t device = 0;
-  ino_t number = 0;
-};
-
-bool is_same(const OpenFile& file, int descriptor) {
-  struct stat found = {};
-  return fstat(descriptor, &found) == 0 && found.st_dev == file.device && found.st_ino == file.number;
-}
-
-/// A file of so many bytes, all zero; without a descriptor if there is none.
-OpenFile make_file(Bytes bytes) {
-  OpenFile file = {.process = getpid(), .descriptor = memfd_create("steadfold", MFD_CLOEXEC)};
-  struct stat made = {};
-  if (file.descriptor < 0) return file;
-  if (ftruncate(file.descriptor, static_cast<off_t>(bytes)) != 0 || fstat(file.descriptor, &made) != 0) {
-    close(file.descriptor);
-    file.descriptor = -1;
-  }
-  file.device = made.st_dev;
-  file.number = made.st_ino;
-  return file;
-}
-
-int open_of(const OpenFile& file) {
-  const std::string path = "/proc/" + std::to_string(file.process) + "/fd/" + std::to_string(file.descriptor);
-  return open(path.c_str(), O_RDWR | O_CLOEXEC);
-}
-
-/// Maps the file of the first rank; null, and errno, if that is not to be had here.
-std::byte* mapped(const OpenFile& file, bool is_own, Bytes bytes) {
-  if (file.descriptor < 0) return nullptr;
-  const int descriptor = is_own ? file.descriptor : open_of(file);
-  if (descriptor < 0) return nullptr;
-  errno = ESTALE;
-  void* const all =
-      is_same(file, descriptor) ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
-  if (!is_own) close(descriptor);
-  return all == MAP_FAILED ? nullptr : static_cast<std::byte*>(all);
-}
 
 /// The largest of all ranks' numbers.
 int largest(int number, MPI_Comm comm) {
@@ -74,8 +27,8 @@ NodeMemory::NodeMemory(MPI_Comm node, Bytes bytes, MPI_Comm progress)
   PMPI_Comm_size(node, &size);
   rank_ = static_cast<std::size_t>(rank);
   neighbours_ = static_cast<std::size_t>(size);
-  OpenFile file;
-  if (rank == 0) file = make_file(neighbours_ * bytes);
+  SharedFile file;
+  if (rank == 0) file = make_shared_file(neighbours_ * bytes);
   PMPI_Bcast(&file, sizeof file, MPI_BYTE, 0, node);
   all_ = mapped(file, rank == 0, neighbours_ * bytes);
   const std::string why = all_ == nullptr ? std::strerror(errno) : "another rank cannot map it";

@@ -74,6 +74,7 @@ class WorkerTransport final : public SharedTransport {
   const char* name() const noexcept override { return name_.c_str(); }
   /// Processes: workers of one have the nearest way to each other.
   std::span<const Rank> node_labels() const noexcept override { return labels_; }
+  bool nodes_are_far() const noexcept override { return outside_ != nullptr; }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override {
     return tags_ ? tags_->take(*this, count) : SharedTransport::new_tags(count);
   }
@@ -307,13 +308,6 @@ std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared
   for (; among.own < among.ranks.size(); ++among.own)
     transports.push_back(std::make_unique<WorkerTransport>(among, places, all, outside, relay));
   return transports;
-}
-
-cpu_set_t usable_cores() noexcept {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
-  if (CPU_COUNT(&cores) == 0) CPU_SET(0, &cores);
-  return cores;
 }
 
 }  // namespace steadfold::transport

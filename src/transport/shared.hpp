@@ -5,8 +5,6 @@
 // threads.
 #pragma once
 
-#include <sched.h>
-
 #include <memory>
 #include <vector>
 
@@ -23,8 +21,5 @@ std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, boo
 std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
                                                                const std::shared_ptr<Outside>& outside,
                                                                bool shares_cores);
-
-/// The cores that this process may use; at least one.
-cpu_set_t usable_cores() noexcept;
 
 }  // namespace steadfold::transport

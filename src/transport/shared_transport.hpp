@@ -17,7 +17,7 @@ namespace steadfold::transport {
 
 /// What a rank tells its neighbours when it connects.
 struct PreparedNotice {
-  static constexpr std::size_t most = 15;  // endpoints and boards at once: a new group has nine
+  static constexpr std::size_t most = 24;  // endpoints and boards at once: a new group has nine of each
   struct Shown {
     std::uint32_t tag = 0;
     bool is_board = false;

@@ -96,6 +96,8 @@ class Transport {
   /// By rank, which node of the machine it is on: those with equal labels share one. The same on every rank; nothing if
   /// all do, or nobody knows.
   virtual std::span<const Rank> node_labels() const noexcept { return {}; }
+  /// Whether a message to another node costs many times as much as one inside. There nodes are runs of ranks.
+  virtual bool nodes_are_far() const noexcept { return false; }
 
   /// The first of `count` tags in a row under which no rank has an endpoint; the same on every rank. Nothing while
   /// ranks have to ask each other first: then to be asked again, for as many. Collective, never blocks. Throws
