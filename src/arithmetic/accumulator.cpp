@@ -14,8 +14,6 @@ constexpr std::uint32_t all_ones = ~std::uint32_t{0};
 // the last carry left, below 2^33, 2^10 terms keep a word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
-constexpr Count fewest_for_kernels = 32;  // below, one by one is as fast
-
 /// How many digits a term is cut into.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
@@ -257,6 +255,23 @@ void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::
     add_contiguous(first, second, rows);
   else
     add_one_by_one(first, second, rows, stride);
+}
+
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_window(const Window& window, Flags special, bool subtract) noexcept {
+  special_ |= special;
+  if (window.zero()) return;
+  const std::int64_t sign = subtract ? -1 : 1;
+  auto digit = static_cast<unsigned>(window.lowest);
+  low_ = std::min(low_, digit);
+  for (int i = 0; i < window.count; ++i) words_[digit++] += sign * window.digits[static_cast<std::size_t>(i)];
+  if (window.negative && digit < digit_count) {
+    words_[digit++] -= sign;
+  } else if (window.negative) {
+    words_[digit - 1] -= sign * (std::int64_t{1} << 32);
+  }
+  high_ = std::max(high_, digit - 1);
+  if (++pending_ == terms_between_carries) carry();
 }
 
 template <class Element, int factors>

@@ -112,6 +112,9 @@ Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept;
 template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept;
 
+/// Fewer rows are added one by one, which is as fast, by integers alone.
+inline constexpr Count fewest_for_kernels = 32;
+
 /// What becomes of a term's sign.
 enum class Signs : bool { kept, dropped };
 
@@ -139,7 +142,14 @@ class Accumulator {
   /// which may be `first`.
   void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
+  /// Adds the integer of a window in units of 2^lowest_exponent, or subtracts it, and unites the flags of infinities
+  /// and NaNs. The window and the sum end within `digit_count`. No row is counted.
+  void add_window(const Window& window, Flags special, bool subtract) noexcept;
+
   Count rows() const noexcept { return rows_; }
+  /// Whether the highest digit certainly holds nothing but the sign. Words of two digits stand below it.
+  bool far_from_top() const noexcept { return low_ > high_ || high_ + 2 < digit_count; }
+  Flags special() const noexcept { return static_cast<Flags>(special_); }
   Flags flags() const noexcept { return static_cast<Flags>(special_ | (other_ != 0 ? not_minus_zero : no_flags)); }
   void window(Window& window) const noexcept {
     if (low_ > high_) return make_window({}, 0, window);

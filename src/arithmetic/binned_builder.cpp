@@ -146,6 +146,22 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return Status::ok;
   }
 
+  ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
+  Count column_count() const noexcept { return columns_.size(); }
+  void push_column(Count column, Index /*begin*/, const Block& block) {
+    if (!readable(block)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    if (column == 0) rows_ += block.rows;
+    for_each_tile_of_column(block, [&](const Tile& tile) { add(tile, columns_[column]); });
+  }
+  void survey_column(Count column, const Block& block) {
+    if (!readable(block)) return;
+    std::uint8_t flags = no_flags;
+    for_each_tile_of_column(block, [&](const Tile& tile) { look_at(tile, surveyed_[column], flags); });
+  }
+
   Surveyor* surveyor() noexcept override { return shape_.sweep == Sweep::double_sweep ? this : nullptr; }
 
  private:
@@ -195,7 +211,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   /// first-level cache for all of them.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
-    const bool in_a_row = block.row_stride == sizeof(Element);
+    const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
     const Count most = in_a_row ? large_tile : Copy::capacity / 4;
     for (Count done = 0, rows = 0; done < block.rows; done += rows) {
       const std::byte* first = block.first + done * block.row_stride;
@@ -210,6 +226,19 @@ class BinnedBuilder final : public Builder, private Surveyor {
         take(column, copy_.of<Element>(first, second, rows, block.row_stride));
         if (second != nullptr) second += sizeof(Element);
       }
+    }
+  }
+
+  /// The same where the block is one column of several.
+  template <class Take>
+  void for_each_tile_of_column(const Block& block, const Take& take) {
+    const bool in_a_row = block.row_stride == sizeof(Element);
+    for (Count done = 0, rows = 0; done < block.rows; done += rows) {
+      rows = std::min(in_a_row ? large_tile : Copy::capacity, block.rows - done);
+      const std::byte* first = block.first + done * block.row_stride;
+      const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
+      take(in_a_row ? Tile{.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_}
+                    : copy_.of<Element>(first, second, rows, block.row_stride));
     }
   }
 
@@ -314,6 +343,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   Shape shape_;
   std::vector<Column> columns_;
+  ColumnViews<BinnedBuilder> views_{*this};
   std::vector<int> expected_;  // the tops that the columns begin with
   std::vector<int> surveyed_;
   Shares shares_;

@@ -169,6 +169,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
       const Bytes offset = done * block.row_stride;
       visit(done, Block{.first = convert(how_.first, block.first, offset, rows, block.row_stride, tile.first),
                         .second = convert(how_.second, block.second, offset, rows, block.row_stride, tile.second),
+                        .mask = block.mask == nullptr ? nullptr : block.mask + done,
                         .rows = rows * how_.rows,
                         .row_stride = out_bytes_});
     }
@@ -271,6 +272,7 @@ std::optional<Conversion> conversion(Operation operation, Type type, Type result
     const Convert convert = widening(type, Type::f32);
     return Conversion{.type = Type::f32, .result = result, .first = convert, .second = convert};
   }
+  if (has_several_sums(operation)) return std::nullopt;
   const bool are_complex = is_complex(type) && is_complex(result);
   if (rounds_once && (are_complex || (is_complex(type) && squares(operation))))
     return type == Type::cf32 ? of_complex<float>(operation, Type::f32, result)

@@ -1,12 +1,13 @@
 #include "arithmetic/exact.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "arithmetic/accumulator.hpp"
+#include "arithmetic/exact_ending.hpp"
+#include "arithmetic/exact_record.hpp"
 #include "arithmetic/few_rows.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/word_head.hpp"
@@ -14,145 +15,11 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: Header, number of rows, then for every column its Descriptor and digits.
-struct Descriptor {
-  std::uint8_t flags;
-  std::uint8_t lowest;
-  std::uint8_t count;
-  std::uint8_t negative;
-};
-static_assert(sizeof(Descriptor) == 4 && widest_digit_count < 256);
-
-constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
-constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
-
-Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
-
-/// Reads a record column by column. Never reads outside the bytes, whatever they are.
-class Reader {
- public:
-  Reader(std::span<const std::byte> bytes, int digit_count) noexcept
-      : at_(bytes.data()), left_(bytes.size()), digit_count_(digit_count) {
-    if (left_ < fixed_bytes) {
-      left_ = 0;
-      return;
-    }
-    std::memcpy(&rows_, at_ + sizeof(Header), sizeof rows_);
-    skip(fixed_bytes);
-  }
-
-  Count rows() const noexcept { return rows_; }
-  /// Where the next column begins; and goes on from such a place.
-  Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
-  void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
-    at_ = bytes.data() + position;
-    left_ = bytes.size() - position;
-  }
-  bool at_end() const noexcept { return left_ == 0; }
-
-  /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
-  bool next(Flags& flags, Window& window) noexcept {
-    Descriptor descriptor;
-    if (left_ < sizeof descriptor) return false;
-    std::memcpy(&descriptor, at_, sizeof descriptor);
-    skip(sizeof descriptor);
-    flags = static_cast<Flags>(descriptor.flags);
-    window.lowest = descriptor.lowest;
-    window.count = descriptor.count;
-    window.negative = descriptor.negative == 1;
-    const Bytes digits = digit_bytes(window.count);
-    if ((descriptor.flags & ~all_flags) != 0 || descriptor.negative > 1 || window.end() > digit_count_ ||
-        digits > left_) {
-      return false;
-    }
-    std::memcpy(window.digits.data(), at_, digits);
-    skip(digits);
-    return window.canonical();
-  }
-
- private:
-  void skip(Bytes bytes) noexcept {
-    at_ += bytes;
-    left_ -= bytes;
-  }
-
-  const std::byte* at_;
-  Bytes left_;
-  int digit_count_;
-  Count rows_ = 0;
-};
-
-/// Writes a record column by column. Never writes outside `out`; what did not fit shows in `finish`.
-class Writer {
- public:
-  Writer(std::span<std::byte> out, const Header& header, Count rows, int digit_count) noexcept
-      : out_(out), header_(header), digit_count_(digit_count), fits_(out.size() >= fixed_bytes) {
-    if (fits_) std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
-  }
-
-  void put(Flags flags, const Window& window) noexcept {
-    const Bytes digits = digit_bytes(window.count);
-    fits_ = fits_ && window.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
-    if (!fits_) return;
-    const Descriptor descriptor{flags, static_cast<std::uint8_t>(window.lowest),
-                                static_cast<std::uint8_t>(window.count), window.negative};
-    std::memcpy(out_.data() + size_, &descriptor, sizeof descriptor);
-    std::memcpy(out_.data() + size_ + sizeof descriptor, window.digits.data(), digits);
-    size_ += sizeof descriptor + digits;
-  }
-  void fail() noexcept { fits_ = false; }
-  bool fits() const noexcept { return fits_; }
-  /// Where the next column goes; and goes on from such a place.
-  Bytes position() const noexcept { return size_; }
-  void go_to(Bytes position) noexcept { size_ = position; }
-
-  /// The size of the record, or of the failure's header.
-  Bytes finish() noexcept {
-    if (out_.size() < sizeof header_) return 0;
-    if (!fits_) return write_failure(out_, header_, Status::transport_failed);
-    set_header(out_, header_);
-    return size_;
-  }
-
- private:
-  std::span<std::byte> out_;
-  Header header_;
-  Bytes size_ = fixed_bytes;
-  int digit_count_;
-  bool fits_;
-};
-
-/// How sums become results.
-struct Ending {
-  ExactOperation operation;
-  ExactType result;
-
-  Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
-
-  /// Whether these are all rows, and enough of them for the operation.
-  Status check(Count rows, Count element_count) const noexcept {
-    const Status whole = check_row_count(rows, element_count);
-    return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;
-  }
-
-  /// Writes the value of one column.
-  void write(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
-    if (result == ExactType::f32)
-      write_as<float>(flags, rows, sum, value);
-    else
-      write_as<double>(flags, rows, sum, value);
-  }
-
- private:
-  template <class Result>
-  void write_as(Flags flags, Count rows, const Leading& sum, std::byte* value) const noexcept {
-    const auto round = operation == ExactOperation::norm2  ? &rounded_root<Result>
-                       : operation == ExactOperation::mean ? &rounded_mean<Result>
-                                                           : &rounded<Result>;
-    const Result rounded_value = round(flags, rows, sum);
-    std::memcpy(value, &rounded_value, sizeof rounded_value);
-  }
-};
+using exact_record::Descriptor;
+using exact_record::digit_bytes;
+using exact_record::fixed_bytes;
+using exact_record::Reader;
+using exact_record::Writer;
 
 template <class Element, ExactOperation operation>
 class ExactBuilder final : public Builder {
@@ -199,6 +66,18 @@ class ExactBuilder final : public Builder {
     return writer.finish();
   }
 
+  ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
+  Count column_count() const noexcept { return columns_.size(); }
+  void push_column(Count column, Index /*begin*/, const Block& block) {
+    const std::byte* second = operation == ExactOperation::dot ? block.second : block.first;
+    if (block.rows > 0 && (block.first == nullptr || second == nullptr)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    if (column == 0) rows_ += block.rows;
+    columns_[column].add_rows(block.first, second, block.rows, block.row_stride);
+  }
+
   bool finishes_alone() const noexcept override { return true; }
   Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
     const Status status = status_ != Status::ok ? status_ : ending_.check(rows_, element_count);
@@ -237,6 +116,7 @@ class ExactBuilder final : public Builder {
   }
 
   std::vector<Column> columns_;
+  ColumnViews<ExactBuilder> views_{*this};
   Ending ending_;
   FewRows few_;
   Count rows_ = 0;

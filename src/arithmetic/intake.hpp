@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "arithmetic/dealt_rows.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/strides.hpp"
 
@@ -20,42 +21,81 @@ class Intake {
 
   Builder& builder() const noexcept { return *builder_; }
 
-  /// Pushes the rows begin, begin + 1, ... of the whole job. They must stay as they are for as long as Builder::push
-  /// says. The strides are those of rows that have the columns of this builder, and maybe others.
+  /// Pushes the rows begin, begin + 1, ... of the whole job, those from `data.row` on of what the strides say. They
+  /// must stay as they are for as long as Builder::push says. This builder's columns begin with `data.column`; the
+  /// strides may have more.
   void push(Index begin, const Operands& data, Count rows, const Strides& strides) {
+    if (goes_by_column(rows, strides)) return push_by_column(begin, data, rows, strides);
     if (strides.are_direct()) return builder_->push(begin, as_block(data, rows, strides));
     push_copied(begin, data, rows, strides);
   }
 
   /// Shows the rows to the builder's surveyor.
   void survey(const Operands& data, Count rows, const Strides& strides) {
+    if (goes_by_column(rows, strides)) return survey_by_column(data, rows, strides);
     if (strides.are_direct()) return builder_->surveyor()->survey(as_block(data, rows, strides));
     survey_copied(data, rows, strides);
   }
 
  private:
-  /// Copies of both operands' rows.
+  /// Copies of the operands' rows.
   struct Tile {
     std::vector<std::byte> first;
     std::vector<std::byte> second;
+    std::vector<std::byte> mask;
   };
   static constexpr Bytes tile_bytes = 8192;
 
+  static constexpr Bytes large_tile_bytes = Bytes{1} << 18;  // of all columns
+  static constexpr Count fewest_by_column = 64;              // rows that are worth being taken column by column
+  static constexpr Count long_run = 128;                     // rows that touch and are worth being taken where they are
+
+  bool goes_by_column(Count rows, const Strides& strides) const noexcept {
+    return columns_ != nullptr &&
+           (columns_->are_only_way() || strides.have_columns_apart() || rows >= fewest_by_column);
+  }
+
   static Block as_block(const Operands& data, Count rows, const Strides& strides) noexcept {
-    return {.first = data.first,
-            .second = data.second,
+    return {.first = strides.direct_place(data, Operand::first),
+            .second = strides.direct_place(data, Operand::second),
+            .mask = strides.direct_place(data, Operand::mask),
             .rows = rows,
-            .row_stride = static_cast<Bytes>(strides.first().row)};
+            .row_stride = static_cast<Bytes>(strides.rows()[0].of(Operand::first))};
   }
 
   void push_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
   void survey_copied(const Operands& data, Count rows, const Strides& strides);
-  Block copied(const Operands& data, Count rows, const Strides& strides);
+  /// Some rows and columns of an operand with elements of `size` bytes.
+  struct Wanted {
+    Operand operand;
+    const Operands& data;
+    Count rows;
+    Count columns;
+    Bytes size;
+    Count most;  // rows of a tile
+  };
+  const std::byte* side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const;
+  Block copied(const Operands& data, Count rows, Count columns, Count most, const Strides& strides);
+  void push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides);
+  void survey_by_column(const Operands& data, Count rows, const Strides& strides);
+  template <class Take>
+  void for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take);
+  template <class Take>
+  Status for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take);
+  Block grouped(const Operands& here, Count rows, Count most, const Strides& strides);
+  bool sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides);
+  template <class Take>
+  void for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take);
+  void add_mask(const Operands& data, Count most, const Strides& strides, Tile& tile, Block& block) const;
 
   std::unique_ptr<Builder> builder_;
+  ColumnBuilders* columns_;  // the builder's, or null
   RowShape shape_;
-  Count tile_;                   // most rows in a tile
-  std::array<Tile, 2> tiles_{};  // one stays until the builder has seen the next
+  Count tile_;                          // most rows in a tile
+  std::array<Tile, 2> tiles_{};         // one stays until the builder has seen the next
+  std::vector<std::byte> column_tile_;  // where others share all else
+  DealtRows dealt_;
+  std::vector<std::byte> labels_;
   std::size_t turn_ = 0;
 };
 

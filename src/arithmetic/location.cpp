@@ -1,44 +1,13 @@
 #include "arithmetic/location.hpp"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 #include <vector>
 
+#include "arithmetic/located.hpp"
 #include "arithmetic/plain.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
-
-struct NoPadding {};
-
-/// The same bytes for the same pair, on every machine.
-template <class T>
-struct Located {
-  T value{};
-  [[no_unique_address]] std::conditional_t<sizeof(T) == 4, std::uint32_t, NoPadding> padding{};
-  Index index = 0;
-};
-static_assert(sizeof(Located<double>) == 16 && sizeof(Located<float>) == 16);
-
-/// Whether `a` wins against a `b` of a higher index, and against one of a lower index where they are not equal.
-template <class T, bool least>
-bool wins(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a);
-    if (a == b) return least ? std::signbit(a) || !std::signbit(b) : !std::signbit(a) || std::signbit(b);
-  }
-  return least ? a <= b : a >= b;
-}
-
-template <class T, bool least>
-Located<T> winner(const Located<T>& a, const Located<T>& b) {
-  const bool a_is_first = a.index < b.index;
-  const Located<T>& first = a_is_first ? a : b;
-  const Located<T>& later = a_is_first ? b : a;
-  return wins<T, least>(first.value, later.value) ? first : later;
-}
 
 template <class T, bool least>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
@@ -52,52 +21,36 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
 template <class T, bool least>
 class LocationBuilder final : public Builder {
  public:
-  explicit LocationBuilder(Count columns) : best_(columns) {}
+  explicit LocationBuilder(Count columns) : extremes_(columns), best_(columns) {}
 
-  void clear() override { rows_ = 0; }
+  void clear() override {
+    for (auto& extreme : extremes_) extreme.clear();
+    rows_ = 0;
+  }
 
   void push(Index begin, const Block& block) override {
-    if (block.rows == 0) return;
     const std::byte* column = block.first;
-    for (Located<T>& best : best_) {
-      const Located<T> found = best_of(begin, column, block);
-      best = rows_ == 0 ? found : winner<T, least>(best, found);
+    for (auto& extreme : extremes_) {
+      extreme.take(begin, column, block.mask, block.rows, block.row_stride);
       column += sizeof(T);
     }
     rows_ += block.rows;
   }
 
-  Bytes write(std::span<std::byte> out) override { return write_plain(out, rows_, std::as_bytes(std::span(best_))); }
+  Bytes write(std::span<std::byte> out) override {
+    for (Count i = 0; i < best_.size(); ++i) best_[i] = extremes_[i].best();
+    return write_plain(out, rows_, std::as_bytes(std::span(best_)));
+  }
 
  private:
-  static T load(const std::byte* from) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-
-  static Located<T> best_of(Index begin, const std::byte* first, const Block& block) {
-    T best = load(first);
-    Count at = 0;
-    for (Count row = 1; row < block.rows; ++row) {
-      const T value = load(first + row * block.row_stride);
-      if (wins<T, least>(best, value)) continue;
-      best = value;
-      at = row;
-    }
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(best)) best = std::numeric_limits<T>::quiet_NaN();
-    }
-    return {.value = best, .index = begin + at};
-  }
-
-  std::vector<Located<T>> best_;  // by column
+  std::vector<Extreme<T, least>> extremes_;  // by column
+  std::vector<Located<T>> best_;
   Count rows_ = 0;
 };
 
 /// A plain partial of pairs, but for how elements become pairs.
 template <class T, bool least>
-class LocationKind final : public PartialKind {
+class LocationKind final : public PiecewiseKind {
  public:
   explicit LocationKind(Count columns)
       : columns_(columns),
@@ -111,15 +64,24 @@ class LocationKind final : public PartialKind {
   Bytes capacity(const order::IntervalSet& rows) const override { return pairs_->capacity(rows); }
   Bytes value_bytes() const noexcept override { return pairs_->value_bytes(); }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<LocationBuilder<T, least>>(columns_); }
-  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
-    return pairs_->merge(left, right, out);
-  }
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
-    return pairs_->finish(partial, element_count, values, spare);
-  }
-  const InPieces* in_pieces() const noexcept override { return pairs_->in_pieces(); }
 
  private:
+  Count piece_columns() const noexcept override { return pairs_->in_pieces()->piece_columns(); }
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    return pairs_->in_pieces()->merge_piece(left, right, out, pieces);
+  }
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override {
+    const Status status = pairs_->in_pieces()->finish_piece(partial, element_count, values, spare, pieces);
+    if (status != Status::ok) return status;
+    for (Count i = 0; i < columns_; ++i) {
+      Located<T> each;
+      std::memcpy(&each, values + i * sizeof each, sizeof each);
+      if (each.is_none()) return Status::empty;
+    }
+    return Status::ok;
+  }
+
   Count columns_;
   Operator op_;
   std::unique_ptr<PartialKind> pairs_;
@@ -131,19 +93,36 @@ std::unique_ptr<PartialKind> make(bool least, Count columns) {
   return std::make_unique<LocationKind<T, false>>(columns);
 }
 
+template <class T>
+std::vector<std::byte> none() {
+  const Located<T> located{.value = std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : T{}};
+  std::vector<std::byte> bytes(sizeof located);
+  std::memcpy(bytes.data(), &located, sizeof located);
+  return bytes;
+}
+
+/// What `of_type` makes, called with a number of that type.
+template <class OfType>
+auto by_type(Type type, const OfType& of_type) {
+  switch (type) {
+    case Type::f32: return of_type(float{});
+    case Type::i32: return of_type(std::int32_t{});
+    case Type::i64: return of_type(std::int64_t{});
+    case Type::u32: return of_type(std::uint32_t{});
+    case Type::u64: return of_type(std::uint64_t{});
+    default: return of_type(double{});
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<PartialKind> make_location(Operation operation, Type type, Count columns) {
   const bool least = operation == Operation::min_location;
-  switch (type) {
-    case Type::f32: return make<float>(least, columns);
-    case Type::i32: return make<std::int32_t>(least, columns);
-    case Type::i64: return make<std::int64_t>(least, columns);
-    case Type::u32: return make<std::uint32_t>(least, columns);
-    case Type::u64: return make<std::uint64_t>(least, columns);
-    default: break;
-  }
-  return make<double>(least, columns);
+  return by_type(type, [&](auto number) { return make<decltype(number)>(least, columns); });
+}
+
+std::vector<std::byte> location_of_none(Type type) {
+  return by_type(type, [](auto number) { return none<decltype(number)>(); });
 }
 
 }  // namespace steadfold::arithmetic

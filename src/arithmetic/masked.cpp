@@ -1,11 +1,9 @@
 #include "arithmetic/masked.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <vector>
 
-#include "kernels/select.hpp"
+#include "arithmetic/selected_rows.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -39,42 +37,10 @@ Bytes with_count(std::span<std::byte> out, Bytes size, Count rows) noexcept {
   return size + count_bytes;
 }
 
-/// Copies the rows that are selected to `to`, which has room for all, one after the other; returns how many. No branch
-/// depends on the mask.
-template <Bytes bytes>
-Count select(const std::byte* row, Bytes stride, const std::byte* mask, Count count, std::byte* to) noexcept {
-  Count selected = 0;
-  for (Count i = 0; i < count; ++i, row += stride) {
-    std::memcpy(to + selected * bytes, row, bytes);
-    selected += mask[i] != std::byte{0} ? 1 : 0;
-  }
-  return selected;
-}
-
-Count select(const std::byte* row, Bytes bytes, Bytes stride, const std::byte* mask, Count count,
-             std::byte* to) noexcept {
-  switch (bytes) {
-    case 2: return select<2>(row, stride, mask, count, to);
-    case 4: return select<4>(row, stride, mask, count, to);
-    case 8: return select<8>(row, stride, mask, count, to);
-    case 16: return select<16>(row, stride, mask, count, to);
-    default: break;
-  }
-  Count selected = 0;
-  for (Count i = 0; i < count; ++i, row += stride) {
-    if (mask[i] != std::byte{0}) std::memcpy(to + bytes * selected++, row, bytes);
-  }
-  return selected;
-}
-
-/// Selected rows are gathered until there is a tile of them, however few are selected.
 class MaskedBuilder final : public Builder, private Surveyor {
  public:
-  MaskedBuilder(std::unique_ptr<Builder> inner, Bytes row_bytes)
-      : inner_(std::move(inner)),
-        row_bytes_(row_bytes),
-        tile_(std::max<Count>(tile_bytes / std::max<Bytes>(row_bytes, 1), 1)),
-        select_(kernels::select(kernels::chosen(), row_bytes)) {}
+  MaskedBuilder(std::unique_ptr<Builder> inner, Bytes element_bytes, Count columns)
+      : inner_(std::move(inner)), rows_of_all_(columns * element_bytes), rows_of_one_(element_bytes) {}
 
   void clear() override {
     inner_->clear();
@@ -88,7 +54,26 @@ class MaskedBuilder final : public Builder, private Surveyor {
       return;
     }
     rows_ += block.rows;
-    for_each_tile(block, [&](const Block& tile) { inner_->push(begin, tile); });
+    rows_of_all_.for_each_tile(block, [&](const Block& tile) { inner_->push(begin, tile); });
+  }
+
+  ColumnBuilders* columns() noexcept override { return inner_->columns() != nullptr ? &views_ : nullptr; }
+  Count column_count() const noexcept { return inner_->columns()->count(); }
+  void push_column(Count column, Index begin, const Block& block) {
+    if (!readable(block)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    if (column == 0) rows_ += block.rows;
+    Builder& inner = inner_->columns()->column(column);
+    if (block.has_common && block.rows <= rows_of_one_.tile())
+      return inner.push(begin, rows_of_one_.of_tile(block, column > 0));
+    rows_of_one_.for_each_tile(block, [&](const Block& tile) { inner.push(begin, tile); });
+  }
+  void survey_column(Count column, const Block& block) {
+    if (!readable(block)) return;
+    Builder& inner = inner_->columns()->column(column);
+    rows_of_one_.for_each_tile(block, [&](const Block& tile) { inner.surveyor()->survey(tile); });
   }
 
   Bytes write(std::span<std::byte> out) override {
@@ -99,51 +84,29 @@ class MaskedBuilder final : public Builder, private Surveyor {
   Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
 
  private:
-  static constexpr Bytes tile_bytes = 8192;
-
   void survey(const Block& block) override {
-    if (readable(block)) for_each_tile(block, [&](const Block& tile) { inner_->surveyor()->survey(tile); });
+    if (readable(block))
+      rows_of_all_.for_each_tile(block, [&](const Block& tile) { inner_->surveyor()->survey(tile); });
   }
   void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
   void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }
 
   static bool readable(const Block& block) noexcept {
-    return block.rows == 0 || (block.first != nullptr && block.second != nullptr);
-  }
-
-  template <class Take>
-  void for_each_tile(const Block& block, const Take& take) {
-    Count gathered = 0;
-    for (Count done = 0, some = 0; done < block.rows; done += some) {
-      some = std::min(tile_, block.rows - done);
-      std::vector<std::byte>& tile = tiles_[turn_];
-      tile.resize(2 * tile_ * row_bytes_);
-      const std::byte* const rows = block.first + done * block.row_stride;
-      const std::byte* const mask = block.second + done;
-      std::byte* const to = tile.data() + gathered * row_bytes_;
-      gathered += select_ != nullptr && block.row_stride == row_bytes_
-                      ? select_(rows, mask, some, to)
-                      : select(rows, row_bytes_, block.row_stride, mask, some, to);
-      if (gathered < tile_ && done + some < block.rows) continue;
-      take(Block{.first = tile.data(), .rows = gathered, .row_stride = row_bytes_});
-      gathered = 0;
-      turn_ = 1 - turn_;
-    }
+    return block.rows == 0 || (block.first != nullptr && block.mask != nullptr);
   }
 
   std::unique_ptr<Builder> inner_;
-  Bytes row_bytes_;
-  Count tile_;                                   // rows
-  std::array<std::vector<std::byte>, 2> tiles_;  // one stays until the builder has seen the next; room for two tiles
-  std::size_t turn_ = 0;
-  kernels::Select select_;  // of rows that touch; null: one by one
+  ColumnViews<MaskedBuilder> views_{*this};
+  SelectedRows rows_of_all_;  // columns
+  SelectedRows rows_of_one_;
   Count rows_ = 0;
   Status status_ = Status::ok;
 };
 
 class MaskedKind final : public PartialKind, private AddedWords, private InPieces {
  public:
-  MaskedKind(std::unique_ptr<PartialKind> kind, Bytes row_bytes) : kind_(std::move(kind)), row_bytes_(row_bytes) {}
+  MaskedKind(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns)
+      : kind_(std::move(kind)), element_bytes_(element_bytes), columns_(columns) {}
 
   Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows) + count_bytes; }
   Bytes working_capacity(const order::IntervalSet& rows) const override {
@@ -153,7 +116,7 @@ class MaskedKind final : public PartialKind, private AddedWords, private InPiece
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
   std::unique_ptr<Builder> builder() const override {
-    return std::make_unique<MaskedBuilder>(kind_->builder(), row_bytes_);
+    return std::make_unique<MaskedBuilder>(kind_->builder(), element_bytes_, columns_);
   }
 
   Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
@@ -198,13 +161,14 @@ class MaskedKind final : public PartialKind, private AddedWords, private InPiece
   }
 
   std::unique_ptr<PartialKind> kind_;
-  Bytes row_bytes_;
+  Bytes element_bytes_;
+  Count columns_;
 };
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes row_bytes) {
-  return std::make_unique<MaskedKind>(std::move(kind), row_bytes);
+std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns) {
+  return std::make_unique<MaskedKind>(std::move(kind), element_bytes, columns);
 }
 
 }  // namespace steadfold::arithmetic

@@ -9,9 +9,9 @@
 
 namespace steadfold::arithmetic {
 
-/// `Block.second` is the mask, one byte per row: any but 0 selects the row. Rows of `row_bytes` that are left out are
+/// `Block.mask` selects rows. Rows, and their factors, that are left out are
 /// never looked at, so no value of theirs counts, NaN or infinity; they count as rows that were brought. If no row is
 /// selected, the result is that of no rows.
-std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes row_bytes);
+std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns);
 
 }  // namespace steadfold::arithmetic

@@ -169,9 +169,10 @@ std::string_view name_of(Type type) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 13> names = {
-      "sum",  "product",      "min",          "max",     "user",           "dot",       "norm2",
-      "mean", "min location", "max location", "abs sum", "sum of squares", "masked sum"};
+  static constexpr std::array<std::string_view, 15> names = {
+      "sum",     "product",        "min",        "max",          "user",
+      "dot",     "norm2",          "mean",       "min location", "max location",
+      "abs sum", "sum of squares", "masked sum", "statistics",   "weighted mean"};
   return names[static_cast<std::size_t>(operation)];
 }
 

@@ -31,7 +31,9 @@ enum class Operation : std::uint32_t {
   max_location,
   abs_sum,
   sum_squares,
-  masked_sum
+  masked_sum,
+  statistics,
+  weighted_mean
 };
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
@@ -42,19 +44,33 @@ constexpr bool is_location(Operation operation) noexcept {
   return operation == Operation::min_location || operation == Operation::max_location;
 }
 
+/// Whether the result names rows. Such kinds take masks themselves.
+constexpr bool names_rows(Operation operation) noexcept {
+  return is_location(operation) || operation == Operation::statistics;
+}
+
 /// Whether what is reduced are squares, and so of one sign.
 constexpr bool squares(Operation operation) noexcept {
   return operation == Operation::norm2 || operation == Operation::sum_squares;
 }
 
-/// Whether there is a second operand: the other factors, or the mask.
+/// Whether elements have factors, or weights.
+constexpr bool has_factors(Operation operation) noexcept {
+  return operation == Operation::dot || operation == Operation::weighted_mean;
+}
+/// Whether there is a second operand: those, or the mask.
 constexpr bool has_second(Operation operation) noexcept {
-  return operation == Operation::dot || operation == Operation::masked_sum;
+  return has_factors(operation) || operation == Operation::masked_sum;
+}
+/// Whether results come from several sums of a column, so that there are partials of one column only.
+constexpr bool has_several_sums(Operation operation) noexcept {
+  return operation == Operation::statistics || operation == Operation::weighted_mean;
 }
 
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
-  return operation == Operation::dot || operation == Operation::mean || squares(operation);
+  return operation == Operation::dot || operation == Operation::mean || has_several_sums(operation) ||
+         squares(operation);
 }
 
 /// The built-in operator that a reduction combines with; `user` has none.
@@ -65,7 +81,9 @@ constexpr Operation combined_by(Operation operation) noexcept {
     case Operation::mean:
     case Operation::abs_sum:
     case Operation::sum_squares:
-    case Operation::masked_sum: return Operation::sum;
+    case Operation::masked_sum:
+    case Operation::statistics:
+    case Operation::weighted_mean: return Operation::sum;
     case Operation::min_location: return Operation::min;
     case Operation::max_location: return Operation::max;
     default: return operation;

@@ -33,13 +33,16 @@ inline Status check_row_count(Count rows, Count element_count) noexcept {
 }
 
 /// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
-/// `row_stride` bytes apart. `second` is the other factor of a product sum, a mask of one byte
-/// per row, or null. Never written. Rows that stand otherwise take the way through an Intake.
+/// `row_stride` bytes apart. `second` is the other factor of a product sum, or null; `mask` has one byte per row, which
+/// is not zero where the row counts, or is null. Never written. Rows that stand otherwise take the way through an
+/// Intake.
 struct Block {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;
+  const std::byte* mask = nullptr;
   Count rows = 0;
   Bytes row_stride = 0;
+  bool has_common = false;  // of one column of several: `second` and `mask` are those of every column of these rows
 };
 
 /// What a builder offers whose kind wants a first sweep over all rows.
@@ -54,6 +57,25 @@ class Surveyor {
 
  protected:
   ~Surveyor() = default;
+};
+
+class Builder;
+
+/// What a builder offers that takes each column by itself, for rows whose columns stand far apart.
+class ColumnBuilders {
+ public:
+  /// How many there are. More than the call's columns where an element is taken as its parts.
+  virtual Count count() const noexcept = 0;
+  /// Takes rows of one column. The same rows go to every column, first to column 0.
+  virtual Builder& column(Count column) = 0;
+  /// Whether this is the only way into the builder.
+  virtual bool are_only_way() const noexcept { return false; }
+  /// Where rows are dealt to some of the columns, by labels: there were so many more rows, and `status` is not ok if
+  /// one of them has no column.
+  virtual void deal(Count /*rows*/, Status /*status*/) {}
+
+ protected:
+  ~ColumnBuilders() = default;
 };
 
 /// Takes in one worker's data block by block, in any order of indices, and becomes a partial. One thread at a time.
@@ -79,6 +101,45 @@ class Builder {
 
   /// Null unless the kind's `survey_bytes` asks for a first sweep.
   virtual Surveyor* surveyor() noexcept { return nullptr; }
+  /// Null where columns cannot be taken by themselves.
+  virtual ColumnBuilders* columns() noexcept { return nullptr; }
+};
+
+/// The columns of a builder that has `push_column(column, begin, block)` and, for a first sweep, `survey_column`. A
+/// view is that of the column asked for last.
+template <class Owner>
+class ColumnViews final : public ColumnBuilders {
+ public:
+  explicit ColumnViews(Owner& owner) noexcept : view_(owner) {}
+  Count count() const noexcept override { return view_.owner_.column_count(); }
+  Builder& column(Count column) override {
+    view_.column_ = column;
+    return view_;
+  }
+
+ private:
+  class View final : public Builder, private Surveyor {
+   public:
+    explicit View(Owner& owner) noexcept : owner_(owner) {}
+    void push(Index begin, const Block& block) override { owner_.push_column(column_, begin, block); }
+    Surveyor* surveyor() noexcept override { return this; }
+    // Those are the owner's.
+    void clear() override {}
+    Bytes write(std::span<std::byte> /*out*/) override { return 0; }
+
+    Count column_ = 0;
+
+    Owner& owner_;
+
+   private:
+    void survey(const Block& block) override {
+      if constexpr (requires { owner_.survey_column(column_, block); }) owner_.survey_column(column_, block);
+    }
+    void write_survey(std::span<std::byte> /*out*/) override {}
+    void expect(std::span<const std::byte> /*surveyed*/) override {}
+  };
+
+  View view_;
 };
 
 /// A partial: a head, and its values, which stand elsewhere or, where `values` is null, behind the head as its last
@@ -213,7 +274,8 @@ class PartialKind {
 
   /// Most bytes, header included, of a partial that covers `rows`.
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
-  /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity.
+  /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity. Merging some
+  /// of several partials in any order, as long as rows are missing, takes no more than this for each of them, added up.
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
   /// Bytes of a partial of exactly `rows`; the most there can be if that depends on the values.
   virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
@@ -286,6 +348,9 @@ inline Status status_of(std::span<const std::byte> bytes) noexcept { return head
 inline void set_header(std::span<std::byte> bytes, const Header& header) noexcept {
   std::memcpy(bytes.data(), &header, sizeof header);
 }
+
+/// A size and what follows up to a multiple of 8 bytes, for partials within others.
+constexpr Bytes padded(Bytes size) noexcept { return (size + 7) / 8 * 8; }
 
 /// The header of a merged partial, and whether its content is to be merged too.
 struct MergedHeader {

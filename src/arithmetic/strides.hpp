@@ -1,9 +1,12 @@
-// How the rows of a call stand in memory: strides of any sign and size, so that rows may be padded, transposed,
-// reversed, or all the same one.
+// How the rows of a call stand in memory: axes of any stride, so that rows may be padded, transposed, reversed, or all
+// the same one, and may be sections of arrays of up to 15 dimensions.
 // Cost: judging them some ten instructions, once for all calls that have the same. Source: ours.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "order/index.hpp"
 
@@ -11,75 +14,134 @@ namespace steadfold::arithmetic {
 
 using Stride = std::ptrdiff_t;  // bytes
 
-/// What a call has besides the elements that it combines.
-enum class Second : unsigned char { none, factors, mask };
+inline constexpr std::size_t most_axes = 15;
 
-/// What a row is: so many elements, and as many factors or one byte of a mask.
+/// What elements are aligned to where operators get them: the largest power of two, at most 16, that divides their
+/// size.
+constexpr order::Bytes alignment_of(order::Bytes element_bytes) noexcept {
+  const order::Bytes divisor = element_bytes & (~element_bytes + 1);
+  return divisor == 0 || divisor > 16 ? 16 : divisor;
+}
+inline bool is_aligned(const std::byte* element, order::Bytes element_bytes) noexcept {
+  return reinterpret_cast<std::uintptr_t>(element) % alignment_of(element_bytes) == 0;
+}
+
+/// What a row is: so many elements, and what goes with them: as many factors, and a mask that selects rows, or
+/// elements.
 struct RowShape {
   order::Bytes element_bytes = 0;
   order::Count columns = 0;
-  Second second = Second::none;
+  bool has_factors = false;
+  bool has_mask = false;
+  bool has_named_rows = false;  // the result has the index of some
 
   order::Bytes row_bytes() const noexcept { return columns * element_bytes; }
 };
 
-/// Element c of row r of an operand stands at r * row + c * element from where its data begin, aligned or not.
-struct OperandStrides {
-  Stride row = 0;
-  Stride element = 0;
+/// What is read for one element: the element, its factor, what the mask says, and the group that it belongs to.
+enum class Operand : unsigned char { first, second, mask, label };
+inline constexpr std::size_t operand_count = 4;
+
+/// How rows are dealt to groups of columns: the columns of group 0, then those of group 1, ... The data have the
+/// columns of one group; strides repeat them for all.
+struct Labels {
+  order::Count groups = 0;   // 0: there are no labels
+  order::Count columns = 1;  // of a group
+  order::Bytes bytes = 0;    // of a label: 1, 2, 4 or 8
+  bool is_signed = false;    // of 4 or 8 bytes: those below 0 belong to no group
 };
 
-/// Whether the elements of each row touch.
-inline bool are_in_one_piece(const OperandStrides& strides, const RowShape& shape) noexcept {
-  return shape.columns <= 1 || strides.element == static_cast<Stride>(shape.element_bytes);
-}
-/// Those of rows that touch too.
-inline OperandStrides touching(const RowShape& shape) noexcept {
-  return {static_cast<Stride>(shape.row_bytes()), static_cast<Stride>(shape.element_bytes)};
-}
+/// An axis of an array: its extent, and how far apart its elements stand, for each operand. A stride of 0 repeats the
+/// operand along the axis.
+struct Axis {
+  order::Count extent = 0;
+  Stride strides[operand_count] = {};
 
-/// Where the data of a call begin: its elements, and the other factors or the mask, or null.
+  Stride of(Operand operand) const noexcept { return strides[static_cast<std::size_t>(operand)]; }
+};
+
+/// Where the data of a call begin, and from which of its rows and columns on they are meant.
 struct Operands {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;
+  const std::byte* mask = nullptr;
+  const std::byte* label = nullptr;
+  order::Count row = 0;
+  order::Count column = 0;
+
+  Operands at(order::Count rows, order::Count columns) const noexcept {
+    Operands moved = *this;
+    moved.row += rows;
+    moved.column += columns;
+    return moved;
+  }
 };
 
-/// How both operands of calls of one shape stand.
+inline const std::byte* begin_of(const Operands& operands, Operand operand) noexcept {
+  switch (operand) {
+    case Operand::first: return operands.first;
+    case Operand::second: return operands.second;
+    case Operand::mask: return operands.mask;
+    default: return operands.label;
+  }
+}
+
+/// How the operands of calls of one shape stand. Rows count over the row axes and columns over the column axes, both in
+/// C order: the last axis fastest. The extent of the first row axis is not looked at, since calls of one shape may have
+/// any number of rows.
 class Strides {
  public:
-  Strides(const RowShape& shape, const OperandStrides& first, const OperandStrides& second) noexcept
-      : first_(first), second_(second), are_direct_(judged(shape)) {}
+  /// Row after row without gaps, and one byte of a mask per row.
+  explicit Strides(const RowShape& shape) noexcept;
+  /// Axes that can be one are joined. At least one of rows and one of columns, at most `most_axes` of both and one
+  /// more. An element of the mask has so many bytes, and selects unless all of them are 0. Elements of rows that begin
+  /// unaligned are never taken where they stand.
+  Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, order::Bytes mask_bytes = 1,
+          bool is_aligned = true, const Labels& labels = {}) noexcept;
 
-  /// Row after row without gaps.
-  explicit Strides(const RowShape& shape) noexcept : Strides(shape, touching(shape), second_touching(shape)) {}
+  std::span<const Axis> rows() const noexcept { return {axes_.data(), row_axes_}; }
+  std::span<const Axis> columns() const noexcept { return {axes_.data() + row_axes_, column_axes_}; }
+  order::Bytes mask_bytes() const noexcept { return mask_bytes_; }
+  const Labels& labels() const noexcept { return labels_; }
 
-  const OperandStrides& first() const noexcept { return first_; }
-  const OperandStrides& second() const noexcept { return second_; }
-
-  /// Whether builders take the rows where they stand: the elements of each row touch, and the rows of both factors, or
+  /// Whether builders take the rows where they stand: the elements of each row touch, and the rows of both factors, and
   /// the bytes of the mask, are as far apart as a Block says. Rows that go backwards, or leave elements unaligned, are
   /// not taken.
   bool are_direct() const noexcept { return are_direct_; }
+  /// Whether they are direct, and rows touch, too.
+  bool are_touching() const noexcept { return are_touching_; }
 
-  /// Where they stand from another row and column on. The mask has no columns.
-  Operands at(const Operands& begin, order::Count row, order::Count column) const noexcept {
-    return {at(begin.first, first_, row, column), at(begin.second, second_, row, column)};
+  /// Whether the elements of a column stand nearer to each other than those of a row.
+  bool have_columns_apart() const noexcept { return have_columns_apart_; }
+
+  /// Where an operand of the row and column that the operands name stands.
+  const std::byte* place(const Operands& operands, Operand operand) const noexcept;
+  /// The same where strides are direct.
+  const std::byte* direct_place(const Operands& operands, Operand operand) const noexcept {
+    const std::byte* const begin = begin_of(operands, operand);
+    if (begin == nullptr) return nullptr;
+    return begin + (static_cast<Stride>(operands.row) * axes_[0].of(operand) +
+                    static_cast<Stride>(operands.column) * axes_[1].of(operand));
   }
+
+  /// The memory from the first byte that `row_count` rows take of an operand to the last, as offsets from its begin.
+  struct Reach {
+    Stride begin = 0;
+    Stride end = 0;
+  };
+  Reach reach(Operand operand, order::Count row_count, order::Bytes element_bytes) const noexcept;
 
  private:
-  static const std::byte* at(const std::byte* begin, const OperandStrides& strides, order::Count row,
-                             order::Count column) noexcept {
-    if (begin == nullptr) return nullptr;
-    return begin + (static_cast<Stride>(row) * strides.row + static_cast<Stride>(column) * strides.element);
-  }
-  static OperandStrides second_touching(const RowShape& shape) noexcept {
-    return shape.second == Second::mask ? OperandStrides{1, 0} : touching(shape);
-  }
   bool judged(const RowShape& shape) const noexcept;
 
-  OperandStrides first_;
-  OperandStrides second_;
-  bool are_direct_;
+  std::array<Axis, most_axes + 1> axes_;  // the rows', then the columns'
+  std::uint8_t row_axes_ = 1;
+  std::uint8_t column_axes_ = 1;
+  order::Bytes mask_bytes_ = 1;
+  Labels labels_;
+  bool are_direct_ = false;
+  bool are_touching_ = false;
+  bool have_columns_apart_ = false;
 };
 
 }  // namespace steadfold::arithmetic
