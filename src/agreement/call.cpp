@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "agreement/guarantees.hpp"
 #include "arithmetic/bins.hpp"
+#include "arithmetic/columns_apart.hpp"
 #include "arithmetic/converted.hpp"
+#include "arithmetic/location.hpp"
 #include "arithmetic/masked.hpp"
 #include "kernels/target.hpp"
 
@@ -60,6 +64,16 @@ std::string_view layout_name(LayoutKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view array_name(ArrayForm form) {
+  static constexpr std::array<std::string_view, 6> names = {"in rows",
+                                                            "of an array",
+                                                            "of an array with a mask of rows",
+                                                            "of an array with a mask of elements",
+                                                            "of an array with labels",
+                                                            "of an array with labels and a mask"};
+  return names[static_cast<std::size_t>(form)];
+}
+
 std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
 
 std::string text_of_count(std::uint64_t count) {
@@ -81,6 +95,13 @@ void require_target() {
          names + ", or leave it unset");
 }
 
+ArrayForm form_of(const Array& array) {
+  const bool has_mask = array.mask_bytes > 0;
+  if (array.labels.groups > 0) return has_mask ? ArrayForm::masked_and_dealt : ArrayForm::dealt;
+  if (!has_mask) return ArrayForm::whole;
+  return array.mask_has_columns ? ArrayForm::masked_elements : ArrayForm::masked_rows;
+}
+
 }  // namespace
 
 Description describe(const Call& call) noexcept {
@@ -100,7 +121,12 @@ Description describe(const Call& call) noexcept {
   d.operator_name = is_user ? hash_of(call.operator_name) : 0;
   d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative;
-  d.may_fail = is_user && call.user_may_fail;
+  const bool has_labels = call.array != nullptr && call.array->labels.groups > 0;
+  d.may_fail = (is_user && call.user_may_fail) || has_labels;  // that no group has
+  if (call.array != nullptr) {
+    d.array = form_of(*call.array);
+    d.groups = call.array->labels.groups;
+  }
   if (row_of(d.method).has_bins) {
     d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
     d.sweep = call.sweep;
@@ -110,7 +136,8 @@ Description describe(const Call& call) noexcept {
 
 std::uint64_t digest_of(const Description& description) noexcept {
   std::uint64_t hash = 0;
-  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 17>>(description)) hash = mix(hash, word);
+  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, description_words>>(description))
+    hash = mix(hash, word);
   return hash;
 }
 
@@ -138,6 +165,7 @@ std::string difference(const Description& mine, const Description& other) {
   if (asked_name(mine.collective) != asked_name(other.collective))
     return differ("collective", asked_name(mine.collective), asked_name(other.collective));
   if (mine.root != other.root) return differ("root", text_of_root(mine.root), text_of_root(other.root));
+  if (mine.groups != other.groups) return differ("groups", std::to_string(mine.groups), std::to_string(other.groups));
   if (mine.columns != other.columns)
     return differ("columns", std::to_string(mine.columns), std::to_string(other.columns));
   if (mine.blocks != other.blocks) return "different blocks of columns";
@@ -146,6 +174,7 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.element_count != other.element_count)
     return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
   if (mine.operator_name != other.operator_name) return "operators of different names or types";
+  if (mine.array != other.array) return differ("elements", array_name(mine.array), array_name(other.array));
   if (mine.commutes != other.commutes) return "one operator commutative, the other not";
   if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
   return "no difference";
@@ -179,7 +208,7 @@ void validate_share(const Call& call, Rank rank_count) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (call.operation > Operation::masked_sum)
+  if (call.operation > Operation::weighted_mean)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
@@ -223,25 +252,31 @@ void validate(const Call& call, Rank rank_count) {
            " (this rank's layout and data differ in size), make them equal");
 }
 
-Missing missing(Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept {
-  const bool is_read = rows > 0 && columns > 0;
+Missing missing(const Description& description, Count rows, const Data& data, bool is_due) noexcept {
+  const bool is_read = rows > 0 && description.columns > 0;
   if (is_read && data.first == nullptr) return Missing::first;
-  if (is_read && arithmetic::has_second(operation) && data.second == nullptr) return Missing::second;
+  if (is_read && arithmetic::has_second(description.operation) && data.second == nullptr) return Missing::second;
+  const bool is_array = description.array != ArrayForm::none;
+  if (is_array && description.has_mask() && is_read && data.mask == nullptr) return Missing::mask;
+  if (description.deals_rows() && is_read && data.label == nullptr) return Missing::label;
   return is_due && data.result == nullptr ? Missing::result : Missing::nothing;
 }
 
 Failure failure_of(Missing missing, Operation operation, Count rows) {
   const std::string to_be_read = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " to be read";
-  const bool is_dot = operation == Operation::dot;
   const auto null = [](const std::string& text) { return Failure(Status::invalid_argument, text); };
   if (missing == Missing::result)
     return null(
         "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
         "give an address");
-  if (is_dot)
-    return null(std::string("the ") + (missing == Missing::first ? "first" : "second") +
-                " factor of a dot product is null (it is missing or of another size; " + to_be_read +
-                "), give two vectors of the same size");
+  if (missing == Missing::mask)
+    return null("the mask is null (" + to_be_read + "), give an element for every row, or none of the call");
+  if (missing == Missing::label)
+    return null("the labels are null (" + to_be_read + "), give one for every row, or none of the call");
+  if (arithmetic::has_factors(operation))
+    return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
+                (operation == Operation::dot ? "dot product" : "weighted mean") +
+                " is null (it is missing or of another size; " + to_be_read + "), give two vectors of the same size");
   if (missing == Missing::second)
     return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +
                 "), give a byte for every row");
@@ -266,11 +301,14 @@ bool order_free(const Description& description) noexcept {
 schedule::Merging merging_of(const Description& description) noexcept {
   schedule::Merging merging = merging_of(row_of(description.method), description.sweep);
   merging.is_associative = merging.is_associative || order_free(description);
+  const bool has_only_sums =
+      description.array <= ArrayForm::masked_rows && !arithmetic::has_several_sums(description.operation);
+  merging.offers_words = merging.offers_words && has_only_sums;
   return merging;
 }
 
 bool needs_indices(const Description& description) noexcept {
-  return row_of(description.method).needs_indices || arithmetic::is_location(description.operation);
+  return row_of(description.method).needs_indices || arithmetic::names_rows(description.operation);
 }
 
 const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept {
@@ -282,6 +320,25 @@ const arithmetic::Operator& operator_of(const Description& description, const ar
 }
 
 namespace {
+
+/// The mean, the least and the greatest of no elements, in a column of several: NaNs, without an index. Nothing for
+/// other operations, and for numbers that have no NaN.
+std::vector<std::byte> of_none(const Description& description) {
+  const Operation operation = description.operation;
+  if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
+  const bool is_extreme =
+      (operation == Operation::min || operation == Operation::max) && is_double_or_float(description.result_type);
+  const bool is_mean = operation == Operation::mean || operation == Operation::weighted_mean;
+  if (!is_mean && !is_extreme) return {};
+  std::vector<std::byte> bytes(arithmetic::size_of(description.result_type));
+  const bool is_float = description.result_type == Type::f32 || description.result_type == Type::cf32;
+  const Bytes part = is_float ? sizeof(float) : sizeof(double);
+  const float narrow = std::numeric_limits<float>::quiet_NaN();
+  const double wide = std::numeric_limits<double>::quiet_NaN();
+  for (Bytes at = 0; at < bytes.size(); at += part)
+    std::memcpy(bytes.data() + at, is_float ? static_cast<const void*>(&narrow) : &wide, part);
+  return bytes;
+}
 
 /// The kind for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
@@ -308,18 +365,45 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns) {
+  const bool has_masked_elements = description.array == ArrayForm::masked_elements;
+  const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
+  if (description.deals_rows() && row_of(description.method).needs_indices)
+    throw Failure(Status::unsupported, "groups by method " + std::string(name_of(description.method)) +
+                                           " are not offered (rows of other groups have no place in the tree), take "
+                                           "exact, binned or plain");
+  if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
+    Description of_a_column = description;
+    if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;
+    if (description.deals_rows()) of_a_column.array = ArrayForm::whole;
+    return arithmetic::make_columns_apart(make_kind(of_a_column, op, 1),
+                                          {.columns = columns,
+                                           .element_bytes = description.element_bytes,
+                                           .are_dealt = description.deals_rows(),
+                                           .of_none = has_own_rows ? of_none(description) : std::vector<std::byte>()});
+  }
   auto kind = make_converted(description, op, columns);
-  if (description.operation != Operation::masked_sum) return kind;
-  return arithmetic::make_masked(std::move(kind), columns * description.element_bytes);
+  if (!description.has_mask() || arithmetic::names_rows(description.operation)) return kind;
+  return arithmetic::make_masked(std::move(kind), description.element_bytes, columns);
 }
 
 arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept {
-  using arithmetic::Second;
-  const Operation operation = description.operation;
-  const Second second = operation == Operation::masked_sum ? Second::mask
-                        : has_second(operation)            ? Second::factors
-                                                           : Second::none;
-  return {.element_bytes = description.element_bytes, .columns = columns, .second = second};
+  return {.element_bytes = description.element_bytes,
+          .columns = columns,
+          .has_factors = arithmetic::has_factors(description.operation),
+          .has_mask = description.has_mask(),
+          .has_named_rows = arithmetic::names_rows(description.operation)};
+}
+
+arithmetic::Strides strides_of(const Description& description, const Array* array) noexcept {
+  const arithmetic::RowShape shape = row_shape(description, description.columns);
+  if (array == nullptr) return arithmetic::Strides(shape);
+  const std::span<const arithmetic::Axis> axes(array->axes);
+  return {shape,
+          axes.first(array->row_axes),
+          axes.subspan(array->row_axes, array->column_axes),
+          array->mask_bytes,
+          array->is_aligned,
+          array->labels};
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -42,6 +43,22 @@ constexpr Collective reduction_to(Rank root) noexcept {
 inline constexpr std::uint32_t default_bin_count = 3;
 inline constexpr unsigned most_threads = 4096;  // that a rank may ask for
 
+/// How the operands of a call stand where its rows do not touch: as axes in C order, of the rows and then of the
+/// columns.
+struct Array {
+  std::array<arithmetic::Axis, arithmetic::most_axes + 1> axes{};
+  std::size_t row_axes = 1;
+  std::size_t column_axes = 1;
+  Bytes mask_bytes = 0;  // of an element of the mask; 0: there is none
+  bool mask_has_columns = false;
+  bool is_aligned = true;  // the first element, and so all of them unless strides say otherwise
+  arithmetic::Labels labels = {};
+  arithmetic::Operands data = {};  // where the operands begin, unless a call's Data say otherwise
+};
+
+/// What ranks know of each other's arrays.
+enum class ArrayForm : std::uint32_t { none, whole, masked_rows, masked_elements, dealt, masked_and_dealt };
+
 struct Call {
   arithmetic::Operation operation = arithmetic::Operation::sum;
   Method method = Method::automatic;
@@ -69,6 +86,8 @@ struct Call {
       guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
 
   unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
+
+  const Array* array = nullptr;  // null: rows touch
 };
 
 /// A value of an enumeration or of fewer bits that takes a whole word, so that nothing is between it and the next.
@@ -91,11 +110,15 @@ class Word {
 /// Where one call's rows are and where its result goes.
 struct Data {
   const std::byte* first = nullptr;
-  const std::byte* second = nullptr;  // the other factors of a dot product, or a mask
+  const std::byte* second = nullptr;  // the other factors of a dot product, or the mask of a masked sum
   std::byte* result = nullptr;
+  const std::byte* mask = nullptr;   // of an array
+  const std::byte* label = nullptr;  // likewise
 };
 
-/// What must be equal on all ranks, as 17 words to be compared, hashed and sent.
+inline constexpr std::size_t description_words = 19;
+
+/// What must be equal on all ranks, as 19 words to be compared, hashed and sent.
 struct Description {
   Word<arithmetic::Operation> operation;
   Word<Method> method;  // resolved: never automatic
@@ -114,18 +137,39 @@ struct Description {
   Word<Sweep> sweep;
   Word<Collective> collective;
   std::uint64_t blocks = 0;  // a hash
+  Word<ArrayForm> array;
+  Count groups = 0;
 
+  bool has_mask() const noexcept {
+    return operation == arithmetic::Operation::masked_sum || array == ArrayForm::masked_rows ||
+           array == ArrayForm::masked_elements || array == ArrayForm::masked_and_dealt;
+  }
+  /// Whether rows are dealt to the columns of groups by labels.
+  bool deals_rows() const noexcept { return array == ArrayForm::dealt || array == ArrayForm::masked_and_dealt; }
   Bytes row_bytes() const noexcept { return columns * element_bytes; }
   friend bool operator==(const Description&, const Description&) = default;
 };
-static_assert(sizeof(Description) == 17 * 8 && std::is_trivially_copyable_v<Description>,
+static_assert(sizeof(Description) == description_words * sizeof(std::uint64_t) &&
+                  std::is_trivially_copyable_v<Description>,
               "no padding: it is hashed and sent as bytes");
 
 /// What `columns` of the elements of a call's rows are.
 arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept;
-/// How the rows of calls stand: one after the other, without gaps. No other place gives a call its strides.
-inline arithmetic::Strides strides_of(const Description& description) noexcept {
-  return arithmetic::Strides(row_shape(description, description.columns));
+/// How the rows of calls stand. No other place gives a call its strides. `array` is the call's, or null.
+arithmetic::Strides strides_of(const Description& description, const Array* array) noexcept;
+/// The data where they are given, else those of an array.
+inline Data located(const Data& data, const arithmetic::Operands& array) noexcept {
+  return {.first = data.first != nullptr ? data.first : array.first,
+          .second = data.second != nullptr ? data.second : array.second,
+          .result = data.result,
+          .mask = data.mask != nullptr ? data.mask : array.mask,
+          .label = data.label != nullptr ? data.label : array.label};
+}
+/// Where the operands of a call begin.
+inline arithmetic::Operands operands_of(const Description& description, const Data& data) noexcept {
+  if (description.operation == arithmetic::Operation::masked_sum)
+    return {.first = data.first, .second = nullptr, .mask = data.second};
+  return {.first = data.first, .second = data.second, .mask = data.mask, .label = data.label};
 }
 
 /// The schedule that was asked for by name; empty where the choice is the library's.
@@ -159,9 +203,9 @@ constexpr Count most_rows(Bytes row_bytes) noexcept {
 void validate(const Call& call, Rank rank_count);
 
 /// The first pointer that a call needs and does not have.
-enum class Missing : std::uint8_t { nothing, first, second, result };
+enum class Missing : std::uint8_t { nothing, first, second, mask, label, result };
 /// `rows` are this rank's; `is_due`: it gets a result.
-Missing missing(arithmetic::Operation operation, Count rows, Count columns, const Data& data, bool is_due) noexcept;
+Missing missing(const Description& description, Count rows, const Data& data, bool is_due) noexcept;
 /// The failure that says what is missing. Not for `nothing`.
 Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows);
 

@@ -1,6 +1,7 @@
 #include "agreement/choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -25,11 +26,24 @@ std::string few_rounds_to_root(std::span<const Description> calls) {
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
+/// Schedules with groups merge in an order that follows the machine, and results must not.
+bool may_take_groups(const schedule::Spec& spec, const Description& call) {
+  return merging_of(call).is_associative && !refusal(spec, call);
+}
+
 /// The schedule of the fewest rounds: the choice unless another is cheaper by far.
 std::string by_rounds(std::span<const Description> calls) {
   const Collective collective = calls.front().collective;
   if (collective == Collective::reduce_scatter) return "halving_doubling";
   return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
+}
+
+/// The same for a bundle, of which no model knows: node by node where that always pays.
+std::string by_rounds(std::span<const Description> calls, const order::Nodes* nodes) {
+  const schedule::Spec two_level = schedule::parse("two_level");
+  const auto may_take_it = [&](const Description& call) { return may_take_groups(two_level, call); };
+  if (nodes != nullptr && nodes->groups_always_pay() && std::ranges::all_of(calls, may_take_it)) return "two_level";
+  return by_rounds(calls);
 }
 
 constexpr double worthwhile = 0.9;  // of the time; models are not that exact
@@ -45,9 +59,10 @@ std::string by_model(const Description& call, const arithmetic::PartialKind& kin
   std::string best = by_rounds(std::span(&call, 1));
   double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
   for (const schedule::Row& row : schedule::registry()) {
-    // Ranks that merge in orders of their own merge nearly twice as often, which the model does not see.
-    if (row.same_on_all_ranks == schedule::SameOnAllRanks::no || row.has_groups) continue;
-    const auto found = seconds({.row = &row, .name = std::string(row.name), .parameters = {}});
+    // Ranks that merge in orders of their own merge nearly twice as often, which the model does not see; nor what is
+    // gained by merging what comes first.
+    if (row.same_on_all_ranks == schedule::SameOnAllRanks::no || row.has_groups || row.merges_on_arrival) continue;
+    const auto found = seconds(schedule::parse(row.name));
     if (!found || *found >= least) continue;
     best = row.name;
     least = *found;
@@ -56,10 +71,10 @@ std::string by_model(const Description& call, const arithmetic::PartialKind& kin
 }
 
 /// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
-/// `best`. Only for methods whose bits no order of merging changes: results must not follow the machine.
+/// `best`, or if groups always pay.
 std::string by_nodes(const std::string& best, const Description& call, const arithmetic::PartialKind& kind,
                      const order::Layout& layout, const transport::LogGP& link, const order::Nodes& nodes) {
-  if (nodes.count() == 1 || nodes.sizes().back().ranks == 1 || !merging_of(call).is_associative) return best;
+  if (!nodes.groups_may_pay()) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
     const auto context =
@@ -69,10 +84,10 @@ std::string by_nodes(const std::string& best, const Description& call, const ari
   std::string chosen = best;
   const auto without = seconds(schedule::parse(best));
   if (!without) return best;
-  double least = *without * worthwhile;
+  double least = nodes.groups_always_pay() ? std::numeric_limits<double>::infinity() : *without * worthwhile;
   for (const schedule::Row& row : schedule::registry()) {
-    const schedule::Spec spec{.row = &row, .name = std::string(row.name), .parameters = {}};
-    if (!row.has_groups || refusal(spec, call)) continue;
+    const schedule::Spec spec = schedule::parse(row.name);
+    if (!row.has_groups || !may_take_groups(spec, call)) continue;
     const auto found = seconds(spec);
     if (!found || *found >= least) continue;
     chosen = row.name;
@@ -115,7 +130,7 @@ std::string chosen_schedule(const std::string& asked, std::span<const Descriptio
                             const transport::LogGP& link, const order::Nodes* nodes) {
   if (asked == "mpich") return by_mpich(calls, layout.rank_count());
   if (!asked.empty() && asked != "auto") return asked;
-  return calls.size() == 1 ? by_model(calls.front(), layout, link, nodes) : by_rounds(calls);
+  return calls.size() == 1 ? by_model(calls.front(), layout, link, nodes) : by_rounds(calls, nodes);
 }
 
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,

@@ -14,7 +14,8 @@ namespace steadfold::agreement {
 /// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that link,
 /// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned
 /// as they are. The calls are those of one bundle and have one root; `layout` is that of the first. On several `nodes`
-/// (null: one, or nobody knows) `auto` considers schedules with groups, where they change no bits.
+/// (null: one, or nobody knows) `auto` considers schedules with groups, where they change no bits, and takes one where
+/// groups always pay.
 std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                             const transport::LogGP& link, const order::Nodes* nodes = nullptr);
 

@@ -45,4 +45,10 @@ Failure operator_failure() {
           "the user operator failed (on this rank it returned other than 0, or threw), see its own message"};
 }
 
+Failure label_failure(std::uint64_t groups) {
+  return {Status::invalid_argument, "a label is " + std::to_string(groups) +
+                                        " or above (there are as many groups: labels are 0 to " +
+                                        std::to_string(groups - 1) + ", or below 0 for none), correct it"};
+}
+
 }  // namespace steadfold::agreement

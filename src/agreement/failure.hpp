@@ -31,5 +31,7 @@ const char* text_of(const std::exception& wrong) noexcept;
 
 /// What the rank says whose operator failed.
 Failure operator_failure();
+/// What is said where a label names none of the groups.
+Failure label_failure(std::uint64_t groups);
 
 }  // namespace steadfold::agreement

@@ -5,8 +5,6 @@
 namespace steadfold::agreement {
 namespace {
 
-constexpr std::string_view doubling = "recursive_doubling";
-
 int maximum(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   const auto* a = static_cast<const unsigned char*>(left);
   const auto* b = static_cast<const unsigned char*>(right);
@@ -22,24 +20,25 @@ Call first_sweep(Bytes bytes) noexcept {
           .type = arithmetic::Type::bytes,
           .result_type = arithmetic::Type::bytes,
           .columns = bytes,
-          .schedule = doubling,
           .user = {.apply = maximum, .element_bytes = 1, .commutative = true, .order_free = true},
           .user_may_fail = false,
           .layout = LayoutKind::row_per_rank,
           .rows = 1};
 }
 
-Agreement agreed_first_sweep(const Call& call, Rank rank_count) {
+Agreement agreed_first_sweep(const Call& call, Rank rank_count, const std::shared_ptr<const order::Nodes>& nodes) {
   const Description description = describe(call);
   const auto ranks = static_cast<Count>(rank_count);
   const std::vector<Count> counts(ranks, 1);
+  const schedule::Row& row = schedule::row_for_questions(nodes.get());
   return {.members = {{.description = description,
                        .digest = digest_of(description),
                        .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(counts)),
                        .element_count = ranks}},
           .digest = digest_of(description),
-          .schedule = schedule::parse(doubling),
-          .schedule_text = std::string(doubling)};
+          .schedule = schedule::parse(row.name),
+          .schedule_text = std::string(row.name),
+          .nodes = row.has_groups ? nodes : nullptr};
 }
 
 }  // namespace steadfold::agreement

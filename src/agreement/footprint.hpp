@@ -7,6 +7,7 @@
 #include <span>
 
 #include "agreement/call.hpp"
+#include "arithmetic/statistics.hpp"
 
 namespace steadfold::agreement {
 
@@ -18,6 +19,8 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
 struct Footprint {
   std::span<const std::byte> first;
   std::span<const std::byte> second;
+  std::span<const std::byte> mask;
+  std::span<const std::byte> label;
   std::span<const std::byte> result;
 
   /// Whether one of two calls writes what the other one reads or writes.
@@ -25,25 +28,32 @@ struct Footprint {
 
  private:
   bool touches(std::span<const std::byte> memory) const noexcept {
-    return overlap(first, memory) || overlap(second, memory) || overlap(result, memory);
+    return overlap(first, memory) || overlap(second, memory) || overlap(mask, memory) || overlap(label, memory) ||
+           overlap(result, memory);
   }
 };
 
 /// `rows` are this rank's, `results` the columns of which it gets a result.
-inline Footprint footprint_of(const Description& description, Count rows, Count results, const Data& data) noexcept {
+inline Footprint footprint_of(const Description& description, const arithmetic::Strides& strides, Count rows,
+                              Count results, const Data& data) noexcept {
   constexpr Bytes located_bytes = 16;
   const arithmetic::Operation operation = description.operation;
   const bool is_users = operation == arithmetic::Operation::user;
-  const Bytes each = is_location(operation) ? located_bytes
-                     : is_users             ? description.element_bytes
-                                            : arithmetic::size_of(description.result_type);
-  const Bytes bytes = rows * description.row_bytes();
-  const auto memory = [](const std::byte* begin, Bytes size) {
-    return begin == nullptr ? std::span<const std::byte>() : std::span(begin, size);
+  const Bytes each = is_location(operation)                           ? located_bytes
+                     : operation == arithmetic::Operation::statistics ? sizeof(arithmetic::Statistics)
+                     : is_users                                       ? description.element_bytes
+                                                                      : arithmetic::size_of(description.result_type);
+  const auto memory = [&](const std::byte* begin, arithmetic::Operand operand, Bytes element_bytes) {
+    if (begin == nullptr) return std::span<const std::byte>();
+    const auto reach = strides.reach(operand, rows, element_bytes);
+    return std::span(begin + reach.begin, static_cast<std::size_t>(reach.end - reach.begin));
   };
-  return {.first = memory(data.first, bytes),
-          .second = memory(data.second, operation == arithmetic::Operation::masked_sum ? rows : bytes),
-          .result = memory(data.result, results * each)};
+  const arithmetic::Operands operands = operands_of(description, data);
+  return {.first = memory(operands.first, arithmetic::Operand::first, description.element_bytes),
+          .second = memory(operands.second, arithmetic::Operand::second, description.element_bytes),
+          .mask = memory(operands.mask, arithmetic::Operand::mask, strides.mask_bytes()),
+          .label = memory(operands.label, arithmetic::Operand::label, strides.labels().bytes),
+          .result = data.result == nullptr ? std::span<const std::byte>() : std::span(data.result, results * each)};
 }
 
 /// What is said of a call that conflicts with another one.

@@ -10,7 +10,9 @@
 #include "arithmetic/exact.hpp"
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
+#include "arithmetic/statistics.hpp"
 #include "arithmetic/tree.hpp"
+#include "arithmetic/weighted_mean.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -38,6 +40,8 @@ void require_sum(const Description& description) {
   if (operation == Operation::user) unsupported(description, "it adds numbers, in no order), take tree");
   if (combined_by(operation) != Operation::sum)
     unsupported(description, "only sums, mean, dot and norm2 are), leave the method to the library");
+  if (operation == Operation::statistics && description.result_type != Type::f64)
+    unsupported(description, "their results are doubles), give the result type f64");
   if (!is_double_or_float(description.type) || !is_double_or_float(description.result_type))
     unsupported(description, is_rounded_once(operation)
                                  ? "it takes doubles, floats and what floats hold), convert the elements"
@@ -48,7 +52,8 @@ void require_sum(const Description& description) {
 void require_operator(const Description& description, const Operator& op) {
   if (is_rounded_once(description.operation))
     unsupported(description, "it is rounded once, at the end, and " + std::string(name_of(description.method)) +
-                                 " rounds in every step), take exact or binned");
+                                 " rounds in every step), take exact" +
+                                 (arithmetic::has_several_sums(description.operation) ? "" : " or binned"));
   if (description.result_type != description.type)
     unsupported(description, "its result type " + std::string(arithmetic::name_of(description.result_type)) +
                                  " does not hold every element), take exact or binned, or another result type");
@@ -59,7 +64,7 @@ void require_operator(const Description& description, const Operator& op) {
 }
 
 Kind make_tree(const Description& description, const Operator& op, Count columns) {
-  if (description.operation == Operation::masked_sum)
+  if (description.has_mask())
     unsupported(description, "rows that the mask leaves out have no place in the tree), take exact or binned");
   require_operator(description, op);
   if (arithmetic::is_location(description.operation))
@@ -73,6 +78,9 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   require_sum(description);
   const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
+  if (operation == Operation::statistics) return arithmetic::make_statistics(exact_type(description.type));
+  if (operation == Operation::weighted_mean)
+    return arithmetic::make_weighted_mean(exact_type(description.type), exact_type(description.result_type));
   const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
                                : operation == Operation::dot         ? ExactOperation::dot
                                : operation == Operation::norm2       ? ExactOperation::norm2
@@ -85,6 +93,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
 
 Kind make_binned(const Description& description, const Operator& /*op*/, Count columns) {
   require_sum(description);
+  if (arithmetic::has_several_sums(description.operation))
+    unsupported(description, "only exact sums are made into such), take exact");
   return arithmetic::make_binned(description.operation, description.type, description.result_type,
                                  static_cast<int>(description.bin_count), description.sweep, columns);
 }

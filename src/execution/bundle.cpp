@@ -71,6 +71,12 @@ Bytes Bundle::working_capacity(const Covers& covers, std::uint32_t /*segment*/) 
   return bytes;
 }
 
+Bytes Bundle::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t /*segment*/) const {
+  Bytes bytes = prefix_;
+  for (const auto& each : members_) bytes += on_boundary(each->working_capacity_of_any(parts, only_segment));
+  return bytes;
+}
+
 Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_bytes_; }
 
 /// `write_member(i, room)` returns the size of member i's partial.

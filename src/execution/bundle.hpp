@@ -25,6 +25,7 @@ class Bundle final : public Payload, private WordPayload {
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
+  Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const override;
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;

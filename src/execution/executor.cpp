@@ -16,12 +16,6 @@ using schedule::Slot;
 using schedule::Step;
 using schedule::StepKind;
 
-namespace {
-
-bool is_nothing(const Partial& partial) noexcept { return partial.head.data() == nullptr; }
-
-}  // namespace
-
 void Executor::begin() noexcept {
   status_ = Status::ok;
   has_left_ = !asks_to_leave_;
@@ -240,17 +234,22 @@ void Executor::poll(schedule::Tickets& tickets) {
       continue;
     }
     const Resolved& at = resolved_[program_->index_of_communication(done.ticket)];
+    transport::Ticket complete = done.ticket;
     if (done.failed || at.ending == Ending::other)
-      take(done);
+      complete = take(done);
     else if (at.ending == Ending::lands_whole)
       land_whole(*at.target, done);
-    tickets.complete(done.ticket);
+    tickets.complete(complete);
   }
 }
 
-void Executor::take(const transport::Completion& done) {
+transport::Ticket Executor::take(const transport::Completion& done) {
   const Step& step = program_->communication(done.ticket);
-  if (step.kind == StepKind::receive) return land(done);
+  if (step.kind == StepKind::receive) {
+    const transport::Ticket turn = step.any_order ? turn_of(done.ticket) : done.ticket;
+    land(done, turn);
+    return turn;
+  }
   if (step.kind == StepKind::add_words) {
     Place& to = *resolved(step).target;
     const std::span<std::byte> out(to.data, to.capacity);
@@ -259,16 +258,26 @@ void Executor::take(const transport::Completion& done) {
   } else if (done.failed) {
     status_ = worse(status_, Status::transport_failed);
   }
+  return done.ticket;
+}
+
+/// The next one of the wave. All messages of a wave come in one run, so the count is ready for the next.
+transport::Ticket Executor::turn_of(transport::Ticket received) noexcept {
+  const auto behind = std::ranges::upper_bound(waves_, received, {}, &Wave::first);
+  Wave& wave = *(behind - 1);
+  const transport::Ticket turn = wave.first + wave.come++;
+  if (wave.come == wave.count) wave.come = 0;
+  return turn;
 }
 
 /// Finds a message's slots where it landed.
-void Executor::land(const transport::Completion& done) noexcept {
-  const Resolved& last = resolved_[program_->index_of_communication(done.ticket)];
+void Executor::land(const transport::Completion& done, transport::Ticket turn) noexcept {
+  const Resolved& last = resolved_[program_->index_of_communication(turn)];
   if (last.is_alone) {
-    if (last.is_apart) return land_apart(program_->communication(done.ticket), last, done);
+    if (last.is_apart) return land_apart(*last.target, program_->communication(done.ticket), done);
     return done.failed ? written(*last.target, Bytes{0}, 0) : land_whole(*last.target, done);
   }
-  const auto message = program_->message(done.ticket);
+  const auto message = program_->message(turn);
   Unpacker unpacker(done.failed ? std::span<std::byte>() : std::span(done.data, done.size), message.size());
   for (const Step& step : message) {
     const auto slot = unpacker.next();
@@ -283,11 +292,10 @@ void Executor::land(const transport::Completion& done) noexcept {
 }
 
 /// The head says how many values there are; a message of another size counts as lost.
-void Executor::land_apart(const Step& step, const Resolved& at, const transport::Completion& done) noexcept {
-  Place& to = *at.target;
+void Executor::land_apart(Place& to, const Step& step, const transport::Completion& done) noexcept {
   if (done.failed) return written(to, Partial{}, 0);
   to.data = done.data;
-  const std::span<std::byte> room = second_room(step, at);
+  const std::span<std::byte> room = second_room(step, resolved(step));
   const Partial landed = taken_apart(step.target, {to.data, std::min(done.size, head_room_)}, room.data());
   const Bytes values = values_bytes(step.target, landed);
   const bool is_sound = landed.head.size() + values == done.size && values <= room.size();
@@ -295,7 +303,7 @@ void Executor::land_apart(const Step& step, const Resolved& at, const transport:
 }
 
 /// While tracing, messages pass the receive port one per round and in the order of the steps, so that the count does
-/// not depend on which came first; the checker has proved that order possible.
+/// not depend on which came first; the checker has proved that order possible. So waves come in that order, too.
 void Executor::take_traced(const transport::Completion& done, schedule::Tickets& tickets) {
   if (program_->communication(done.ticket).kind != StepKind::receive) {
     take(done);
@@ -311,7 +319,7 @@ void Executor::take_traced(const transport::Completion& done, schedule::Tickets&
 }
 
 void Executor::serve(const transport::Completion& arrived) {
-  land(arrived);
+  land(arrived, arrived.ticket);
   const auto message = program_->message(arrived.ticket);
   const Place& first = *resolved(message.front()).target;
   const std::uint32_t round = arithmetic::header_of(first.held.head).round;

@@ -21,6 +21,9 @@ using order::Bytes;
 using order::Rank;
 using schedule::Covers;
 
+/// What a merge or finish returns that wants to be called again.
+inline bool is_nothing(const Partial& partial) noexcept { return partial.head.data() == nullptr; }
+
 /// What a payload offers whose segments may be so wide that values stand apart from the heads of partials and values.
 /// They travel from where they are to where they are due, and may be the caller's own rows and results.
 class ApartPayload {
@@ -88,6 +91,8 @@ class Payload {
   virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
+  /// The room that merging some of these takes, in whatever order they come; all of them may take more.
+  virtual Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const = 0;
 
   /// Each writes to `out`. `lift` takes this rank's rows, or a part of them; its room is in one piece. A merge or
   /// finish may return nothing, not even a head: the next call, for the same step, gets the same arguments, unchanged
@@ -149,6 +154,13 @@ class Executor final : public schedule::Machine {
     std::uint32_t scratch = 0;  // which, of partials
   };
 
+  /// A wave of the program, and how many of its messages have come in this run.
+  struct Wave {
+    transport::Ticket first;
+    transport::Ticket count;
+    transport::Ticket come = 0;
+  };
+
   /// What the end of a communication asks for, if it did not fail.
   enum class Ending : std::uint8_t { nothing, lands_whole, other };
 
@@ -169,6 +181,12 @@ class Executor final : public schedule::Machine {
   };
 
   Bytes most_in_message(const schedule::Step& step, std::size_t slots) const;
+  /// What the partials that a wave's merges bring together cover, in one segment.
+  struct Brought {
+    std::uint32_t segment;
+    std::vector<Covers> parts;
+  };
+  std::vector<Brought> brought_together() const;
   void make_slots();
   void resolve_steps();
   void find_ways_to_result();
@@ -203,10 +221,13 @@ class Executor final : public schedule::Machine {
     return at.target == at.left || at.target == at.right ? scratch_[at.target->scratch] : at.target->data;
   }
   std::span<std::byte> second_room(const schedule::Step& receive, const Resolved& at);
-  void land_apart(const schedule::Step& step, const Resolved& at, const transport::Completion& done) noexcept;
+  void land_apart(Place& to, const schedule::Step& step, const transport::Completion& done) noexcept;
   const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
-  void take(const transport::Completion& done);
-  void land(const transport::Completion& done) noexcept;
+  /// Returns the ticket that is complete now: in a wave the one whose turn it is.
+  transport::Ticket take(const transport::Completion& done);
+  transport::Ticket turn_of(transport::Ticket received) noexcept;
+  /// Fills the slots of the receive `turn`: the message's own but in a wave.
+  void land(const transport::Completion& done, transport::Ticket turn) noexcept;
   void take_traced(const transport::Completion& done, schedule::Tickets& tickets);
   void serve(const transport::Completion& arrived);
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
@@ -245,6 +266,7 @@ class Executor final : public schedule::Machine {
   std::vector<std::byte*> scratch_;               // one per size
   Bytes head_room_ = 0;                           // of slots whose values stand apart
   std::vector<Resolved> resolved_;                // by step
+  std::vector<Wave> waves_;                       // in the order of their tickets
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   std::vector<std::vector<std::byte>>
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped

@@ -52,6 +52,12 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
     if (apart_ != nullptr && (step.covers.is_part() || step.covers.ranks.count > 0))
       head_room_ = std::max(head_room_, apart_->head_capacity(step.covers, step.target.segment));
   }
+  for (const Brought& brought : brought_together()) {
+    Bytes heads = 0;
+    for (const Covers& part : brought.parts)
+      heads += apart_ == nullptr ? 0 : apart_->head_capacity(part, brought.segment);
+    head_room_ = std::max(head_room_, heads);
+  }
   head_room_ = (std::max(head_room_, sizeof(Header)) + cache_line - 1) / cache_line * cache_line;
   std::vector<Bytes> landing(program.landing_count(), 0);
   for (std::uint32_t ticket = 0; ticket < program.ticket_count(); ++ticket) {
@@ -81,6 +87,30 @@ Bytes Executor::most_in_message(const Step& step, std::size_t slots) const {
   return is_apart(slot) && slots == 1 ? head_room_ + whole : bytes_in_message(whole, slots);
 }
 
+/// A merge of a wave may leave gaps between the rows that have come, so its partial may be larger than that of all.
+std::vector<Executor::Brought> Executor::brought_together() const {
+  std::vector<Brought> all;
+  if (program_->waves().empty()) return all;
+  constexpr std::size_t none = ~std::size_t{0};
+  std::vector<const Covers*> covers(places_.size(), nullptr);  // of what a place holds
+  std::vector<std::size_t> open(program_->segments(), none);   // by segment: which of all, if a wave goes on
+  for (const Step& step : program_->steps()) {
+    const schedule::Program::Places& places = program_->places(step);
+    std::size_t& brought = open[step.target.segment];
+    if (step.kind != StepKind::merge || !step.any_order) {
+      brought = none;
+    } else {
+      if (brought == none) {
+        brought = all.size();
+        all.push_back({.segment = step.target.segment, .parts = {*covers[places.left]}});
+      }
+      all[brought].parts.push_back(*covers[places.right]);
+    }
+    if (places.target != schedule::Program::no_place) covers[places.target] = &step.covers;
+  }
+  return all;
+}
+
 /// All partials of a segment are as large as the largest: a merge into one of its operands goes to scratch memory of
 /// that size, and the two change places.
 void Executor::make_slots() {
@@ -90,6 +120,11 @@ void Executor::make_slots() {
     if (step.target.kind != SlotKind::partial) continue;
     Bytes& of_segment = largest[step.target.segment];
     of_segment = std::max(of_segment, room(step.target, payload_->working_capacity(step.covers, step.target.segment)));
+  }
+  for (const Brought& brought : brought_together()) {
+    Bytes& of_segment = largest[brought.segment];
+    const Bytes bytes = payload_->working_capacity_of_any(brought.parts, brought.segment);
+    of_segment = std::max(of_segment, room(schedule::partial(0, brought.segment), bytes));
   }
   const auto make = [this](Bytes bytes) {
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -135,13 +170,16 @@ void Executor::resolve_steps() {
     Resolved& at_last = resolved_[program_->index_of(last)];
     at_last.is_alone = message.size() == 1;
     if (last.kind == StepKind::send) at_last.ending = Ending::nothing;
-    if (last.kind == StepKind::receive && at_last.is_alone && !at_last.is_apart) at_last.ending = Ending::lands_whole;
+    if (last.kind == StepKind::receive && at_last.is_alone && !at_last.is_apart && !last.any_order)
+      at_last.ending = Ending::lands_whole;
     if (last.kind == StepKind::add_words) words_[ticket].resize(payload_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
     for (const Step& step : message) most += bytes_in_message(resolved(step).left->capacity, message.size());
     staged_[ticket].reserve(most);
   }
+  for (const schedule::Program::Wave& wave : program_->waves())
+    waves_.push_back({.first = wave.first, .count = wave.count});
 }
 
 /// Goes from the last step to the first. The result may be written at once by
@@ -199,7 +237,7 @@ std::vector<bool> Executor::find_finishes_of_merges() const {
   return found;
 }
 
-/// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of.
+/// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of, but for waves.
 void Executor::prepare_merges() {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges();
@@ -207,7 +245,7 @@ void Executor::prepare_merges() {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     const schedule::Program::Places& places = program_->places(step);
-    if (step.kind == StepKind::merge && !is_apart(step.target)) {
+    if (step.kind == StepKind::merge && !step.any_order && !is_apart(step.target)) {
       const bool is_finished = i + 1 < steps.size() && finishes[i + 1];
       Preparation made = payload_->prepare_merge(step.target.segment, *covers[places.left], *covers[places.right],
                                                  is_finished ? &steps[i + 1].covers : nullptr);

@@ -58,6 +58,10 @@ Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const 
   const Terms other = terms_of(right);
   terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
+  // Partials of others that make another call than this rank, or a call that this rank cannot make, it leaves alone:
+  // its own header comes to the same.
+  const bool is_own_call = kind_ != nullptr && header.digest == arithmetic::header_of(mine_).digest;
+  if (!is_own_call) terms.ways &= ~in_the_handshake;
   Bytes size = prefix;
   if (ok && (terms.ways & in_the_handshake) != 0) {
     const Bytes merged = merge_partials(partial_of(left), partial_of(right), {out.subspan(prefix)}).head.size();

@@ -46,6 +46,7 @@ class Handshake final : public Payload {
   Bytes partial_capacity(const Covers&, std::uint32_t) const override { return capacity; }
   Bytes working_capacity(const Covers&, std::uint32_t) const override { return capacity; }
   Bytes value_capacity(std::uint32_t) const override { return capacity; }
+  Bytes working_capacity_of_any(std::span<const Covers>, std::uint32_t) const override { return capacity; }
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;

@@ -32,15 +32,14 @@ constexpr Count to_the_end = ~Count{0};
 
 void push(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
   const arithmetic::Strides& strides = placed.strides;
-  visit_rows(placed, first, last, [&](Interval rows, Count row) {
-    intake.push(rows.begin, strides.at(placed.data, row, 0), rows.size(), strides);
-  });
+  visit_rows(placed, first, last,
+             [&](Interval rows, Count row) { intake.push(rows.begin, placed.data.at(row, 0), rows.size(), strides); });
 }
 
 void survey_rows(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
   const arithmetic::Strides& strides = placed.strides;
   visit_rows(placed, first, last,
-             [&](Interval rows, Count row) { intake.survey(strides.at(placed.data, row, 0), rows.size(), strides); });
+             [&](Interval rows, Count row) { intake.survey(placed.data.at(row, 0), rows.size(), strides); });
 }
 
 Count count_of(const Placed& placed) {

@@ -19,8 +19,7 @@ using order::Count;
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
-/// The rows of `intervals`, one interval after the other as the strides say, from `data` on, where the first columns
-/// are; of these, those of `part`.
+/// The rows of `intervals`, one interval after the other as the strides say, from `data` on; of these, those of `part`.
 struct Placed {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;
@@ -40,11 +39,11 @@ class Lifter {
 
   /// Finishes all rows of one process without a partial, by this thread, if the kind offers that.
   bool finishes_alone() const noexcept { return intake_.builder().finishes_alone(); }
-  Status finish_alone(const Data& data, Count rows, const arithmetic::Strides& strides, Count element_count,
-                      std::byte* spare) {
+  Status finish_alone(const arithmetic::Operands& data, Count rows, const arithmetic::Strides& strides,
+                      Count element_count, std::byte* result, std::byte* spare) {
     intake_.builder().clear();
-    if (rows > 0) intake_.push(0, {data.first, data.second}, rows, strides);
-    return intake_.builder().finish_alone(element_count, data.result, spare);
+    if (rows > 0) intake_.push(0, data, rows, strides);
+    return intake_.builder().finish_alone(element_count, result, spare);
   }
 
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.

@@ -95,15 +95,19 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
       due_(segmentation_.segments_of(transport_->rank())),
       statuses_(members_.size(), Status::ok),
       text_(text_of(agreed_, segmentation_) + "transport " + transport_->name() + "\n") {
-  for (std::size_t i = 0; i < members_.size(); ++i) use_threads(calls[i].threads, i);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    use_threads(calls[i].threads, i);
+    members_[i]->use_array(calls[i].array);
+  }
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {
     const Call call = agreement::first_sweep(surveyed_.size());
-    first_sweep_ = std::make_unique<Plan>(agreed_first_sweep(call, transport_->rank_count()), std::span(&call, 1),
-                                          transport_, tag + 2);
+    Agreement sweep = agreed_first_sweep(call, transport_->rank_count(), agreed_.nodes);
+    sweep.is_our_choice = agreed_.is_our_choice;
+    first_sweep_ = std::make_unique<Plan>(std::move(sweep), std::span(&call, 1), transport_, tag + 2);
   }
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
-    closing_.emplace(status_exchange_, *transport_, tag + 1);
+    closing_.emplace(status_exchange_, *transport_, tag + 1, agreed_.nodes.get());
   together_ = make_together(agreed_, *members_.front(), *transport_, tag);
 }
 
@@ -140,10 +144,10 @@ void Plan::start(std::span<const Data> data, bool stays) {
   in_closing_ = false;
   running_ = true;
   if (is_empty_) return;
-  if (is_together_)
-    together_->start(given_ == 1 ? data[0] : Data{}, stays);
-  else if (first_sweep_)
+  if (first_sweep_)
     begin_first_sweep();
+  else if (is_together_)
+    together_->start(given_ == 1 ? data[0] : Data{}, stays);
   else
     begin_main();
 }
@@ -179,15 +183,18 @@ void Plan::begin_main() {
 
 bool Plan::advance() {
   if (is_empty_) return true;
+  if (first_sweep_ && first_sweep_->running()) {
+    if (!first_sweep_->test()) return false;
+    take_in_first_sweep();
+    if (is_together_)
+      together_->start({}, !bounded_);  // by partials, for which no rank shows its data
+    else
+      begin_main();
+  }
   if (is_together_) {
     const Together::State state = together_->test();
     if (state != Together::State::by_messages) return state == Together::State::done;
     is_together_ = false;
-    begin_main();
-  }
-  if (first_sweep_ && first_sweep_->running()) {
-    if (!first_sweep_->test()) return false;
-    take_in_first_sweep();
     begin_main();
   }
   if (!in_closing_) {
@@ -227,7 +234,7 @@ bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
 void Plan::conclude() {
   running_ = false;
   if (is_together_) {
-    status_ = together_->status();
+    status_ = worse(together_->status(), first_sweep_ ? first_sweep_->status() : Status::ok);
     std::ranges::fill(statuses_, status_);
     return;
   }

@@ -101,6 +101,11 @@ class Plan {
     members_[member]->use_threads(threads);
   }
 
+  /// How a member's rows stand may change, where they are those of an array.
+  void use_array(const agreement::Array& array, std::size_t member = 0) noexcept {
+    members_[member]->use_array(&array);
+  }
+
   /// Throws Failure, with the reason, if the transport can send nothing any more.
   void require_usable() const { execution::require_usable(*transport_); }
 

@@ -35,7 +35,7 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
       gets_result_(agreed.gets_result(rank)),
       team_(&team),
       row_bytes_(agreed.description.row_bytes()),
-      strides_(strides_of(agreed.description)) {
+      strides_(strides_of(agreed.description, nullptr)) {
   const Description& d = agreed.description;
   const order::Interval due = gets_result_ ? segmentation.segments_of(rank) : order::Interval{};
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
@@ -62,12 +62,14 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
-  data_ = {.first = data.first, .second = data.second, .result = gets_result_ ? data.result : nullptr};
-  missing_ = missing(operation(), local_rows_, agreed_->description.columns, data, gets_result_);
+  data_ = data;
+  if (agreed_->description.array != agreement::ArrayForm::none) data_ = located(data, array_data_);
+  missing_ = missing(agreed_->description, local_rows_, data_, gets_result_);
+  if (!gets_result_) data_.result = nullptr;
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
-  operator_failed_ = false;
+  operator_failed_ = label_failed_ = false;
   if (!may_stand_apart_) return;
-  const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail;
+  const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail && strides_.are_touching();
   lends_rows_ = is_direct && is_apart_from_result(data);
   takes_results_ = is_direct && may_be_written_early(data);
 }
@@ -81,8 +83,9 @@ bool Rows::may_be_written_early(const Data& data) const noexcept {
   return is_apart_from_result(data) || (data.first == data.result && result_bytes_ == row_bytes_);
 }
 
-agreement::Footprint Rows::footprint(const Data& data) const noexcept {
-  agreement::Footprint found = footprint_of(agreed_->description, local_rows_, 0, data);
+agreement::Footprint Rows::footprint(const Data& given) const noexcept {
+  const Data data = agreement::located(given, array_data_);
+  agreement::Footprint found = footprint_of(agreed_->description, strides_, local_rows_, 0, data);
   if (gets_result_ && data.result != nullptr) found.result = {data.result, result_bytes_};
   return found;
 }
@@ -91,12 +94,13 @@ void Rows::refuse() noexcept {
   data_ = {};
   status_ = Status::invalid_argument;
   missing_ = Missing::nothing;
-  operator_failed_ = lends_rows_ = takes_results_ = false;
+  operator_failed_ = label_failed_ = lends_rows_ = takes_results_ = false;
 }
 
 std::optional<Failure> Rows::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
   if (operator_failed_) return agreement::operator_failure();
+  if (label_failed_) return agreement::label_failure(agreed_->description.groups);
   return std::nullopt;
 }
 
@@ -150,11 +154,21 @@ Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const 
   return segments_[segment].kind->working_capacity(covers.rows(agreed_->covered()));
 }
 
+/// What each of them takes by itself, added up; see PartialKind::working_capacity. Nodes of touching intervals combine.
+/// Only the most that an interval of unknown ends may have can grow by one, for which another partial's room is there.
+Bytes Rows::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
+  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  if (kind.has_fixed_size()) return working_capacity(parts.front(), segment);
+  Bytes bytes = 0;
+  for (const Covers& part : parts) bytes += working_capacity(part, segment);
+  return bytes;
+}
+
 Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
 
 Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = agreed_->layout->intervals(rank_),
-          .data = strides_.at({data_.first, data_.second}, 0, segments_[segment].first_column),
+          .data = operands_of(agreed_->description, data_).at(0, segments_[segment].first_column),
           .strides = strides_,
           .part = part};
 }
@@ -167,6 +181,7 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
   Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;
   note(header.status, Status::ok);
+  if (agreed_->description.deals_rows() && header.status == Status::invalid_argument) label_failed_ = true;
   arithmetic::set_header(whole, header);
   if (!is_apart(segment)) return whole;
   const auto head = whole.first(segments_[segment].values_apart->head_bytes(whole));
@@ -177,7 +192,7 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
 Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Segment& s = segments_[segment];
   const auto head = out.first(s.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
-  const std::byte* const row = strides_.at({data_.first, nullptr}, 0, s.first_column).first;
+  const std::byte* const row = data_.first + s.first_column * agreed_->description.element_bytes;
   const Bytes bytes = s.value_bytes;
   if (s.is_apart && lends_rows_) return {head, row};
   std::memcpy(head.data() + head.size(), row, bytes);

@@ -34,6 +34,11 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
   /// How many threads of the team lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
+  /// How this rank's rows stand; null: they touch.
+  void use_array(const agreement::Array* array) noexcept {
+    strides_ = strides_of(agreed_->description, array);
+    if (array != nullptr) array_data_ = array->data;
+  }
   const arithmetic::Operator& op() const noexcept { return operator_; }
   std::uint32_t segment_count() const noexcept { return static_cast<std::uint32_t>(segments_.size()); }
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
@@ -61,6 +66,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes working_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes value_capacity(std::uint32_t segment) const override;
+  Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const override;
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
   Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
@@ -124,6 +130,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   unsigned threads_ = 1;
   Bytes row_bytes_;
   arithmetic::Strides strides_;
+  arithmetic::Operands array_data_;  // where an array's operands are if a run does not say
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;
@@ -134,6 +141,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
   bool operator_failed_ = false;  // on this rank
+  bool label_failed_ = false;     // one of this rank's names no group
   bool lends_rows_ = false;       // the caller's rows may be sent from where they are in this run
   bool takes_results_ = false;    // and results be written before its end
 };

@@ -16,10 +16,12 @@ class Stage {
       : program_(row.steps(context), context.segments),
         executor_(program_, payload, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
-  /// What all ranks ask each other beside the reduction itself: an allreduce of one segment.
-  Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag)
-      : Stage(*schedule::find("recursive_doubling"), {.rank = transport.rank(), .rank_count = transport.rank_count()},
-              payload, transport, tag) {}
+  /// What all ranks ask each other beside the reduction itself: an allreduce of one segment. `nodes`: of the machine,
+  /// for as long as this takes; null: one, or nobody knows.
+  Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
+      : Stage(schedule::row_for_questions(nodes),
+              {.rank = transport.rank(), .rank_count = transport.rank_count(), .nodes = nodes}, payload, transport,
+              tag) {}
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 

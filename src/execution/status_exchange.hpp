@@ -14,6 +14,7 @@ class StatusExchange final : public Payload {
   Bytes partial_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
   Bytes working_capacity(const Covers&, std::uint32_t) const override { return sizeof(Header); }
   Bytes value_capacity(std::uint32_t) const override { return sizeof(Header); }
+  Bytes working_capacity_of_any(std::span<const Covers>, std::uint32_t) const override { return sizeof(Header); }
   Partial lift(std::uint32_t, const Covers&, std::span<std::byte> out) override { return write(out, mine_); }
   Partial merge(std::uint32_t, const Partial& left, const Partial& right, const Room& out) override {
     return write(out.head, arithmetic::merge_headers(left.head, right.head).header);

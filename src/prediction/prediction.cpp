@@ -71,12 +71,13 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
 std::optional<Scenario> first_sweep_of(const Scenario& scenario) {
   if (scenario.description.sweep == Sweep::single_sweep) return std::nullopt;
   const Call call = agreement::first_sweep(scenario.description.columns);
-  const Agreement agreed = agreed_first_sweep(call, scenario.rank_count());
+  const Agreement agreed = agreed_first_sweep(call, scenario.rank_count(), scenario.nodes);
   return Scenario{.description = agreed.members[0].description,
                   .schedule = agreed.schedule,
                   .counts = std::vector<Count>(scenario.counts.size(), 1),
                   .seconds_per_operation = scenario.seconds_per_operation,
-                  .user = call.user};
+                  .user = call.user,
+                  .nodes = agreed.nodes};
 }
 
 Prediction in_turn(const Prediction& first, const Prediction& second) {

@@ -1,6 +1,7 @@
 #include "prediction/simulated_run.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <stdexcept>
@@ -117,6 +118,7 @@ class Inbox {
 /// A slot's weight, and when it is there.
 struct Cell {
   Weight weight;
+  schedule::Covers covers;
   Count round = 0;         // since which it is there
   double ready = 0;        // the same in seconds
   double sent = 0;         // until when sends read it
@@ -126,12 +128,22 @@ struct Cell {
 struct OpenReceive {
   Rank peer;
   std::size_t landings_end;  // of all open receives, those up to here are this one's or an earlier one's
+  bool any_order;
 };
 
 /// A slot that an open receive fills.
 struct Landing {
   std::uint32_t place;
+  schedule::Covers covers;
   std::optional<Weight> weight;  // by its rows, where it does not come alone
+};
+
+/// The messages of the wave that a rank takes in.
+struct Wave {
+  bool is_open = false;           // more receives may follow
+  std::vector<Message> messages;  // by receive, those that have come
+  /// By segment, from the first merge on: the rows of its partial.
+  std::vector<std::optional<order::IntervalSet>> merged;
 };
 
 struct RankState {
@@ -158,6 +170,7 @@ struct RankState {
   std::vector<Landing> landings;
   std::size_t receives_complete = 0;  // of those
   std::size_t landings_complete = 0;
+  Wave wave;
   std::vector<schedule::Slot> sending;  // slots of the message that is being put together
   double now = 0;                       // when the processor is done with the last step
 };
@@ -210,6 +223,10 @@ class SimulatedRun {
     RankState& own = ranks_[static_cast<std::size_t>(rank)];
     while (own.next != nullptr || (own.next = own.steps.next()) != nullptr) {
       const Step& step = *own.next;
+      if (own.wave.is_open && !(step.kind == StepKind::receive && step.any_order)) {
+        own.wave.is_open = false;
+        complete_receives(rank);
+      }
       if (!own.may_start(step)) return;
       switch (step.kind) {
         case StepKind::send: send(rank, own, step); break;
@@ -235,7 +252,8 @@ class SimulatedRun {
         own.now = std::max(own.now, operand.ready);
       }
     }
-    result.weight = weight_of(step);
+    result.covers = step.covers;
+    result.weight = step.any_order ? merged_in_wave(own, step) : weight_of(step);
     const Count operations = elements - std::min(elements, result.weight.elements);
     spent_.operations += operations;
     Cell& target = own.cell(step.target);
@@ -274,9 +292,11 @@ class SimulatedRun {
     target = {.in_flight = true};
     const std::size_t first = own.receives.empty() ? 0 : own.receives.back().landings_end;
     const bool alone = !step.more && own.landings.size() == first;
-    own.landings.push_back({own.table.place_of(step.target), alone ? std::nullopt : std::optional(weight_of(step))});
+    own.landings.push_back(
+        {own.table.place_of(step.target), step.covers, alone ? std::nullopt : std::optional(weight_of(step))});
     if (step.more) return;
-    own.receives.push_back({step.peer, own.landings.size()});
+    own.receives.push_back({step.peer, own.landings.size(), step.any_order});
+    own.wave.is_open = step.any_order;
     complete_receives(rank);
   }
 
@@ -285,30 +305,85 @@ class SimulatedRun {
                                                 : sizes_.value(step.target.segment);
   }
 
+  /// What the segment's partial weighs after a merge of a wave: covers say so only for the order of the steps.
+  Weight merged_in_wave(RankState& own, const Step& step) {
+    const std::uint32_t segment = step.target.segment;
+    std::optional<order::IntervalSet>& merged = own.wave.merged[segment];
+    if (!merged) merged = own.cell(step.left).covers.rows(layout_);
+    const order::IntervalSet rows = own.cell(step.right).covers.rows(layout_);
+    for (const order::Interval interval : rows.intervals()) merged->add(interval);
+    return sizes_.partial(*merged, segment);
+  }
+
+  Count served_round(Rank rank, const Message& message) {
+    const Count round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
+    spent_.rounds = std::max(spent_.rounds, round);
+    return round;
+  }
+  double served_time(Rank rank, const Message& message) {
+    const double ready =
+        schedule::serve(ports_of(rank, receive_times_), message.start, message.duration) + message.duration;
+    spent_.seconds = std::max(spent_.seconds, ready);
+    return ready;
+  }
+
+  /// The next landings are filled with what `message` brings, which `brought` say.
+  static void land(RankState& own, std::span<const Landing> brought, const Message& message, Count round,
+                   double ready) {
+    for (const Landing& content : brought) {
+      Cell& landed = own.cells[own.landings[own.landings_complete++].place];
+      landed.weight = content.weight.value_or(message.weight);
+      landed.covers = content.covers;
+      landed.in_flight = false;
+      landed.round = round;
+      landed.ready = ready;
+    }
+  }
+
   /// Ports serve messages in the order of the steps that receive them.
   void complete_receives(Rank rank) {
     RankState& own = ranks_[static_cast<std::size_t>(rank)];
     for (Message message; own.receives_complete < own.receives.size(); ++own.receives_complete) {
       const OpenReceive& open = own.receives[own.receives_complete];
-      if (!inbox_.take(open.peer, rank, message)) return;
-      const Count round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
-      const double ready =
-          schedule::serve(ports_of(rank, receive_times_), message.start, message.duration) + message.duration;
-      for (; own.landings_complete < open.landings_end; ++own.landings_complete) {
-        const Landing& landing = own.landings[own.landings_complete];
-        Cell& landed = own.cells[landing.place];
-        landed.weight = landing.weight.value_or(message.weight);
-        landed.in_flight = false;
-        landed.round = round;
-        landed.ready = ready;
+      if (open.any_order) {
+        if (!complete_wave(rank, own)) return;
+        continue;
       }
-      spent_.rounds = std::max(spent_.rounds, round);
-      spent_.seconds = std::max(spent_.seconds, ready);
+      if (!inbox_.take(open.peer, rank, message)) return;
+      const Count round = served_round(rank, message);
+      const std::span all(own.landings);
+      land(own, all.subspan(own.landings_complete, open.landings_end - own.landings_complete), message, round,
+           served_time(rank, message));
     }
     own.receives.clear();
     own.receives_complete = 0;
     own.landings.erase(own.landings.begin(), own.landings.begin() + static_cast<std::ptrdiff_t>(own.landings_complete));
     own.landings_complete = 0;
+  }
+
+  /// The next receives are a wave: waits for all of its messages, then takes them in the order in which they came.
+  bool complete_wave(Rank rank, RankState& own) {
+    if (own.wave.is_open) return false;
+    const auto begin = own.receives.begin() + static_cast<std::ptrdiff_t>(own.receives_complete);
+    const std::span receives(begin, std::ranges::find(begin, own.receives.end(), false, &OpenReceive::any_order));
+    std::vector<Message>& messages = own.wave.messages;
+    for (Message message; messages.size() < receives.size(); messages.push_back(message))
+      if (!inbox_.take(receives[messages.size()].peer, rank, message)) return false;
+    std::vector<std::size_t> order(messages.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return messages[i].start; });
+    const std::size_t first = own.landings_complete;
+    const std::size_t slots = receives.front().landings_end - first;  // of each message
+    for (std::size_t turn = 0; turn < order.size(); ++turn) {
+      const std::size_t which = order[turn];
+      const std::span brought = std::span(own.landings).subspan(first + which * slots, slots);
+      const Count round = served_round(rank, messages[turn]);
+      land(own, brought, messages[which], round, served_time(rank, messages[which]));
+    }
+    own.receives_complete += receives.size() - 1;
+    messages.clear();
+    own.wave.merged.assign(sizes_.segments(), {});
+    return true;
   }
 
   const order::Layout& layout_;

@@ -5,7 +5,9 @@
 // Steps are taken from the generators as they are carried out, never stored. A rank has one processor, which takes
 // steps in order: a step starts when the one before it has, its slots' communications are complete, and what it reads
 // is there; lift, merge and finish last an operation for each addition of two elements. Messages pass the ports by the
-// rule of schedule/ports.hpp and are buffered: a send is complete when its port is done with it.
+// rule of schedule/ports.hpp and are buffered: a send is complete when its port is done with it. Those of a wave (see
+// schedule/step.hpp) pass the port and are merged in the order in which their first bytes come; rounds keep the order
+// of the steps.
 #pragma once
 
 #include "prediction/sizes.hpp"

@@ -70,7 +70,7 @@ Call Group::placed(const Call& given, std::vector<Count>& equal_blocks, order::I
 void Group::require_data(const Side& side, const Data& data) const {
   const Call& call = side.call;
   const bool is_due = gets_result(side.description, call.blocks, rank());
-  const Missing lacked = missing(call.operation, call.rows, call.columns, data, is_due);
+  const Missing lacked = missing(side.description, call.rows, data, is_due);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
 }
 
@@ -88,6 +88,8 @@ void Group::build(Side& side, const Data& data, Place& place) {
       side.shape->lifter.lift(side.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
   side.header.status = arithmetic::header_of(place.handshake.partial()).status;
   if (side.header.status == Status::operator_failed) side.failure = agreement::operator_failure();
+  if (side.header.status == Status::invalid_argument && side.description.deals_rows())
+    side.failure = agreement::label_failure(side.description.groups);
 }
 
 /// Checks the call, and finds ways in which it can go on.
@@ -99,6 +101,7 @@ void Group::prepare(Side& side, Operation& operation, Place& place) {
   side.header.digest = side.shape ? side.shape->digest : digest_of(side.description);
   if (!side.shape) return;
   if (side.call.operation == arithmetic::Operation::user) side.shape->op = side.call.user;
+  side.shape->stand_as(side.call);
   side.ways = plans_.offer(side.description, side.call, operation.offered_);
   if (side.ways != no_way || !may_use_handshake(side)) return;
   side.ways = in_the_handshake;
@@ -157,16 +160,16 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
 
   place.handshake.take(side.header, side.ways, coverage_of(call), side.shape ? side.shape->kind.get() : nullptr,
                        side.partial_bytes, is_users && call.user.may_postpone);
-  place.stage.begin();
+  place.meeting.begin();
   const bool is_alone = is_alone_with(operation);
-  while (!place.stage.advance()) {
+  while (!place.meeting.advance()) {
     if (is_alone) continue;
     co_await GiveWay{};
     if (is_users) side.shape->op = call.user;  // other calls of this shape have contexts of their own
   }
 
-  const auto outcome = place.stage.executor().value(0).head;
-  Status status = worse(place.stage.executor().status(), arithmetic::header_of(outcome).status);
+  const auto outcome = place.meeting.outcome();
+  Status status = place.meeting.status();
   const Ways ways = Handshake::ways_of(outcome);
   const bool is_here = status == Status::ok && (ways & in_the_handshake) != 0;
   if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;
@@ -179,8 +182,8 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   }
   if (place.handshake.operator_failed() || (is_finished && status == Status::operator_failed))
     side.failure = agreement::operator_failure();
-  // All that can differ between ranks by now is that an operator failed in the last merge of one of them; where all go
-  // by a plan, nobody merged.
+  // All that can differ between ranks by now is that an operator failed in a merge whose outcome went no further; where
+  // all go by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
   if (side.shape && side.description.may_fail && may_differ) {
     co_await turn_of(flow, operation);
@@ -207,6 +210,7 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, operation.offered_);
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
   plan.use_threads(call.threads);
+  if (call.array != nullptr) plan.use_array(*call.array);
   plan.start(std::span(&operation.data_, 1), operation.caller_stays_);
   const bool is_alone = is_alone_with(operation);
   while (!plan.test())
@@ -220,10 +224,9 @@ Task<Status> Group::meet(Flow& /*flow*/, Operation& operation) {
   while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
   place.handshake.take({.digest = digest_of(operation.asked_)}, no_way, {}, nullptr, 0);
-  place.stage.begin();
-  while (!place.stage.advance()) co_await GiveWay{};
-  const auto outcome = place.stage.executor().value(0).head;
-  co_return worse(place.stage.executor().status(), arithmetic::header_of(outcome).status);
+  place.meeting.begin();
+  while (!place.meeting.advance()) co_await GiveWay{};
+  co_return place.meeting.status();
 }
 
 /// A bundle's calls share their messages: one root, one schedule.

@@ -2,6 +2,7 @@
 
 #include "schedule/checker.hpp"
 #include "transport/forwarding.hpp"
+#include "transport/hardware.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,14 +23,29 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string forced_on_rank_0(transport::Transport& transport) {
-  const char* const mine = std::getenv("STEADFOLD_SCHEDULE");
-  return text_of(transport.gather_all(bytes_of(mine == nullptr ? "" : mine)).of(0));
+/// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
+transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
+  if (transport.rank_count() == 1 || !transport.node_labels().empty()) return {};
+  try {
+    return transport::Hardware::own().of(transport::usable_processors());
+  } catch (...) {  // out of memory: the others must not wait
+    return {};
+  }
 }
 
-std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport) {
+std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
+                                             const transport::Transport::Gathered& whereabouts) {
+  using order::Nodes;
   const std::span<const Rank> labels = transport.node_labels();
-  return labels.empty() ? nullptr : std::make_shared<const order::Nodes>(labels);
+  if (!labels.empty()) {
+    const bool are_processes = transport.nodes_are_far();
+    return std::make_shared<const Nodes>(labels, are_processes ? Nodes::Between::processes : Nodes::Between::network);
+  }
+  std::vector<transport::Whereabouts> ranks(static_cast<std::size_t>(transport.rank_count()));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    std::memcpy(&ranks[rank], whereabouts.of(static_cast<Rank>(rank)).data(), sizeof ranks[rank]);
+  const std::vector<Rank> parts = transport::parts_of(ranks);
+  return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
 }
 
 /// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
@@ -52,18 +68,17 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
       in_turn_(std::make_shared<InTurn>(transport_)),
       apart_(std::make_shared<Apart>(transport_)),
       rows_(rows),
-      others_(others),
-      nodes_(nodes_of(*transport_)),
-      forced_schedule_(forced_on_rank_0(*transport_)) {
+      others_(others) {
+  take_what_ranks_tell();
   std::optional<std::uint32_t> tag;
   while (!tag) tag = transport_->new_tags(ring + 1);
   std::string wrong;
   try {
     for (std::size_t i = 0; i < ring; ++i) {
-      places_[i] = std::make_unique<Place>(*transport_, (*tag)++);
+      places_[i] = std::make_unique<Place>(*transport_, (*tag)++, nodes_.get());
       places_[i]->next = i;
     }
-    status_stage_.emplace(status_exchange_, *transport_, *tag);
+    status_meeting_.emplace(status_exchange_, *transport_, *tag, nodes_.get());
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
@@ -75,6 +90,18 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
 }
 
 Group::~Group() = default;
+
+void Group::take_what_ranks_tell() {
+  const transport::Whereabouts mine = own_whereabouts(*transport_);
+  const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
+  const auto where = std::as_bytes(std::span(&mine, 1));
+  std::vector<std::byte> told(where.begin(), where.end());
+  const auto schedule = bytes_of(asked == nullptr ? "" : asked);
+  told.insert(told.end(), schedule.begin(), schedule.end());
+  const auto all = transport_->gather_all(told);
+  forced_schedule_ = text_of(all.of(0).subspan(sizeof mine));
+  nodes_ = nodes_of(*transport_, all);
+}
 
 Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
   Started operation;
@@ -181,9 +208,10 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
 }
 
 /// The data of a reduction, unless another call under way uses their memory.
-void Group::bring(Operation& operation, const Data& data, std::optional<Failure> failure) {
+void Group::bring(Operation& operation, const Data& given, std::optional<Failure> failure) {
   const Call& call = operation.calls_.front();
-  operation.data_ = data;
+  operation.data_ = call.array == nullptr ? given : located(given, call.array->data);
+  const Data& data = operation.data_;
   operation.failure_ = std::move(failure);
   const bool is_alone = is_idle() && (others_.is_any == nullptr || !others_.is_any());
   if (operation.failure_ || (is_alone && operation.caller_stays_)) return;
@@ -195,7 +223,8 @@ void Group::bring(Operation& operation, const Data& data, std::optional<Failure>
     results = call.blocks.size() == ranks ? call.blocks[static_cast<std::size_t>(rank())] : call.columns / ranks;
   else if (!gets_result(description, {}, rank()))
     results = 0;
-  const agreement::Footprint memory = footprint_of(description, call.rows, results, data);
+  const agreement::Footprint memory =
+      footprint_of(description, strides_of(description, call.array), call.rows, results, data);
   if (conflicts(memory) || (others_.is_any != nullptr && others_.is_any() && others_.use(memory)))
     operation.failure_ = agreement::conflict();
   else
@@ -270,9 +299,9 @@ Task<transport::Transport::Gathered> Group::gather(Flow& /*flow*/, std::span<con
 /// The worst status of all ranks.
 Task<Status> Group::agreed_status(Flow& /*flow*/, Status mine) {
   status_exchange_.take({.status = mine});
-  status_stage_->begin();
-  while (!status_stage_->advance()) co_await GiveWay{};
-  co_return status_stage_->executor().status();
+  status_meeting_->begin();
+  while (!status_meeting_->advance()) co_await GiveWay{};
+  co_return status_meeting_->status();
 }
 
 /// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.

@@ -16,6 +16,7 @@
 
 #include "agreement/failure.hpp"
 #include "execution/handshake.hpp"
+#include "execution/meeting.hpp"
 #include "execution/plan.hpp"
 #include "order/nodes.hpp"
 #include "session/known_shapes.hpp"
@@ -27,8 +28,8 @@ namespace steadfold::session {
 using agreement::Agreement;
 using agreement::Failure;
 using execution::Handshake;
+using execution::Meeting;
 using execution::Plan;
-using execution::Stage;
 using execution::StatusExchange;
 using execution::ThreadTeam;
 
@@ -92,10 +93,11 @@ class Group {
 
   /// Where one call at a time has its handshake.
   struct Place {
-    Place(transport::Transport& transport, std::uint32_t tag) : stage(handshake, transport, tag) {}
+    Place(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
+        : meeting(handshake, transport, tag, nodes) {}
 
     Handshake handshake;
-    Stage stage;
+    Meeting meeting;
     std::vector<std::byte> values;                 // a result, and as much again to finish in
     arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
     std::vector<Count> equal_blocks;               // of a call that gives none
@@ -117,6 +119,7 @@ class Group {
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
   void begin_work(Operation& operation);
+  void take_what_ranks_tell();
   void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
   void wait_for(Operation& operation);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
@@ -162,12 +165,12 @@ class Group {
   std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
   schedule::Rows rows_;
   Surroundings others_;
-  std::shared_ptr<const order::Nodes> nodes_;  // of the machine; null: one, or nobody knows
+  std::shared_ptr<const order::Nodes> nodes_;  // of the machine, or parts of one; null: one, or nobody knows
   std::string forced_schedule_;
   bool ranks_may_differ_ = false;
   std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;
-  std::optional<Stage> status_stage_;
+  std::optional<Meeting> status_meeting_;
   KnownShapes shapes_;
   PlanCache plans_;
   ThreadTeam team_;  // for partials in the handshake; plans have their own

@@ -37,14 +37,17 @@ class LocalReducer::Workspace {
   bool repeats(const Call& call) const noexcept {
     const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
                                      call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_per_rank;
-    return finishes_alone_ && may_have_other_rows && call.operation != arithmetic::Operation::user && call.threads == 1;
+    return finishes_alone_ && may_have_other_rows && call.array == nullptr &&
+           call.operation != arithmetic::Operation::user && call.threads == 1;
   }
 
   Status reduce(const Call& call, const Data& data) {
     if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
+    shape_.stand_as(call);
     const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block)
-      return shape_.lifter.finish_alone(data, call.rows, shape_.strides, call.element_count, spare_.data());
+      return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
+                                        call.element_count, data.result, spare_.data());
     make_room(call.rows);
     const execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
@@ -59,9 +62,9 @@ class LocalReducer::Workspace {
 
   bool repeat(Count rows, const Data& data) {
     const Description& d = shape_.description;
-    if (rows > most_rows_ || missing(d.operation, rows, d.columns, data, true) != Missing::nothing) return false;
-    return shape_.lifter.finish_alone(data, rows, shape_.strides, arithmetic::unknown_count, spare_.data()) ==
-           Status::ok;
+    if (rows > most_rows_ || missing(d, rows, data, true) != Missing::nothing) return false;
+    return shape_.lifter.finish_alone(operands_of(d, data), rows, shape_.strides, arithmetic::unknown_count,
+                                      data.result, spare_.data()) == Status::ok;
   }
 
  private:
@@ -105,7 +108,7 @@ LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Des
   return *workspace_;
 }
 
-bool LocalReducer::reduce(const Call& given, const Data& data) {
+bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   Call call = given;
   call.root = all_ranks;
   if (call.collective == Collective::reduce) call.collective = Collective::allreduce;
@@ -115,13 +118,14 @@ bool LocalReducer::reduce(const Call& given, const Data& data) {
   const order::Interval all{0, call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
-  const Missing lacked = missing(call.operation, call.rows, call.columns, data, true);
+  const Data data = given.array == nullptr ? given_data : located(given_data, given.array->data);
+  const Description description = describe(call);
+  const Missing lacked = missing(description, call.rows, data, true);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
   if (call.layout == LayoutKind::intervals || call.element_count != arithmetic::unknown_count) {
     const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
     agreement::require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
   }
-  const Description description = describe(call);
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
   Status status = Status::ok;
   if (is_kept) {
@@ -131,6 +135,8 @@ bool LocalReducer::reduce(const Call& given, const Data& data) {
     status = Workspace(call, description).reduce(call, data);
   }
   if (status == Status::operator_failed) throw agreement::operator_failure();
+  if (status == Status::invalid_argument && description.deals_rows())
+    throw agreement::label_failure(description.groups);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
   return is_kept && workspace_->repeats(call);
 }

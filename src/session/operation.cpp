@@ -16,6 +16,9 @@ void Operation::hold() {
     call.blocks = held.blocks;
     call.schedule = held.schedule;
     call.operator_name = held.operator_name;
+    if (call.array == nullptr) continue;
+    held.array = *call.array;
+    call.array = &held.array;
   }
   calls_ = held_calls_;
 }

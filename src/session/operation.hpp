@@ -56,6 +56,7 @@ class Operation {
     std::vector<Count> blocks;
     std::string schedule;
     std::string operator_name;
+    agreement::Array array;
   };
 
   Asked asked_ = Asked::reduction;

@@ -20,13 +20,17 @@ struct Shape {
         op(operator_of(given, call.user)),
         kind(make_kind(given, op, given.columns)),
         lifter(*kind, row_shape(given, given.columns)),
-        strides(strides_of(given)) {}
+        strides(strides_of(given, call.array)) {}
   Shape(const Shape&) = delete;
   Shape& operator=(const Shape&) = delete;
 
+  /// Calls of one shape may have arrays that stand in other ways.
+  void stand_as(const Call& call) noexcept {
+    if (call.array != nullptr) strides = strides_of(description, call.array);
+  }
   /// A call's rows, for the lifter.
   execution::Placed rows_of(const Call& call, const Data& data) const noexcept {
-    return {.intervals = call.intervals, .data = {data.first, data.second}, .strides = strides};
+    return {.intervals = call.intervals, .data = operands_of(description, data), .strides = strides};
   }
 
   Description description;

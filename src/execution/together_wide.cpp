@@ -1,0 +1,354 @@
+#include "execution/together_wide.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "execution/column_share.hpp"
+#include "transport/arena.hpp"
+
+namespace steadfold::execution {
+namespace {
+
+constexpr Bytes piece_bytes = Bytes{128} << 10;  // of a row: pieces of two ranks stay in cache
+
+/// The ranks see all of each other's memory: they show each other where rows and results are. All callers must stay:
+/// else memory that others use might go away.
+class WideRows final : public Together {
+ public:
+  WideRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
+      : Together(transport.prepare_board(tag, sizeof(Shown))),
+        own_(&rows),
+        share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()),
+        shown_(static_cast<std::size_t>(transport.rank_count())),
+        places_(shown_.size()) {}
+
+  void start(const Data& data, bool stays) override {
+    const Shown mine{.status = own_->status(),
+                     .is_direct = stays && own_->may_be_written_early(data),
+                     .places = {.row = data.first, .result = data.result}};
+    std::memcpy(board().write(sizeof mine), &mine, sizeof mine);
+    post(sizeof mine);
+    is_reduced_ = false;
+  }
+
+  State test() override {
+    if (!board().all_have_posted()) return State::pending;
+    if (!is_reduced_) {
+      look();
+      if (status_ != Status::ok) return State::done;
+      const auto is_direct = [](const Shown& shown) { return shown.is_direct; };
+      if (!std::ranges::all_of(shown_, is_direct)) return State::by_messages;
+      status_ = share_.reduce(places_);
+      is_reduced_ = true;
+      std::memcpy(board().write(sizeof status_), &status_, sizeof status_);
+      post(sizeof status_);
+      if (!board().all_have_posted()) return State::pending;
+    }
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
+      Status status = Status::ok;
+      std::memcpy(&status, board().of(rank).data(), sizeof status);
+      status_ = worse(status_, status);
+    }
+    board().end_round();
+    return State::done;
+  }
+
+ private:
+  struct Shown {
+    Status status = Status::ok;
+    bool is_direct = false;
+    ColumnShare::Places places;
+  };
+
+  void look() {
+    status_ = Status::ok;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
+      std::memcpy(&shown_[rank], board().of(rank).data(), sizeof(Shown));
+      places_[rank] = shown_[rank].places;
+      status_ = worse(status_, shown_[rank].status);
+    }
+    board().end_round();
+  }
+
+  Rows* own_;
+  ColumnShare share_;
+  std::vector<Shown> shown_;
+  std::vector<ColumnShare::Places> places_;
+  bool is_reduced_ = false;  // this rank's share
+};
+
+/// What a rank says of its row and result, if it has taken both from the library.
+struct InArena {
+  Bytes row = 0;  // where they are in the file
+  Bytes result = 0;
+  transport::ArenaFile file;  // of no bytes: it has not
+  std::uint64_t seen = 0;     // a digest of the files that it has mapped: one of every rank
+};
+
+/// The arenas of all ranks, as this one sees them.
+class Arenas {
+ public:
+  explicit Arenas(Rank rank_count) : views_(static_cast<std::size_t>(rank_count)) {}
+
+  InArena show(const Data& data, Bytes row_bytes, Bytes result_bytes) const noexcept {
+    const transport::Arena* const arena = transport::Arena::if_made();
+    if (arena == nullptr) return {};
+    const auto row = arena->place_of(data.first, row_bytes);
+    const auto result = arena->place_of(data.result, result_bytes);
+    if (!row || !result) return {};
+    return {.row = *row, .result = *result, .file = arena->file(), .seen = seen_};
+  }
+
+  /// Whether every rank sees what all of them show now, as all of them find out. Maps it, where this one does not.
+  bool are_seen(std::span<const InArena> ranks) noexcept {
+    const auto is_shown = [](const InArena& each) { return each.file.bytes > 0; };
+    if (!std::ranges::all_of(ranks, is_shown)) return false;
+    const std::uint64_t shown = digest_of(ranks);
+    if (std::ranges::all_of(ranks, [&](const InArena& each) { return each.seen == shown; })) return true;
+    if (asked_for_ != shown) map(ranks);
+    asked_for_ = shown;
+    return false;
+  }
+  ColumnShare::Places places(std::size_t rank, const InArena& shown) const noexcept {
+    return {.row = views_[rank]->at(shown.row), .result = views_[rank]->at(shown.result)};
+  }
+
+ private:
+  /// Where something cannot be mapped, this rank goes on saying that it does not see it.
+  void map(std::span<const InArena> ranks) noexcept {
+    seen_ = 0;
+    try {
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        views_[rank] = transport::ArenaView::of(ranks[rank].file);
+        if (views_[rank] == nullptr) return;
+      }
+    } catch (const std::exception&) {  // no memory for a view
+      return;
+    }
+    seen_ = digest_of(ranks);
+  }
+  static std::uint64_t digest_of(std::span<const InArena> ranks) noexcept {
+    std::uint64_t digest = 1;
+    for (const InArena& each : ranks) {
+      const transport::SharedFile& file = each.file.file;
+      for (const std::uint64_t part :
+           {static_cast<std::uint64_t>(file.process), static_cast<std::uint64_t>(file.number),
+            static_cast<std::uint64_t>(file.device), each.file.bytes})
+        digest = (digest ^ part) * 0x9E3779B97F4A7C15u + (digest >> 32);
+    }
+    return digest | 1;
+  }
+
+  std::vector<std::shared_ptr<const transport::ArenaView>> views_;  // by rank
+  std::uint64_t seen_ = 0;
+  std::uint64_t asked_for_ = 0;  // what was to be mapped last
+};
+
+/// The ranks do not see all of each other's memory: they post their rows piece by piece. Two ranks reduce all columns
+/// of a piece each; more of them reduce a share each, and post that too. Where all have taken rows and results from the
+/// library, each reduces its share of all columns where they are, from the second such run on: the first finds out. All
+/// callers must stay, since results are written before all is done.
+class PostedRows final : public Together {
+ public:
+  PostedRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
+      : PostedRows(agreed, rows, Pieces(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
+
+  void start(const Data& data, bool stays) override {
+    data_ = data;
+    next_ = 0;
+    stage_ = Stage::leads;
+    Lead lead = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
+    const bool may_run = lead.status == Status::ok && lead.is_direct;
+    if (may_run) lead.in_arena = arenas_.show(data, columns_ * element_bytes_, columns_ * pieces_.value_bytes);
+    lead.has_row = may_run && lead.in_arena.seen == 0;
+    std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
+    post_piece(lead.has_row);
+  }
+
+  State test() override {
+    while (board().all_have_posted()) {
+      switch (stage_) {
+        case Stage::leads: {
+          const State found = look();
+          if (found != State::pending) return found;
+          break;
+        }
+        case Stage::pieces: reduce(); break;
+        case Stage::shares: take_shares(); break;
+        case Stage::in_place:
+          status_ = worst_lead().status;
+          board().end_round();
+          return State::done;
+      }
+      if (next_ == columns_) return State::done;
+    }
+    return State::pending;
+  }
+
+ private:
+  /// What a post begins with: in the first one what its rank says of the run.
+  struct alignas(transport::cache_line) Lead {
+    Status status = Status::ok;
+    bool is_direct = true;
+    bool has_row = true;  // the first piece stands behind it
+    InArena in_arena;
+  };
+  static_assert(sizeof(Lead) == transport::cache_line);
+  /// What all ranks are to post next.
+  enum class Stage : std::uint8_t { leads, pieces, shares, in_place };
+  /// How a row is cut.
+  struct Pieces {
+    Pieces(const Description& d, const arithmetic::Operator& op, Rank rank_count)
+        : shares(rank_count > 2 ? static_cast<Count>(rank_count) : 1) {
+      const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(d.element_bytes, 1), 1);
+      share_columns = std::max<Count>(piece_bytes / std::max<Bytes>(d.element_bytes, 1) / shares / line, 1) * line;
+      value_bytes = make_kind(d, op, 1)->value_bytes();
+      most_bytes =
+          sizeof(Lead) + std::max(std::min(columns(), d.columns) * d.element_bytes, share_columns * value_bytes);
+    }
+    Count columns() const noexcept { return shares * share_columns; }
+
+    Count shares;
+    Count share_columns = 0;
+    Bytes value_bytes = 0;  // of a column
+    Bytes most_bytes = 0;   // of a post
+  };
+
+  PostedRows(const agreement::Member& agreed, Rows& rows, const Pieces& pieces, transport::Transport& transport,
+             std::uint32_t tag)
+      : Together(transport.prepare_board(tag, pieces.most_bytes)),
+        own_(&rows),
+        pieces_(pieces),
+        element_bytes_(agreed.description.element_bytes),
+        columns_(agreed.description.columns),
+        places_(static_cast<std::size_t>(transport.rank_count())),
+        shown_(places_.size()),
+        in_place_(places_.size()),
+        arenas_(transport.rank_count()),
+        column_share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()) {
+    const Description& d = agreed.description;
+    const Count rest = columns_ % pieces.columns();
+    if (columns_ >= pieces.columns()) share_.emplace(d, rows.op(), pieces.share_columns, places_.size());
+    if (rest > 0) rest_.emplace(d, rows.op(), rest, places_.size());
+    if (pieces_.shares > 1) reduced_.resize(pieces_.share_columns * pieces_.value_bytes);
+  }
+
+  Count width() const noexcept { return std::min(pieces_.columns(), columns_ - next_); }
+  /// What is left is reduced by all.
+  bool is_shared() const noexcept { return pieces_.shares > 1 && width() == pieces_.columns(); }
+  std::byte* result() const noexcept { return data_.result + next_ * pieces_.value_bytes; }
+
+  /// Behind its lead, which is written; `has_row`: else nothing more is read.
+  void post_piece(bool has_row) {
+    const Bytes bytes = has_row ? width() * element_bytes_ : 0;
+    std::byte* const place = board().write(pieces_.most_bytes) + sizeof(Lead);
+    if (bytes > 0) std::memcpy(place, data_.first + next_ * element_bytes_, bytes);
+    post(sizeof(Lead) + bytes);
+  }
+
+  /// The worst of all ranks' leads, which also say where rows are.
+  Lead worst_lead() noexcept {
+    Lead worst;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
+      Lead lead;
+      std::memcpy(&lead, board().of(rank).data(), sizeof lead);
+      worst.status = worse(worst.status, lead.status);
+      worst.is_direct = worst.is_direct && lead.is_direct;
+      worst.has_row = worst.has_row && lead.has_row;
+      shown_[rank] = lead.in_arena;
+    }
+    return worst;
+  }
+
+  /// Finds out, as all ranks do, how this run goes on.
+  State look() {
+    const Lead all = worst_lead();
+    status_ = all.status;
+    if (status_ != Status::ok || !all.is_direct) {
+      board().end_round();
+      return status_ != Status::ok ? State::done : State::by_messages;
+    }
+    if (arenas_.are_seen(shown_)) {
+      reduce_in_place();
+    } else if (all.has_row) {
+      reduce();
+    } else {
+      board().end_round();
+      post_piece(true);
+      stage_ = Stage::pieces;
+    }
+    return next_ == columns_ ? State::done : State::pending;
+  }
+
+  void reduce_in_place() {
+    board().end_round();
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) in_place_[rank] = arenas_.places(rank, shown_[rank]);
+    const Lead lead = {.status = column_share_.reduce(in_place_)};
+    std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
+    post(sizeof lead);
+    stage_ = Stage::in_place;
+  }
+
+  /// Reduces the piece that all have posted, or this rank's share of it.
+  void reduce() {
+    const bool is_share = is_shared();
+    const auto own = static_cast<Count>(board().rank());
+    const Bytes offset = sizeof(Lead) + (is_share ? own * pieces_.share_columns * element_bytes_ : 0);
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) places_[rank] = board().of(rank).data() + offset;
+    LocalRows& rows = width() == pieces_.columns() ? *share_ : *rest_;
+    if (!is_share) {
+      status_ = worse(status_, rows.reduce(places_, result()));
+      return go_on();
+    }
+    status_ = worse(status_, rows.reduce(places_, reduced_.data()));
+    board().end_round();
+    std::byte* const place = board().write(pieces_.most_bytes);
+    const Lead lead = {.status = status_};
+    std::memcpy(place, &lead, sizeof lead);
+    std::memcpy(place + sizeof lead, reduced_.data(), reduced_.size());
+    post(sizeof lead + reduced_.size());
+    stage_ = Stage::shares;
+  }
+
+  void take_shares() {
+    status_ = worst_lead().status;
+    const Bytes bytes = pieces_.share_columns * pieces_.value_bytes;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank)
+      std::memcpy(result() + rank * bytes, board().of(rank).data() + sizeof(Lead), bytes);
+    go_on();
+  }
+
+  /// To the next piece.
+  void go_on() {
+    next_ += width();
+    stage_ = Stage::pieces;
+    board().end_round();
+    if (next_ < columns_) post_piece(true);
+  }
+
+  Rows* own_;
+  Pieces pieces_;
+  Bytes element_bytes_;
+  Count columns_;
+  std::optional<LocalRows> share_;  // of a piece, or all of it
+  std::optional<LocalRows> rest_;   // of columns behind the last whole piece
+  std::vector<const std::byte*> places_;
+  std::vector<std::byte> reduced_;
+  Data data_;
+  Count next_ = 0;  // the first column of the piece that is under way
+  Stage stage_ = Stage::leads;
+  std::vector<InArena> shown_;  // by rank, in this run
+  std::vector<ColumnShare::Places> in_place_;
+  Arenas arenas_;
+  ColumnShare column_share_;
+};
+
+}  // namespace
+
+std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, Rows& rows,
+                                             transport::Transport& transport, std::uint32_t tag) {
+  if (transport.sees_all_memory()) return std::make_unique<WideRows>(agreed, rows, transport, tag);
+  return std::make_unique<PostedRows>(agreed, rows, transport, tag);
+}
+
+}  // namespace steadfold::execution
