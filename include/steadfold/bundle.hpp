@@ -90,7 +90,9 @@ class HeldMember final : public BundleMember {
     return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
            std::to_string(size()) + "), give two of the same size";
   }
-  sf_data data() override { return {first_().data(), second_ ? second_().data() : nullptr, &result_}; }
+  sf_data data() override {
+    return {first_().data(), second_ ? second_().data() : nullptr, &result_, nullptr, nullptr};
+  }
   std::shared_ptr<OperatorHolder> holder() override { return held_; }
   const Result& result() const { return result_; }
 
@@ -111,7 +113,7 @@ class HeldVector final : public BundleMember {
 
   sf_call call() override { return call_of_vectors(*held_, size(), options_); }
   std::uint64_t size() const override { return buffer_().size(); }
-  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data()}; }
+  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data(), nullptr, nullptr}; }
   std::shared_ptr<OperatorHolder> holder() override { return held_; }
 
  private:
@@ -328,6 +330,17 @@ class Bundle {
   Result<Located<detail::element_t<R>>> max_location(R&& x, const MemberOptions& options = {}) {
     return reduce(x, maximum_location, options);
   }
+  template <Lasting R, Lasting S>
+    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_WEIGHTED_MEAN>> weighted_mean(R&& x, S&& w, const MemberOptions& options = {}) {
+    using T = detail::element_t<R>;
+    return add<T, T>(BuiltIn<SF_WEIGHTED_MEAN>{}, x, detail::source_of<const T>(w), options);
+  }
+  template <Lasting R>
+    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+  Result<Statistics> statistics(R&& x, const MemberOptions& options = {}) {
+    return reduce(x, BuiltIn<SF_STATISTICS>{}, options);
+  }
   /// All elements of all ranks combined by `op` in the binary tree over their indices.
   template <Lasting R, class Op>
   Result<detail::result_t<detail::element_t<R>, Op>> reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
@@ -372,6 +385,11 @@ class Bundle {
   void min_location(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R>
   void max_location(R&&, const MemberOptions& = {}) = delete;
+  template <class R, class S>
+    requires Fleeting<R> || Fleeting<S>
+  void weighted_mean(R&&, S&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void statistics(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R, class Op>
   void reduce(R&&, const Op&, const MemberOptions& = {}) = delete;
   template <Fleeting R, class Op>

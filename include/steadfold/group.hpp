@@ -89,6 +89,11 @@ sf_call call_of_blocks(HeldOperator<T, Op>& held, std::span<const std::uint64_t>
 struct OverGroup {
   using Options = steadfold::Options;
 
+  /// A call whose data are those of its arrays.
+  static sf_status reduce(const sf_call& call, void* results, Group group) {
+    return sf_group_reduce(&call, nullptr, nullptr, results, group.handle());
+  }
+
   static RankOrder rank_order(std::uint64_t rows, Group group) {
     RankOrder found;
     check(sf_group_rank_order(rows, group.handle(), &found.mine, &found.element_count));

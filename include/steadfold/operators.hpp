@@ -26,7 +26,7 @@ struct Calls;
 /// What an operation needs besides its elements.
 enum class Second { none, factors, mask };
 constexpr Second second_of(sf_operation operation) {
-  if (operation == SF_DOT) return Second::factors;
+  if (operation == SF_DOT || operation == SF_WEIGHTED_MEAN) return Second::factors;
   return operation == SF_MASKED_SUM ? Second::mask : Second::none;
 }
 }  // namespace detail
@@ -92,6 +92,14 @@ template <Complex T, sf_operation id>
 struct ValueOf<T, BuiltIn<id>> {
   using type = typename T::value_type;
 };
+template <class T>
+struct ValueOf<T, BuiltIn<SF_STATISTICS>> {
+  using type = double;
+};
+template <Narrow T>
+struct ValueOf<T, BuiltIn<SF_STATISTICS>> {
+  using type = double;
+};
 template <class T, Element Result, sf_operation id>
 struct ValueOf<T, BuiltInTo<Result, id>> {
   using type = Result;
@@ -120,6 +128,11 @@ template <class T, IsBuiltIn Op>
 struct ResultOf<T, Op> {
   using type = Located<T>;
 };
+template <class T, IsBuiltIn Op>
+  requires(Op::operation == SF_STATISTICS)
+struct ResultOf<T, Op> {
+  using type = Statistics;
+};
 template <class T, class Op>
 using result_t = typename ResultOf<T, std::remove_cvref_t<Op>>::type;
 
@@ -135,7 +148,9 @@ constexpr bool serves(sf_operation operation) {
     case SF_MAX: return Element<T> && !Complex<T>;
     case SF_MIN_LOCATION:
     case SF_MAX_LOCATION: return Number<T>;
-    case SF_ABS_SUM: return Rounded<T> && !Complex<T>;
+    case SF_ABS_SUM:
+    case SF_STATISTICS:
+    case SF_WEIGHTED_MEAN: return Rounded<T> && !Complex<T>;
     case SF_DOT:
     case SF_NORM2:
     case SF_MEAN:

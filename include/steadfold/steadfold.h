@@ -54,9 +54,12 @@ typedef enum sf_operation {
   SF_MEAN,         /* the sum divided by the number of rows, rounded once; without rows: SF_EMPTY */
   SF_MIN_LOCATION, /* the least value and the lowest index that has it; a result is an sf_located_... of 16 bytes */
   SF_MAX_LOCATION,
-  SF_ABS_SUM,     /* the sum of absolute values */
-  SF_SUM_SQUARES, /* the sum of squares: norm2 before the root */
-  SF_MASKED_SUM   /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
+  SF_ABS_SUM,      /* the sum of absolute values */
+  SF_SUM_SQUARES,  /* the sum of squares: norm2 before the root */
+  SF_MASKED_SUM,   /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
+  SF_STATISTICS,   /* of doubles, floats and what floats hold; a result is an sf_statistics, result_type SF_F64 */
+  SF_WEIGHTED_MEAN /* the sum of products with weights divided by the sum of the weights, rounded once; of the same
+                      types; without rows: SF_EMPTY */
 } sf_operation;
 
 /* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
@@ -65,6 +68,24 @@ typedef struct sf_located_f64 {
   double value;
   uint64_t index;
 } sf_located_f64;
+
+/* A result of SF_STATISTICS, in one pass over the rows: extremes with the lowest index that has them, as above; the
+ * mean; the mean square of the distances from it (variance), the same with one element less in the divisor (sample
+ * variance), and their roots. Every number is rounded once. NaN: what has too few elements; all numbers if an element
+ * is NaN, which is the least and the greatest then; the mean if there are infinities of both signs; variances and
+ * deviations if there is any. Indices of what is not there are UINT64_MAX. */
+typedef struct sf_statistics {
+  uint64_t count; /* of the elements, those that a mask left out not among them */
+  double min;
+  uint64_t min_index;
+  double max;
+  uint64_t max_index;
+  double mean;
+  double variance;
+  double sample_variance;
+  double deviation;
+  double sample_deviation;
+} sf_statistics;
 
 /* What fixes the bits. */
 typedef enum sf_method {
@@ -120,6 +141,38 @@ typedef struct sf_interval {
  */
 typedef int (*sf_operator)(const void* left, const void* right, void* result, size_t count, void* context);
 
+#define SF_MOST_AXES 15
+
+/* An array in memory, or a section of one: the element at indices i, j, ... stands strides[0] * i + strides[1] * j +
+ * ... bytes from `data`. Strides have any sign; one of 0 repeats elements along its axis; elements need not be aligned.
+ * An array of no axes is one element. */
+typedef struct sf_array {
+  const void* data; /* where the element stands whose indices are all 0 */
+  sf_type type;
+  size_t element_bytes; /* SF_BYTES: size of an element */
+  int32_t axis_count;   /* at most SF_MOST_AXES */
+  int32_t device;       /* 0, the memory of the host: no other is taken yet */
+  uint64_t shape[SF_MOST_AXES];
+  int64_t strides[SF_MOST_AXES];
+} sf_array;
+
+/* The operands of a call whose elements stand in arrays. Some axes are kept: every index along them, or combination of
+ * indices, has a result of its own. The elements of the other axes are the rows, in C order: the last axis fastest. */
+typedef struct sf_arrays {
+  sf_array x;
+  sf_array factors; /* SF_DOT, SF_WEIGHTED_MEAN: the other factors, of the type of x */
+  sf_array mask;   /* if it has data or axes: what counts. An element does unless all bytes of its mask are 0; what does
+                      not count is never combined, whatever it is. SF_BYTES of 1, 2, 4 or 8 bytes, or integers. Sums,
+                      mean and dot by exact, binned and plain; min and max, with and without locations; statistics */
+  uint32_t kept;   /* bit i: axis i of x */
+  sf_array labels; /* if it has data or axes: the group of every element, 0 to groups - 1. Results are those of group 0,
+                      then of group 1, ...: one of a group for every kept index. Integers, or SF_BYTES of 1 or 2 bytes,
+                      which have no sign; what has a label below 0 belongs to no group, one of `groups` or above is
+                      SF_INVALID_ARGUMENT, unless a mask leaves it out. By exact, binned and plain, not by tree */
+  uint64_t groups; /* 0: there are no labels */
+} sf_arrays; /* Factors, mask and labels are stretched to the shape of x: their last axis is its last; an axis that they
+                lack, or that has one index, is repeated. */
+
 #define SF_UNKNOWN UINT64_MAX
 #define SF_ALL_RANKS (-1)
 
@@ -161,14 +214,19 @@ typedef struct sf_call {
   const uint64_t* blocks; /* SF_REDUCE_SCATTER: how many columns every rank gets, the same array on all ranks; its
                              sum is `columns`. NULL: equally many, so `columns` must be divisible */
   size_t block_count;     /* the number of ranks */
+
+  const sf_arrays* arrays; /* NULL, or where the elements stand: then `type`, `element_bytes`, `columns` and `rows`
+                              follow from them; where `first`, `second` and `mask` of a call or a run are NULL, its data
+                              are those of the arrays (which need not be aligned, other data are aligned as their
+                              elements are). Without arrays, rows stand one after the other, without gaps */
 } sf_call;
 
 /* A call with default fields: a sum of zero rows of doubles. */
 sf_call sf_call_default(void);
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT, or the mask of
- * SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL); both are only read. `result` receives
- * `columns` results. root and schedule are ignored; collective must be SF_REDUCE. */
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT or
+ * SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL); both are
+ * only read. `result` receives `columns` results. root and schedule are ignored; collective must be SF_REDUCE. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* The error of this thread's last failing call: "problem (why), suggestion". Valid until the next call. */

@@ -10,6 +10,7 @@
 // sf::Error. Arguments are only read. Functions may be called by any number of threads at once.
 #pragma once
 
+#include "steadfold/array.hpp"
 #include "steadfold/operators.hpp"
 
 #if __cplusplus >= 202002L
@@ -135,9 +136,10 @@ result_t<T, Op> reduce_local(const Operands<T>& x, const Op& op, const LocalOpti
   return result;
 }
 
-/// A second vector or mask: neither a communicator nor options.
+/// A second vector or mask: neither a communicator nor options, nor an array or its axes.
 template <class S>
-concept Companion = !Communicator<S> && !std::convertible_to<const S&, LocalOptions>;
+concept Companion = !Communicator<S> && !std::convertible_to<const S&, LocalOptions> &&
+                    !std::convertible_to<const S&, MaybeArray> && !std::same_as<S, Axes>;
 
 /// A built-in operator as a function: over this process's elements, or those of all ranks of a communicator; over one
 /// vector, two vectors, or a vector and a mask, as the operation takes them. Throws Error.
@@ -158,6 +160,45 @@ struct Calls {
   template <class R, Companion S, Communicator C>
   answer_t<Op, R> operator()(const R& x, const S& y, C comm, const options_over_t<C>& options = {}) const {
     return Over<C>::reduce(operands<Op>(x, y), self(), Over<C>::group(comm), options);
+  }
+
+  /// Over an array: of all its elements, or one result for every index of the axes that are kept. `y`: the factors of a
+  /// dot product, stretched to the shape of x.
+  template <class T>
+  result_t<T, Op> operator()(const Array<T>& x, const LocalOptions& options = {}) const {
+    return reduce_array(x, {}, self(), {}, options).front();
+  }
+  template <class T>
+  result_t<T, Op> operator()(const Array<T>& x, const Array<T>& y, const LocalOptions& options = {}) const {
+    return reduce_array(x, y, self(), {}, options).front();
+  }
+  template <class T>
+  std::vector<result_t<T, Op>> operator()(const Array<T>& x, const Axes& axes, const LocalOptions& options = {}) const {
+    return reduce_array(x, axes.weights, self(), axes, options);
+  }
+  template <class T>
+  std::vector<result_t<T, Op>> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes,
+                                          const LocalOptions& options = {}) const {
+    return reduce_array(x, y, self(), axes, options);
+  }
+  template <class T, Communicator C>
+  result_t<T, Op> operator()(const Array<T>& x, C comm, const options_over_t<C>& options = {}) const {
+    return reduce_array(x, {}, self(), {}, comm, options).front();
+  }
+  template <class T, Communicator C>
+  result_t<T, Op> operator()(const Array<T>& x, const Array<T>& y, C comm,
+                             const options_over_t<C>& options = {}) const {
+    return reduce_array(x, y, self(), {}, comm, options).front();
+  }
+  template <class T, Communicator C>
+  std::vector<result_t<T, Op>> operator()(const Array<T>& x, const Axes& axes, C comm,
+                                          const options_over_t<C>& options = {}) const {
+    return reduce_array(x, axes.weights, self(), axes, comm, options);
+  }
+  template <class T, Communicator C>
+  std::vector<result_t<T, Op>> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes, C comm,
+                                          const options_over_t<C>& options = {}) const {
+    return reduce_array(x, y, self(), axes, comm, options);
   }
 
  private:
@@ -201,6 +242,10 @@ inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum;
 inline constexpr BuiltIn<SF_NORM2> norm2;
 /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean;
+/// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
+inline constexpr BuiltIn<SF_WEIGHTED_MEAN> weighted_mean;
+/// The number of elements, extremes and where they are, mean, variances and deviations: see Statistics.
+inline constexpr BuiltIn<SF_STATISTICS> statistics;
 
 /// The sum of all elements; without elements +0.0. A result wider than the elements: sum<double>(floats).
 template <class Result = detail::Own, class R>
@@ -211,6 +256,43 @@ detail::answer_t<detail::sum_to_t<Result>, R> sum(const R& x, const LocalOptions
 template <class Result = detail::Own, class R, Communicator C>
 detail::answer_t<detail::sum_to_t<Result>, R> sum(const R& x, C comm, const detail::options_over_t<C>& options = {}) {
   return detail::sum_to_t<Result>{}(x, comm, options);
+}
+
+/// The same over an array, see Axes; with weights, the sum of products.
+template <class T>
+detail::result_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const LocalOptions& options = {}) {
+  return plus(x, options);
+}
+template <class T, Communicator C>
+detail::result_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, C comm, const detail::options_over_t<C>& options = {}) {
+  return plus(x, comm, options);
+}
+template <class T>
+std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const Axes& axes,
+                                                      const LocalOptions& options = {}) {
+  if constexpr (Rounded<T>)
+    if (axes.weights.is_given()) return dot(x, axes, options);
+  return plus(x, axes, options);
+}
+template <class T, Communicator C>
+std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const Axes& axes, C comm,
+                                                      const detail::options_over_t<C>& options = {}) {
+  if constexpr (Rounded<T>)
+    if (axes.weights.is_given()) return dot(x, axes, comm, options);
+  return plus(x, axes, comm, options);
+}
+
+/// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. `Axes`
+/// has groups for arrays, with weights and masks, and for every other operation.
+template <Vector X, Vector L>
+std::vector<detail::value_of_t<X, SF_SUM>> sum_by(const X& x, const L& labels, std::uint64_t groups,
+                                                  const LocalOptions& options = {}) {
+  return sum(detail::array_of(x), {.labels = detail::array_of(labels), .groups = groups}, options);
+}
+template <Vector X, Vector L, Communicator C>
+std::vector<detail::value_of_t<X, SF_SUM>> sum_by(const X& x, const L& labels, std::uint64_t groups, C comm,
+                                                  const detail::options_over_t<C>& options = {}) {
+  return sum(detail::array_of(x), {.labels = detail::array_of(labels), .groups = groups}, comm, options);
 }
 
 namespace detail {

@@ -55,6 +55,16 @@ sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_
 sf_status sf_plan_bind(const sf_call* call, MPI_Comm comm, sf_plan** plan);
 sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_plan** plan);
 
+/* Accumulators (steadfold_accumulator.h) in anybody's MPI_Allreduce, MPI_Reduce, MPI_Scan, MPI_Exscan and the like:
+ * what sf_accumulator_pack writes is one element of the type, for all accumulators of the shape of this one; the
+ * operation merges packed ones, any number of elements. It is commutative, and whatever order the library takes, the
+ * bytes are the same. Ranks whose accumulators have different shapes are found out where they unpack (different sizes:
+ * where MPI does). Local, after MPI_Init. The type is committed; free it with MPI_Type_free, the operation with
+ * MPI_Op_free. SF_UNSUPPORTED: packed accumulators of 16 GiB and more. */
+struct sf_accumulator;
+sf_status sf_accumulator_mpi_type(const struct sf_accumulator* accumulator, MPI_Datatype* type);
+sf_status sf_accumulator_mpi_op(MPI_Op* op);
+
 /* The MPI library's own name and version. */
 const char* sf_mpi_library(void);
 

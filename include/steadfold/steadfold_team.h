@@ -30,6 +30,13 @@ int32_t sf_team_size(const sf_team* team);
  * The group lives as long as the team. */
 sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group);
 
+/* Binds the calling thread to the core of that worker, among the cores that the thread which made the team could use:
+ * workers next to each other are close, and all cores are used. Teams of ranks on one node that may use the same cores
+ * divide them. A thread that is bound stays so, also for what it starts. Worth it before the first call of
+ * sf_team_group, which sees in which packages workers are; the schedules `two_level` and `root_group_last` go by that.
+ * With STEADFOLD_BIND=off in the environment nothing is done. Local. */
+sf_status sf_team_bind(sf_team* team, int32_t worker);
+
 /* Frees the team and its groups. No thread may be using them; NULL is nothing. Memory of calls under way is never
  * freed. Plans may outlive their team. */
 void sf_team_free(sf_team* team);

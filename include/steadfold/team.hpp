@@ -38,6 +38,8 @@ class Team {
       detail::check(sf_team_group(team_, worker_, &group));
       return Group(group);
     }
+    /// Binds the calling thread to the worker's core, as sf_team_bind does. Throws Error.
+    void bind() const { detail::check(sf_team_bind(team_, worker_)); }
 
    private:
     friend class Team;

@@ -215,6 +215,26 @@ struct Located {
 };
 static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
 
+/// Of a vector or a field, in one pass and one reduction. Every number is rounded once. NaN: what has too few elements;
+/// all numbers if an element is NaN, which is the least and the greatest then; the mean if there are infinities of both
+/// signs; variances and deviations if there is any.
+struct Statistics {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t count = 0;  ///< of the elements, those that a mask left out not among them
+  double min = nan;
+  std::uint64_t min_index = no_index;  ///< the lowest, in the whole job
+  double max = nan;
+  std::uint64_t max_index = no_index;
+  double mean = nan;
+  double variance = nan;         ///< the mean square of the distances from the mean (ddof 0)
+  double sample_variance = nan;  ///< the same with count - 1 as the divisor (ddof 1)
+  double deviation = nan;        ///< the roots of both
+  double sample_deviation = nan;
+};
+static_assert(sizeof(Statistics) == sizeof(sf_statistics));
+
 namespace detail {
 
 template <class T>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "capi/arrays.hpp"
+
 namespace steadfold::capi {
 namespace {
 
@@ -46,9 +48,7 @@ schedule::Collective collective_of(const sf_call& call) {
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-}  // namespace
-
-Call translated(const sf_call* call) {
+Call translated(const sf_call* call, std::optional<agreement::Array>& array) {
   using agreement::LayoutKind;
   using agreement::Method;
   using arithmetic::Operation;
@@ -56,53 +56,56 @@ Call translated(const sf_call* call) {
   using arithmetic::Type;
   if (call == nullptr)
     throw Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
-  return {.operation = own<SF_MASKED_SUM, Operation::masked_sum>(call->operation, "operation"),
-          .method = own<SF_BINNED, Method::binned>(call->method, "method"),
-          .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
-          .result_type = own<SF_FLOAT128, Type::f128>(call->result_type, "result type"),
-          .columns = call->columns,
-          .root = call->root,
-          .collective = collective_of(*call),
-          .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
-          .schedule = text_of(call->schedule),
-          .element_count = call->element_count,
-          .user = {.apply = call->user,
-                   .context = call->context,
-                   .element_bytes = call->element_bytes,
-                   .commutative = call->commutative != 0,
-                   .is_users = true},
-          .operator_name = text_of(call->operator_name),
-          .user_may_fail = call->never_fails == 0,
-          .layout = own<SF_ROW_A_RANK, LayoutKind::row_per_rank>(call->layout, "layout"),
-          .rows = call->rows,
-          .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
-                        call->intervals == nullptr ? 0 : call->interval_count},
-          .bin_count = call->bins,
-          .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
-          .require = call->require,
-          .threads = std::max(call->threads, 1u)};
+  Call made{.operation = own<SF_WEIGHTED_MEAN, Operation::weighted_mean>(call->operation, "operation"),
+            .method = own<SF_BINNED, Method::binned>(call->method, "method"),
+            .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
+            .result_type = own<SF_FLOAT128, Type::f128>(call->result_type, "result type"),
+            .columns = call->columns,
+            .root = call->root,
+            .collective = collective_of(*call),
+            .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
+            .schedule = text_of(call->schedule),
+            .element_count = call->element_count,
+            .user = {.apply = call->user,
+                     .context = call->context,
+                     .element_bytes = call->element_bytes,
+                     .commutative = call->commutative != 0,
+                     .is_users = true},
+            .operator_name = text_of(call->operator_name),
+            .user_may_fail = call->never_fails == 0,
+            .layout = own<SF_ROW_A_RANK, LayoutKind::row_per_rank>(call->layout, "layout"),
+            .rows = call->rows,
+            .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
+                          call->intervals == nullptr ? 0 : call->interval_count},
+            .bin_count = call->bins,
+            .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
+            .require = call->require,
+            .threads = std::max(call->threads, 1u)};
+  if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
+  return made;
 }
 
-Call translated(const sf_call* call, std::optional<Failure>& failure) {
+}  // namespace
+
+OwnCall::OwnCall(const sf_call* call) : call_(translated(call, array_)) {}
+
+OwnCall::OwnCall(const sf_call* call, std::optional<Failure>& failure) {
   try {
-    return translated(call);
+    call_ = translated(call, array_);
   } catch (const Failure& wrong) {
     failure = wrong;
-    return {};
   }
 }
 
-std::vector<Call> translated(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
-  std::vector<Call> all;
+OwnCalls::OwnCalls(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
   if (calls == nullptr && count > 0)
     failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
   for (size_t i = 0; calls != nullptr && i < count; ++i) {
     std::optional<Failure> wrong;
-    all.push_back(translated(calls + i, wrong));
+    calls_.push_back(*own_.emplace_back(calls + i, wrong));
     if (wrong && !failure)
       failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
   }
-  return all;
 }
 
 }  // namespace steadfold::capi

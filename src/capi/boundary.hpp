@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,14 +17,34 @@
 
 namespace steadfold::capi {
 
-/// The call as the library's own type. Throws Failure where it is none, or a field has a number that its enumeration
-/// does not have.
-agreement::Call translated(const sf_call* call);
-/// The same for a collective call: what is wrong with it the other ranks are told before it fails.
-agreement::Call translated(const sf_call* call, std::optional<agreement::Failure>& failure);
+/// A call as the library's own type, and what it points to.
+class OwnCall {
+ public:
+  /// Throws Failure where it is none, or a field has a number that its enumeration does not have.
+  explicit OwnCall(const sf_call* call);
+  /// The same for a collective call: what is wrong with it the other ranks are told before it fails.
+  OwnCall(const sf_call* call, std::optional<agreement::Failure>& failure) noexcept(false);
+  OwnCall(const OwnCall&) = delete;
+  OwnCall& operator=(const OwnCall&) = delete;
+
+  const agreement::Call& operator*() const noexcept { return call_; }
+  agreement::Call& operator*() noexcept { return call_; }
+
+ private:
+  std::optional<agreement::Array> array_;  // there before the call, which points to it, is made
+  agreement::Call call_;
+};
 
 /// The same for several calls: the first thing that is wrong.
-std::vector<agreement::Call> translated(const sf_call* calls, size_t count, std::optional<agreement::Failure>& failure);
+class OwnCalls {
+ public:
+  OwnCalls(const sf_call* calls, size_t count, std::optional<agreement::Failure>& failure);
+  operator std::span<const agreement::Call>() const noexcept { return calls_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::deque<OwnCall> own_;
+  std::vector<agreement::Call> calls_;
+};
 
 inline agreement::Data data_of(const void* first, const void* second, void* result) noexcept {
   return {.first = static_cast<const std::byte*>(first),

@@ -41,7 +41,7 @@ bool are_alike(const sf_call& a, const sf_call& b) noexcept {
          number(a.type) == number(b.type) && number(a.result_type) == number(b.result_type) && a.columns == b.columns &&
          a.element_count == b.element_count && number(a.layout) == number(b.layout) && a.require == b.require &&
          a.threads == b.threads && a.bins == b.bins && number(a.sweep) == number(b.sweep) &&
-         number(a.collective) == number(b.collective);
+         number(a.collective) == number(b.collective) && a.arrays == nullptr && b.arrays == nullptr;
 }
 
 bool is_repeated(const sf_call* call, const Data& data) {
@@ -52,10 +52,10 @@ bool is_repeated(const sf_call* call, const Data& data) {
 
 void reduce_anew(const sf_call* call, const Data& data) {
   last_call.reducer = nullptr;  // what it points to may go
-  const auto translated = steadfold::capi::translated(call);
+  const steadfold::capi::OwnCall translated(call);
   if (last_call.is_over) {
-    steadfold::session::LocalReducer().reduce(translated, data);
-  } else if (own.reducer.reduce(translated, data)) {
+    steadfold::session::LocalReducer().reduce(*translated, data);
+  } else if (own.reducer.reduce(*translated, data)) {
     last_call = {.call = *call, .reducer = &own.reducer, .is_over = false};
   }
 }

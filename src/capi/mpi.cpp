@@ -4,11 +4,14 @@
 #include "transport/mpi_outside.hpp"
 #include "transport/mpi_rma.hpp"
 
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "capi/layer.hpp"
+#include "steadfold/steadfold_accumulator.h"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::capi {
@@ -87,6 +90,25 @@ sf_status guarded(Body body) noexcept {
   }
 }
 
+/// MPI's operation on packed accumulators.
+void merge_packed(void* from, void* into, int* count, MPI_Datatype* type) {
+  MPI_Count size = 0;
+  PMPI_Type_size_x(*type, &size);
+  for (int i = 0; i < *count; ++i) {
+    const auto at = static_cast<std::ptrdiff_t>(size) * i;
+    sf_accumulator_merge_packed(static_cast<std::byte*>(from) + at, static_cast<std::byte*>(into) + at,
+                                static_cast<std::uint64_t>(size));
+  }
+}
+
+/// What a call of MPI that makes something local returned.
+sf_status status_of(int code, const char* what) {
+  if (code == MPI_SUCCESS) return SF_OK;
+  sf_set_error_text(
+      (std::string(what) + " failed (MPI's error " + std::to_string(code) + "), see the MPI library").c_str());
+  return SF_TRANSPORT_FAILED;
+}
+
 /// Runs `body` on the communicator's group. If there is none, returns the status that says why.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
@@ -134,6 +156,35 @@ sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_p
 sf_status sf_team_create_over(MPI_Comm comm, int32_t workers, sf_team** team) {
   namespace capi = steadfold::capi;
   return guarded([&] { return capi::table().make_team(steadfold::transport::make_mpi_outside(comm), workers, team); });
+}
+
+sf_status sf_accumulator_mpi_type(const struct sf_accumulator* accumulator, MPI_Datatype* type) {
+  return guarded([&] {
+    steadfold::transport::require_mpi();
+    if (accumulator == nullptr)
+      throw std::runtime_error("no accumulator (the pointer is null), make one with sf_accumulator_create");
+    if (type == nullptr) throw std::runtime_error("the type has nowhere to go (its address is null), give one");
+    const std::uint64_t words = sf_accumulator_packed_size(accumulator) / sizeof(std::uint64_t);
+    if (words > std::uint64_t{std::numeric_limits<int>::max()}) {
+      sf_set_error_text((std::to_string(words) + " words in a packed accumulator (an MPI type has at most " +
+                         std::to_string(std::numeric_limits<int>::max()) + "), divide its columns among several")
+                            .c_str());
+      return SF_UNSUPPORTED;
+    }
+    const int code = PMPI_Type_contiguous(static_cast<int>(words), MPI_UINT64_T, type);
+    return steadfold::capi::status_of(code == MPI_SUCCESS ? PMPI_Type_commit(type) : code,
+                                      "an MPI type for accumulators");
+  });
+}
+
+sf_status sf_accumulator_mpi_op(MPI_Op* op) {
+  return guarded([&] {
+    steadfold::transport::require_mpi();
+    if (op == nullptr) throw std::runtime_error("the operation has nowhere to go (its address is null), give one");
+    constexpr int commutes = 1;
+    return steadfold::capi::status_of(PMPI_Op_create(&steadfold::capi::merge_packed, commutes, op),
+                                      "an MPI operation for accumulators");
+  });
 }
 
 const char* sf_mpi_library(void) {

@@ -69,7 +69,8 @@ void require_success(const steadfold::execution::Plan& plan) {
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
-static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, result) == offsetof(Data, result));
+static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, mask) == offsetof(Data, mask) &&
+              offsetof(sf_data, label) == offsetof(Data, label));
 
 /// A bundle's.
 std::span<const Data> data_of(const sf_data* data, size_t count) {

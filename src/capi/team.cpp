@@ -3,9 +3,8 @@
 // Cost: sf_team_group is a look at a flag, some nanoseconds. Source: [S2].
 #include "steadfold/steadfold_team.h"
 
-#include <sched.h>
-
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "capi/layer.hpp"
+#include "transport/hardware.hpp"
 #include "transport/shared.hpp"
 
 using steadfold::Status;
@@ -22,7 +22,15 @@ using steadfold::capi::guarded;
 using steadfold::capi::require_place;
 using steadfold::transport::Outside;
 using steadfold::transport::Rank;
+using steadfold::transport::usable_processors;
 using steadfold::transport::Workers;
+
+/// Where workers go when they are bound: on these processors there are so many places, and worker 0 has `first`.
+struct Places {
+  cpu_set_t processors = usable_processors();
+  Rank first = 0;
+  Rank count = 0;
+};
 
 struct sf_team final {
   enum class State : std::uint8_t { idle, in_making, made };
@@ -32,12 +40,13 @@ struct sf_team final {
     std::atomic<State> state = State::idle;
   };
 
-  explicit sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports)
-      : workers(transports.size()) {
+  sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports, const Places& bound)
+      : workers(transports.size()), places(bound) {
     for (std::size_t i = 0; i < workers.size(); ++i) workers[i].transport = std::move(transports[i]);
   }
 
   std::vector<Worker> workers;
+  Places places;
 };
 
 namespace {
@@ -77,13 +86,22 @@ void require_workers(std::int32_t workers) {
                                                 std::to_string(SF_TEAM_MOST) + "), give one per thread");
 }
 
-/// Whether so many workers have to share these cores.
-bool share(std::int64_t workers, const cpu_set_t& cores) noexcept { return workers > CPU_COUNT(&cores); }
+/// Whether so many workers have to share these processors.
+bool share(std::int64_t workers, const cpu_set_t& processors) noexcept { return workers > CPU_COUNT(&processors); }
+
+bool may_bind() {
+  const char* const text = std::getenv("STEADFOLD_BIND");
+  const std::string_view asked = text == nullptr ? "on" : text;
+  if (asked != "on" && asked != "off")
+    throw Failure(Status::invalid_argument,
+                  "STEADFOLD_BIND is '" + std::string(asked) + "' (it may be on or off), set one of these");
+  return asked == "on";
+}
 
 /// What a process says of itself when a team of several is made; what is wrong with its call stands behind.
 struct Offer {
   std::int32_t workers = 0;
-  cpu_set_t cores = {};
+  cpu_set_t processors = {};
 };
 
 /// Throws what was wrong on a process, the same on every one, if anything was.
@@ -97,7 +115,7 @@ class Offers {
  public:
   Offers(Outside& outside, std::int32_t workers, const sf_team* const* team)
       : labels_(outside.processes().node_labels()) {
-    const Offer own = {.workers = workers, .cores = steadfold::transport::usable_cores()};
+    const Offer own = {.workers = workers, .processors = usable_processors()};
     std::string wrong;
     try {
       require_workers(workers);
@@ -130,23 +148,35 @@ class Offers {
       counts[process] = of(static_cast<Rank>(process)).workers;
     return std::make_shared<const Workers>(counts);
   }
-  /// Whether the workers of this process share cores, or all those on its node do.
-  bool share_cores(Rank own) const {
-    if (share(of(own).workers, of(own).cores)) return true;
-    std::int64_t workers = 0;
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
+  /// Processes on a node that may use the same processors divide them.
+  Places places(Rank own) const {
+    Places places{.processors = of(own).processors};
     for (Rank process = 0; process < count(); ++process) {
-      if (!labels_.empty() && label(process) != label(own)) continue;
+      const Offer offer = of(process);
+      if (!is_near(process, own) || !CPU_EQUAL(&offer.processors, &places.processors)) continue;
+      if (process < own) places.first += offer.workers;
+      places.count += offer.workers;
+    }
+    return places;
+  }
+  /// Whether the workers of this process share processors, or all those on its node do.
+  bool share_cores(Rank own) const {
+    if (share(of(own).workers, of(own).processors)) return true;
+    std::int64_t workers = 0;
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    for (Rank process = 0; process < count(); ++process) {
+      if (!is_near(process, own)) continue;
       const Offer offer = of(process);
       workers += offer.workers;
-      CPU_OR(&cores, &cores, &offer.cores);
+      CPU_OR(&processors, &processors, &offer.processors);
     }
-    return share(workers, cores);
+    return share(workers, processors);
   }
 
  private:
   Rank label(Rank process) const { return labels_[static_cast<std::size_t>(process)]; }
+  bool is_near(Rank process, Rank own) const { return labels_.empty() || label(process) == label(own); }
 
   std::span<const Rank> labels_;
   steadfold::transport::Transport::Gathered all_;
@@ -169,7 +199,8 @@ sf_status steadfold::capi::make_team(std::shared_ptr<transport::Outside> outside
     std::string wrong;
     try {
       const bool shares_cores = outside->shares_cores() || offers.share_cores(processes.rank());
-      made = std::make_unique<sf_team>(transport::make_shared_transports(offers.workers(), outside, shares_cores));
+      made = std::make_unique<sf_team>(transport::make_shared_transports(offers.workers(), outside, shares_cores),
+                                       offers.places(processes.rank()));
     } catch (const std::exception& failed) {
       wrong = agreement::text_of(failed);
     }
@@ -185,8 +216,9 @@ sf_status sf_team_create(int32_t workers, sf_team** team) {
   return guarded([&] {
     require_place(team, "the team");
     require_workers(workers);
-    const bool shares_cores = share(workers, steadfold::transport::usable_cores());
-    *team = new sf_team(steadfold::transport::make_shared_transports(workers, shares_cores));
+    const Places places{.count = workers};
+    const bool shares_cores = share(workers, places.processors);
+    *team = new sf_team(steadfold::transport::make_shared_transports(workers, shares_cores), places);
   });
 }
 
@@ -198,6 +230,17 @@ sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group) {
     if (asked.state.load(std::memory_order_acquire) != sf_team::State::made) make_group(asked);
     require_place(group, "the group");
     *group = asked.group.get();
+  });
+}
+
+sf_status sf_team_bind(sf_team* team, int32_t worker) {
+  return guarded([&] {
+    require(team, worker);
+    if (!may_bind()) return;
+    using steadfold::transport::Hardware;
+    const Places& places = team->places;
+    const Hardware machine = Hardware::own().among(places.processors);
+    steadfold::transport::bind_this_thread(machine.core_of(places.first + worker, places.count).processors);
   });
 }
 

@@ -1,0 +1,244 @@
+// Arrays of any shape and strides, as C++ calls take them: sections, fields with halos, transposed and repeated ones.
+// They are read where they stand.
+//
+//   sf::Array<double> t(data, {levels, rows, columns});              // C order
+//   std::vector<double> sums = sf::sum(t, {.keep = {0}}, comm);      // one sum per level
+//   std::vector<double> heat = sf::sum(t, {.keep = {0}, .where = ocean, .weights = area}, comm);
+#pragma once
+
+#include "steadfold/operators.hpp"
+
+#if __cplusplus >= 202002L
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace steadfold {
+
+namespace detail {
+/// What std::mdspan has, and what is made like it; strides count elements.
+template <class M>
+concept MultidimensionalSpan = requires(const M& m) {
+  typename M::element_type;
+  m.data_handle();
+  M::rank();
+  m.extent(0);
+  m.stride(0);
+};
+}  // namespace detail
+
+/// An array in memory, or a section of one, of at most SF_MOST_AXES axes. Refers to the elements, which must outlive
+/// the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
+template <class T>
+class Array {
+ public:
+  using value_type = std::remove_cv_t<T>;
+
+  /// Elements without gaps, the last index fastest.
+  Array(const T* data, std::initializer_list<std::uint64_t> shape)
+      : Array(data, std::span(shape.begin(), shape.size())) {}
+  Array(const T* data, std::span<const std::uint64_t> shape) : Array(data, shape, {}) {
+    std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
+    for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
+      array_.strides[i] = static_cast<std::int64_t>(stride);
+      stride *= array_.shape[i];
+    }
+  }
+  /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
+  Array(const T* data, std::span<const std::uint64_t> shape, std::span<const std::int64_t> strides) {
+    if (shape.size() > SF_MOST_AXES)
+      throw Error(SF_INVALID_ARGUMENT, std::to_string(shape.size()) + " axes (an array has at most " +
+                                           std::to_string(SF_MOST_AXES) + "), join some of them");
+    array_.data = data;
+    array_.type = detail::type_of<value_type>();
+    array_.element_bytes = sizeof(T);
+    array_.axis_count = static_cast<std::int32_t>(shape.size());
+    std::ranges::copy(shape, array_.shape);
+    std::ranges::copy(strides.first(std::min(strides.size(), shape.size())), array_.strides);
+  }
+  /// A std::mdspan, or what is like it.
+  template <detail::MultidimensionalSpan M>
+    requires std::same_as<std::remove_cv_t<typename M::element_type>, value_type>
+  Array(const M& m) : Array(m.data_handle(), extents_of(m), strides_of(m)) {}  // NOLINT(google-explicit-constructor)
+
+  /// Elements without gaps, the first index fastest, as in Fortran.
+  static Array first_fastest(const T* data, std::initializer_list<std::uint64_t> shape) {
+    const std::vector<std::uint64_t> reversed(std::make_reverse_iterator(shape.end()),
+                                              std::make_reverse_iterator(shape.begin()));
+    return Array(data, reversed).transposed();
+  }
+
+  /// The same elements with the order of the axes reversed.
+  Array transposed() const {
+    Array other = *this;
+    std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);
+    std::reverse(other.array_.strides, other.array_.strides + array_.axis_count);
+    return other;
+  }
+  /// Indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) where they are not there.
+  Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
+    if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
+      throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
+                                           std::to_string(axis) + " (it is not within the array), check them");
+    Array part = *this;
+    part.array_.shape[axis] = end - begin;
+    part.array_.data =
+        reinterpret_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
+    return part;
+  }
+
+  int rank() const noexcept { return array_.axis_count; }
+  std::span<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
+  const sf_array& c_array() const& noexcept { return array_; }
+  sf_array c_array() const&& noexcept { return array_; }
+
+ private:
+  template <class M>
+  static std::vector<std::uint64_t> extents_of(const M& m) {
+    std::vector<std::uint64_t> extents;
+    for (std::size_t i = 0; i < M::rank(); ++i) extents.push_back(static_cast<std::uint64_t>(m.extent(i)));
+    return extents;
+  }
+  template <class M>
+  static std::vector<std::int64_t> strides_of(const M& m) {
+    std::vector<std::int64_t> strides;
+    for (std::size_t i = 0; i < M::rank(); ++i)
+      strides.push_back(static_cast<std::int64_t>(m.stride(i)) * static_cast<std::int64_t>(sizeof(T)));
+    return strides;
+  }
+
+  sf_array array_{};
+};
+
+/// An array of weights or a mask, or none.
+class MaybeArray {
+ public:
+  MaybeArray() = default;
+  template <class T>
+  MaybeArray(const Array<T>& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
+  const sf_array& c_array() const noexcept { return array_; }
+  bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
+
+ private:
+  sf_array array_{};
+};
+
+/// An array of labels, or none: integers of 32 or 64 bits, or of 8 or 16 without a sign.
+class MaybeLabels : public MaybeArray {
+ public:
+  MaybeLabels() = default;
+  template <std::integral T>
+    requires(std::unsigned_integral<T> || sizeof(T) >= 4)
+  MaybeLabels(const Array<T>& array) : MaybeArray(array) {}  // NOLINT(google-explicit-constructor)
+};
+
+/// What of an array is reduced, and what has a result of its own.
+struct Axes {
+  /// The axes that are kept: each of their indices has a result, in C order. Negative ones count from the end. All
+  /// others are reduced; for `tree` their elements are in C order.
+  std::vector<int> keep = {};
+  /// Which elements count: those whose mask (of bool, bytes or integers) is not 0. What is left out is never combined,
+  /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
+  /// of 0 and a mean of NaN, if the mask has that axis; else such a mean is SF_EMPTY.
+  MaybeArray where = {};
+  /// `sum` and `mean`: factors of the elements, stretched likewise. The products are exact; a mean is their sum divided
+  /// by that of the weights that count.
+  MaybeArray weights = {};
+  /// Groups (patches, basins, bins): every element belongs to the one that its label names, 0 to groups - 1, or, if its
+  /// label is below 0, to none. Results are those of group 0, then of group 1, ..., each as if the others were not
+  /// there. Stretched likewise. A label of `groups` or above is an error, unless `where` leaves it out.
+  MaybeLabels labels = {};
+  std::uint64_t groups = 0;
+};
+
+namespace detail {
+
+/// A range as an array of one axis.
+template <Vector R>
+Array<element_t<R>> array_of(const R& x) {
+  return {std::ranges::data(x), {static_cast<std::uint64_t>(std::ranges::size(x))}};
+}
+
+/// A call over arrays: what it points to, and room for its results.
+template <class T, class Op>
+class ArrayCall {
+ public:
+  using Result = result_t<T, Op>;
+
+  template <class SomeOptions>
+  ArrayCall(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
+      : held_(op),
+        arrays_{.x = x.c_array(),
+                .factors = factors.c_array(),
+                .mask = axes.where.c_array(),
+                .kept = 0,
+                .labels = axes.labels.c_array(),
+                .groups = axes.groups} {
+    call_ = call_of_defaults();
+    held_.describe(call_);
+    if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;
+    describe(options, call_);
+    std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
+    for (const int each : axes.keep) {
+      const int axis = each < 0 ? each + x.rank() : each;
+      const bool is_there = axis >= 0 && axis < x.rank();
+      const std::uint32_t bit =
+          is_there ? std::uint32_t{1} << axis : std::uint32_t{1} << 31;  // the library refuses that
+      if (is_there && (arrays_.kept & bit) == 0) results *= x.shape()[static_cast<std::size_t>(axis)];
+      arrays_.kept |= bit;
+    }
+    call_.arrays = &arrays_;
+    make_room(results);
+  }
+  ArrayCall(const ArrayCall&) = delete;
+  ArrayCall& operator=(const ArrayCall&) = delete;
+
+  const sf_call* call() const noexcept { return &call_; }
+  void* results() noexcept { return results_.data(); }
+  /// The results, or what went wrong.
+  std::vector<Result> take(sf_status status) {
+    if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    check(status, &held_);
+    return std::move(results_);
+  }
+
+ private:
+  /// If there is none, the library refuses the call, on all ranks, so that nobody waits for this one.
+  void make_room(std::uint64_t results) {
+    try {
+      results_.assign(results, no_result<Result>());
+    } catch (const std::exception&) {
+      fault_ =
+          "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
+      arrays_.kept = ~std::uint32_t{0};
+    }
+  }
+
+  HeldOperator<T, std::decay_t<Op>> held_;
+  sf_arrays arrays_;
+  sf_call call_;
+  std::vector<Result> results_;
+  std::string fault_;
+};
+
+template <class T, class Op>
+std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
+                                          const LocalOptions& options) {
+  ArrayCall<T, Op> made(x, factors, op, axes, options);
+  return made.take(sf_reduce_local(made.call(), nullptr, nullptr, made.results()));
+}
+
+template <class T, class Op, Communicator C>
+std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
+                                          C comm, const options_over_t<C>& options) {
+  ArrayCall<T, Op> made(x, factors, op, axes, options);
+  return made.take(Over<C>::reduce(*made.call(), made.results(), Over<C>::group(comm)));
+}
+
+}  // namespace detail
+
+}  // namespace steadfold
+
+#endif

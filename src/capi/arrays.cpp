@@ -1,0 +1,178 @@
+#include "capi/arrays.hpp"
+
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "capi/boundary.hpp"
+
+namespace steadfold::capi {
+namespace {
+
+using agreement::Array;
+using agreement::Call;
+using agreement::Failure;
+using arithmetic::Axis;
+using arithmetic::Operand;
+using arithmetic::Operation;
+using arithmetic::Type;
+using order::Bytes;
+using order::Count;
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
+
+std::string shape_of(const sf_array& array) {
+  std::string text = "(";
+  for (int i = 0; i < array.axis_count; ++i) text += (i == 0 ? "" : ", ") + std::to_string(array.shape[i]);
+  return text + ")";
+}
+
+Type type_of(const sf_array& array, const char* what) {
+  const unsigned type = number(array.type);
+  if (type > SF_FLOAT128)
+    refuse("type " + std::to_string(type) + " of " + what + " is unknown (the last is " + std::to_string(SF_FLOAT128) +
+           "), give an sf_type");
+  return static_cast<Type>(type);
+}
+
+Bytes bytes_of(const sf_array& array, Type type) {
+  return type == Type::bytes ? array.element_bytes : arithmetic::size_of(type);
+}
+
+void require_axes(const sf_array& array, const char* what) {
+  if (array.axis_count < 0 || array.axis_count > SF_MOST_AXES)
+    refuse(std::to_string(array.axis_count) + " axes of " + what + " (an array has 0 to " +
+           std::to_string(SF_MOST_AXES) + "), check axis_count");
+  if (array.device != 0)
+    throw Failure(Status::unsupported, "device " + std::to_string(array.device) + " of " + what +
+                                           " (only memory of the host is taken, device 0), copy the array there");
+}
+
+bool is_given(const sf_array& array) { return array.data != nullptr || array.axis_count != 0; }
+
+/// The stride of an operand along axis `i` of x, 0 where it is repeated.
+arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, const char* what) {
+  const int own = i - (x.axis_count - array.axis_count);
+  if (own < 0 || (array.shape[own] == 1 && x.shape[i] != 1)) return 0;
+  if (array.shape[own] != x.shape[i])
+    refuse(std::string(what) + " of shape " + shape_of(array) + " for elements of shape " + shape_of(x) +
+           " (from the last axis on, extents are equal, or 1), give one that can be stretched to the elements");
+  return array.strides[own];
+}
+
+/// The product of extents; throws where no memory has as many.
+Count times(Count count, Count extent, const sf_array& x) {
+  constexpr Count most = std::numeric_limits<Count>::max() / 512;
+  if (extent != 0 && count > most / extent)
+    refuse("elements of shape " + shape_of(x) + " (no memory holds as many), check the extents");
+  return count * extent;
+}
+
+/// Whether there are factors and a mask, as the operation and the array want them.
+struct Given {
+  bool factors;
+  bool mask;
+  bool labels;
+};
+
+Given require_operands(const sf_arrays& arrays, const Call& call) {
+  const Given given{.factors = arithmetic::has_factors(call.operation),
+                    .mask = is_given(arrays.mask),
+                    .labels = is_given(arrays.labels) || arrays.groups > 0};
+  require_axes(arrays.x, "the elements");
+  if (given.factors) require_axes(arrays.factors, "the factors");
+  if (given.mask) require_axes(arrays.mask, "the mask");
+  if (given.labels) require_axes(arrays.labels, "the labels");
+  for (const auto& [each, name] :
+       {std::pair(&arrays.factors, "factors"), std::pair(&arrays.mask, "a mask"), std::pair(&arrays.labels, "labels")})
+    if (is_given(*each) && each->axis_count > arrays.x.axis_count)
+      refuse(std::string(name) + " of " + std::to_string(each->axis_count) + " axes for elements of " +
+             std::to_string(arrays.x.axis_count) + " (they are stretched to the elements), " +
+             "give no more axes than the elements have");
+  if (call.operation == Operation::masked_sum)
+    refuse("a masked sum of arrays (their mask goes with any sum), ask for SF_SUM and give arrays.mask");
+  if (!given.factors && is_given(arrays.factors))
+    refuse("factors for " + std::string(arithmetic::name_of(call.operation)) +
+           " (it takes none), ask for SF_DOT or SF_WEIGHTED_MEAN");
+  if (given.factors && type_of(arrays.factors, "the factors") != type_of(arrays.x, "the elements"))
+    refuse("factors of another type than the elements (both are multiplied as they are), convert one of them");
+  return given;
+}
+
+arithmetic::Labels labels_of(const sf_arrays& arrays) {
+  if (arrays.groups == 0) refuse("labels for 0 groups (they name groups 0 to groups - 1), give the number of groups");
+  if (!is_given(arrays.labels))
+    refuse(std::to_string(arrays.groups) +
+           " groups without labels (they say which element belongs to which), give both");
+  const Type type = type_of(arrays.labels, "the labels");
+  const Bytes bytes = bytes_of(arrays.labels, type);
+  const bool is_integer = type >= Type::i32 && type <= Type::u64;
+  if (!is_integer && (type != Type::bytes || (bytes != 1 && bytes != 2)))
+    refuse("labels of " + std::to_string(bytes) + " bytes of type " + std::string(arithmetic::name_of(type)) +
+           " (they are integers, or SF_BYTES of 1 or 2 bytes), convert them");
+  return {.groups = arrays.groups, .bytes = bytes, .is_signed = type == Type::i32 || type == Type::i64};
+}
+
+Bytes mask_bytes_of(const sf_array& mask) {
+  const Type type = type_of(mask, "the mask");
+  const Bytes bytes = bytes_of(mask, type);
+  const bool is_whole = type == Type::bytes || (type >= Type::i32 && type <= Type::u64);
+  if (!is_whole || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+    refuse("a mask with elements of " + std::to_string(bytes) + " bytes of type " +
+           std::string(arithmetic::name_of(type)) +
+           " (it takes SF_BYTES of 1, 2, 4 or 8 bytes, or integers), convert it");
+  return bytes;
+}
+
+}  // namespace
+
+void take_arrays(const sf_arrays& arrays, Call& call, Array& array) {
+  const sf_array& x = arrays.x;
+  const Given given = require_operands(arrays, call);
+  if ((arrays.kept >> x.axis_count) != 0)
+    refuse("an axis is kept that is not there (the elements have " + std::to_string(x.axis_count) +
+           " axes), clear the bits from that one on in arrays.kept");
+  call.type = type_of(x, "the elements");
+  if (call.type == Type::bytes) call.user.element_bytes = x.element_bytes;
+  call.rows = call.columns = 1;
+  array.row_axes = array.column_axes = 0;
+  if (given.labels) array.labels = labels_of(arrays);
+  for (const bool kept : {false, true}) {
+    if (kept && given.labels) {
+      if (array.row_axes + static_cast<std::size_t>(std::popcount(arrays.kept)) > arithmetic::most_axes)
+        refuse("groups of an array whose " + std::to_string(x.axis_count) +
+               " axes are all kept (they take one more), keep fewer");
+      array.axes[array.row_axes + array.column_axes++] = Axis{.extent = array.labels.groups};
+      call.columns = times(call.columns, array.labels.groups, x);
+    }
+    for (int i = 0; i < x.axis_count; ++i) {
+      if (((arrays.kept >> i & 1) != 0) != kept) continue;
+      const Axis axis{.extent = x.shape[i],
+                      .strides = {x.strides[i], given.factors ? stretched(arrays.factors, x, i, "factors") : 0,
+                                  given.mask ? stretched(arrays.mask, x, i, "a mask") : 0,
+                                  given.labels ? stretched(arrays.labels, x, i, "labels") : 0}};
+      array.axes[array.row_axes + array.column_axes] = axis;
+      (kept ? array.column_axes : array.row_axes) += 1;
+      Count& count = kept ? call.columns : call.rows;
+      count = times(count, axis.extent, x);
+      if (kept) array.labels.columns *= axis.extent;
+      if (kept && axis.extent > 1 && axis.of(Operand::mask) != 0) array.mask_has_columns = true;
+    }
+    // Both have one axis at least.
+    std::size_t& axes = kept ? array.column_axes : array.row_axes;
+    if (axes == 0) {
+      array.axes[kept ? array.row_axes : 0] = Axis{.extent = 1};
+      axes = 1;
+    }
+  }
+  array.mask_bytes = given.mask ? mask_bytes_of(arrays.mask) : 0;
+  array.data = {.first = static_cast<const std::byte*>(x.data),
+                .second = given.factors ? static_cast<const std::byte*>(arrays.factors.data) : nullptr,
+                .mask = given.mask ? static_cast<const std::byte*>(arrays.mask.data) : nullptr,
+                .label = given.labels ? static_cast<const std::byte*>(arrays.labels.data) : nullptr};
+  array.is_aligned = arithmetic::is_aligned(array.data.first, bytes_of(x, call.type));
+  call.array = &array;
+}
+
+}  // namespace steadfold::capi

@@ -1,0 +1,14 @@
+// The arrays of a call of C, as axes of rows and columns.
+// Cost: some 10 ns per axis. Source: ours; broadcasting is NumPy's.
+#pragma once
+
+#include "agreement/call.hpp"
+#include "steadfold/steadfold.h"
+
+namespace steadfold::capi {
+
+/// Gives the call its array, and what follows from that: type, columns and rows. `array` must outlive the call. Throws
+/// Failure where the arrays do not fit each other, or the call.
+void take_arrays(const sf_arrays& arrays, agreement::Call& call, agreement::Array& array);
+
+}  // namespace steadfold::capi

@@ -1,0 +1,47 @@
+// The C functions of memory that ranks on the same node use in place.
+// Cost: a search in a list, and the system's call that gives pages back. Source: ours.
+#include "steadfold/steadfold_memory.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "capi/boundary.hpp"
+#include "capi/handles.hpp"
+#include "transport/arena.hpp"
+
+using steadfold::Status;
+using steadfold::agreement::Failure;
+using steadfold::transport::Arena;
+
+namespace {
+
+/// Ordinary memory, where there is none to share.
+std::byte* ordinary(std::uint64_t bytes) noexcept {
+  if (bytes > SIZE_MAX - Arena::page) return nullptr;
+  void* const made = std::aligned_alloc(Arena::page, (bytes / Arena::page + 1) * Arena::page);
+  if (made != nullptr) std::memset(made, 0, bytes);
+  return static_cast<std::byte*>(made);
+}
+
+}  // namespace
+
+extern "C" {
+
+sf_status sf_allocate(uint64_t bytes, void** memory) {
+  return steadfold::capi::caught([&] {
+    steadfold::capi::require_place(memory, "the memory");
+    std::byte* made = Arena::own().take(bytes);
+    if (made == nullptr) made = ordinary(bytes);
+    if (made == nullptr)
+      throw Failure(Status::internal,
+                    "no " + std::to_string(bytes) + " bytes of memory (the machine has no more), " + "ask for less");
+    *memory = made;
+  });
+}
+
+void sf_free(void* memory) {
+  if (memory == nullptr) return;
+  Arena* const arena = Arena::if_made();
+  if (arena == nullptr || !arena->give_back(static_cast<std::byte*>(memory))) std::free(memory);
+}
+}
