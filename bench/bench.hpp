@@ -26,6 +26,14 @@ struct LocalOptions {
 /// One process: builders beside plain loops over the same memory.
 Measurement local(const LocalOptions& options);
 
+struct ArraysOptions {
+  std::vector<std::size_t> points = {1000, 100000};
+  int rounds = 15;
+};
+/// One process: sums of thirty fields of so many points, with a halo, masked and weighted or not, and of as many rows
+/// of thirty columns, beside plain loops.
+Measurement arrays(const ArraysOptions& options);
+
 struct AllreduceOptions {
   std::vector<std::size_t> counts = {1, 100, 10000};
   std::vector<std::string> types = {"f64"};

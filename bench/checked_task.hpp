@@ -106,7 +106,7 @@ inline void check(sf_status status) {
 /// others make are refused where it does not.
 inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
   if (schedule == "auto" || schedule == "mpich") return true;
-  if (agreement::merging_of(agreement::describe(capi::translated(&call))).is_associative) return true;
+  if (agreement::merging_of(agreement::describe(*capi::OwnCall(&call))).is_associative) return true;
   const schedule::Spec spec = schedule::parse(schedule);
   return schedule::same_on_all_ranks(*spec.row, &spec);
 }
@@ -155,10 +155,10 @@ struct Task {
 };
 
 /// A rank's vector and its result.
-template <class T>
+template <class T, class Allocator = std::allocator<T>>
 struct Buffers {
-  std::vector<T> mine;
-  std::vector<T> result;
+  std::vector<T, Allocator> mine;
+  std::vector<T, Allocator> result;
   Expected<T> near = {};  // the result expected of any order
 };
 
@@ -213,9 +213,9 @@ class CheckedTask {
 
   /// A candidate that begins every sample with an uncounted call and a result that cannot be right, and ends it with a
   /// comparison.
-  template <class Call>
+  template <class Call, class Allocator>
   Candidate checked(
-      const std::string& name, Buffers<T>& buffers, const Expected<T>& expected, Call call,
+      const std::string& name, Buffers<T, Allocator>& buffers, const Expected<T>& expected, Call call,
       const std::function<void()>& bind = [] {}, const std::function<void()>& free = [] {}) {
     Candidate candidate = candidate_of(call);
     candidate.prepare = [&buffers, bind, call] {
@@ -273,7 +273,7 @@ class CheckedTask {
     return {reduced_locally(built_in_call({rounds ? SF_EXACT : SF_TREE})), rounds ? ranks * ranks * unit : 0};
   }
 
-  static void compare(const std::string& name, const std::vector<T>& result, const Expected<T>& expected) {
+  static void compare(const std::string& name, std::span<const T> result, const Expected<T>& expected) {
     const auto wrong = expected.first_wrong(result);
     if (!wrong) return;
     const auto digits = [](T value) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checked_task.hpp"
+#include "steadfold/memory.hpp"
 
 namespace steadfold::bench {
 
@@ -50,6 +51,7 @@ class Race {
               task_.checked(
                   name, buffers, expected, [&buffers, plan] { plan->run(buffers.mine.data(), buffers.result.data()); },
                   [plan] { plan->bind(); }, [plan] { plan->free(); }));
+    if (schedule == "auto" && ranks_share_memory()) add_in_memory_of_the_library(method, expected, rivals);
   }
 
   Contest measure(int rounds, const std::string& interface) const {
@@ -57,10 +59,31 @@ class Race {
   }
 
  private:
+  using OurBuffers = Buffers<T, Allocator<T>>;
   struct Wider {
     Buffers<T> buffers;
     std::size_t place = 0;
   };
+
+  static bool ranks_share_memory() {
+    sf_group* group = nullptr;
+    bench::check(sf_group_of(MPI_COMM_WORLD, &group));
+    return std::string_view(sf_group_transport(group)) == "shared" && rank_count_of_world() > 1;
+  }
+
+  /// The plan by `auto` where row and result come from sf_allocate, so that ranks use them in place.
+  void add_in_memory_of_the_library(const std::string& method, const Expected<T>& expected,
+                                    const std::vector<std::size_t>& rivals) {
+    const Buffers<T>& other = task_.buffers();
+    if (ours_.mine.empty())
+      ours_ = {{other.mine.begin(), other.mine.end()}, {other.result.begin(), other.result.end()}, other.near};
+    const auto plan = std::make_shared<ShortPlan>(task_.call_by(method), "auto");
+    ways_.add({method, "auto", "plan, sf_allocate", false, rivals, true},
+              task_.checked(
+                  method + " by auto in memory of sf_allocate", ours_, expected,
+                  [this, plan] { plan->run(ours_.mine.data(), ours_.result.data()); }, [plan] { plan->bind(); },
+                  [plan] { plan->free(); }));
+  }
 
   static std::string name_of_mpi(const std::string& op, const std::string& times = "") {
     return "MPI_Allreduce(" + times + CheckedTask<T>::mpi_type_name() + ", " + op + ")";
@@ -83,6 +106,7 @@ class Race {
   }
 
   CheckedTask<T> task_;
+  OurBuffers ours_;
   std::map<std::size_t, Wider> wider_;
   std::map<std::string, const Wider*> wider_of_;
   std::vector<std::size_t> rivals_;

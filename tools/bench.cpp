@@ -49,8 +49,8 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, shared, allreduce, splitphase, bundle or reduce")->required();
-  app.add_option("--sizes", sizes, "local: elements")->delimiter(',');
+  app.add_option("name", name, "local, arrays, shared, allreduce, splitphase, bundle or reduce")->required();
+  app.add_option("--sizes", sizes, "local: elements; arrays: points of a field")->delimiter(',');
   app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
   app.add_option("--threads", threads, "local, shared: threads, which may be several numbers")
       ->delimiter(',')
@@ -95,6 +95,14 @@ bench::Measurement local(const BenchOptions& options) {
   for (const auto size : local.sizes)
     if (size == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of elements from 1 on");
   return bench::local(local);
+}
+
+bench::Measurement arrays(const BenchOptions& options) {
+  bench::ArraysOptions arrays{.rounds = options.rounds};
+  if (!options.sizes.empty()) arrays.points = options.sizes;
+  for (const auto points : arrays.points)
+    if (points == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of points from 1 on");
+  return bench::arrays(arrays);
 }
 
 /// What was asked for in place of the benchmark's defaults.
@@ -206,16 +214,17 @@ bool starts_ranks(const Asked& asked) {
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  constexpr const char* names[] = {"local", "shared", "allreduce", "splitphase", "bundle", "reduce"};
+  constexpr const char* names[] = {"local", "arrays", "shared", "allreduce", "splitphase", "bundle", "reduce"};
   if (std::ranges::find(names, name) == std::end(names))
     throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, shared, allreduce, splitphase, bundle or reduce");
-  if ((name == "local" || name == "shared") && job.rank_count() > 1)
+                  "' (no such benchmark), take local, arrays, shared, allreduce, splitphase, bundle or reduce");
+  const bool is_local = name == "local" || name == "arrays";
+  if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
-  if (name == "local" && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
-    throw Failure(
-        "bench local measures one process (--ranks, --launches and --libraries start several), leave them out");
-  if (name == "local" || !starts_ranks(asked)) return;
+  if (is_local && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
+    throw Failure("bench " + name +
+                  " measures one process (--ranks, --launches and --libraries start several), leave them out");
+  if (is_local || !starts_ranks(asked)) return;
   if (launch_of_this_process().rank_count > 1)
     throw Failure(
         "bench cannot start ranks under a launcher (it would start them for every rank), leave out --ranks, "
@@ -225,6 +234,7 @@ void check(const Asked& asked, const Job& job) {
 
 bench::Measurement measured(const Asked& asked, const Job& job) {
   if (asked.options.name == "local") return local(asked.options);
+  if (asked.options.name == "arrays") return arrays(asked.options);
   if (asked.options.name == "shared") return threads_and_ranks(asked);
   return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options, job);
 }
@@ -242,7 +252,7 @@ Result run(const Asked& asked, const Job& job) {
     if (!raw.flush()) throw Failure("cannot write " + asked.raw + " (the disk may be full), make room");
   });
   if (job.rank() != 0) return {};
-  const bool is_local = asked.options.name == "local";
+  const bool is_local = asked.options.name == "local" || asked.options.name == "arrays";
   if (asked.json) {
     const Json rows = is_local                         ? rows_of_local(measurement)
                       : asked.options.name == "shared" ? rows_by_rival(measurement)
@@ -257,7 +267,8 @@ Result run(const Asked& asked, const Job& job) {
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
   CLI::App& bench = *app.add_subcommand(
-      "bench", "Measure beside rivals, interleaved: local; shared; allreduce, splitphase, bundle, reduce (over ranks)");
+      "bench",
+      "Measure beside rivals, interleaved: local, arrays; shared; allreduce, splitphase, bundle, reduce (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

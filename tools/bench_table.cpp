@@ -125,7 +125,7 @@ std::string table_of_local(const Json& rows) {
   std::string text;
   for (const Json& row : rows)
     text += fmt::format(
-        "{:10} {:4} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
+        "{:13} {:6} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
         row["kernel"].get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
         row["threads"].get<int>(), row["ns_per_element"].get<double>(), row["ratio_to_read"].get<double>(),
         range(row["ratio_to_read_interval"]), row["ratio_to_accumulate"].get<double>());

@@ -1,9 +1,10 @@
-// `steadfold info`: versions, and the properties of this machine on which bits may depend.
+// `steadfold info`: versions, the properties of this machine on which bits may depend, and those on which speed does.
 #include <CLI/CLI.hpp>
 #include <cfenv>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "agreement/methods.hpp"
 #include "command.hpp"
@@ -11,6 +12,7 @@
 #include "program/mpi_library.hpp"
 #include "steadfold/steadfold.h"
 #include "table.hpp"
+#include "transport/hardware.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -50,6 +52,21 @@ bool flushes_operands() {
   return large == 0;
 }
 
+/// Null where hwloc does not know.
+Json machine() {
+  const std::span<const transport::Core> cores = transport::Hardware::own().cores();
+  const auto count = [&](transport::Rank transport::Whereabouts::*level) {
+    std::set<transport::Rank> numbers;
+    for (const transport::Core& core : cores) numbers.insert(core.whereabouts.*level);
+    return numbers.contains(-1) ? Json() : Json(numbers.size());
+  };
+  using transport::Whereabouts;
+  return {{"packages", count(&Whereabouts::package)},
+          {"numa_domains", count(&Whereabouts::domain)},
+          {"caches", count(&Whereabouts::cache)},
+          {"cores", cores.size()}};
+}
+
 Json found() {
   Json json;
   json["version"] = sf_version();
@@ -61,6 +78,7 @@ Json found() {
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
   json["rounding_environment"] = {
       {"rounding", rounding_mode()}, {"flush_to_zero", flushes_results()}, {"subnormals_are_zero", flushes_operands()}};
+  json["machine"] = machine();
   return json;
 }
 

@@ -53,6 +53,11 @@ std::vector<Part> parts_of(const Study& study, const std::string& asked) {
 std::string cell(const Json& field) {
   if (field.is_null()) return "-";
   if (field.is_number_float()) return fmt::format("{:.4g}", field.get<double>());
+  if (field.is_array()) {
+    std::string cells;
+    for (const Json& each : field) cells += (cells.empty() ? "" : ", ") + cell(each);
+    return "[" + cells + "]";
+  }
   return field.is_string() ? field.get<std::string>() : field.dump();
 }
 

@@ -1,7 +1,6 @@
-// The study of [S2]: reductions of 16 doubles between the threads of a node, over trees, through cache lines. One file
-// per part.
-// Source: [S2], reduce and allreduce implementations, HWLOC library, performance of the reduce operation. Its figures
-// are pictures without numbers.
+// The study of [S2]: reductions between the threads of a node, over trees, through cache lines, and reproducible sums
+// that use them. One file per part.
+// Source: [S2], reduce and allreduce implementations, HWLOC library, results. Its figures are pictures without numbers.
 #pragma once
 
 #include <array>
@@ -14,12 +13,20 @@
 namespace steadfold::command::studies::node {
 
 Findings trees(const Asked& asked);
+Findings storage(const Asked& asked);
 Findings measured(const Asked& asked);
+Findings sums(const Asked& asked);
+Findings scaling(const Asked& asked);
+Findings sockets(const Asked& asked);
 
-inline constexpr std::array<Part, 2> parts = {{
+inline constexpr std::array<Part, 6> parts = {{
     {"trees", "predicted times on two sockets of eight cores, by tree, protocol and place of the threads", trees},
-    {"measured", "the same on threads of this machine, pinned, beside a team's plan (--ranks: how many threads)",
+    {"storage", "cache lines of all threads, by tree and protocol, beside those of [S2]", storage},
+    {"measured", "reductions on threads of this machine, pinned, beside a team's plan and rivals (--ranks: how many)",
      measured},
+    {"sums", "one vector dealt to threads (--ranks): double sweep, single sweep and others, by its length", sums},
+    {"scaling", "the same by the number of threads (--ranks), beside one thread", scaling},
+    {"sockets", "the same predicted on two sockets of eight cores, with additions as fast as here", sockets},
 }};
 
 /// A tree over workers 0, 1, ..., with root 0.
@@ -34,6 +41,7 @@ inline constexpr Shape shapes[] = {
     {"4-ary", [](std::size_t worker) { return (worker - 1) / 4; }},
     {"flat", [](std::size_t) { return std::size_t{0}; }},
 };
+inline constexpr std::size_t binary = 1;  // of `shapes`
 
 /// A worker's children, in ascending order.
 inline std::vector<std::size_t> children_of(const Shape& shape, std::size_t worker, std::size_t workers) {
@@ -42,5 +50,10 @@ inline std::vector<std::size_t> children_of(const Shape& shape, std::size_t work
     if (shape.parent(other) == worker) children.push_back(other);
   return children;
 }
+
+/// Predicted seconds of a small reduction to the root on two sockets, over a binary tree in each, by MultiNotify or
+/// SingleNotify, and of a broadcast back (node_trees.cpp).
+double predicted_reduce(std::size_t workers, bool is_multi);
+double predicted_broadcast(std::size_t workers);
 
 }  // namespace steadfold::command::studies::node

@@ -1,62 +1,44 @@
-// Reductions and allreduces of 16 doubles on pinned threads, by the protocols of src/transport, by tree; and a team's
-// plan, in the same rounds. Source: [S2]: 10^5 calls in a loop, 16 cores.
-#include <algorithm>
+// Reductions and allreduces of doubles on pinned threads, by the protocols of src/transport, by tree; beside a team's
+// plan and what programs without MPI do, in the same rounds. Source: [S2]: 10^5 calls in a loop, 16 cores. It reduces
+// "16 doubles" there, and "N doubles using N cores" elsewhere: one double per thread, or 16, so both are measured.
+#include <fmt/format.h>
+
+#include <atomic>
 #include <bit>
 #include <deque>
 #include <memory>
 #include <optional>
-#include <thread>
-
-#include <fmt/format.h>
 
 #include "bench/harness.hpp"
 #include "bench/pinned.hpp"
-#include "bench/statistics.hpp"
+#include "bench/thread_rivals.hpp"
 #include "node.hpp"
+#include "node_protocols.hpp"
+#include "node_threads.hpp"
 #include "steadfold/team.hpp"
-#include "transport/dissemination.hpp"
-#include "transport/tree_allreduce.hpp"
-#include "transport/tree_reduce.hpp"
 
 namespace steadfold::command::studies::node {
 namespace {
 
-using transport::MachineMemory;
-
-constexpr std::size_t doubles = 16;
-constexpr std::size_t depth = 2;  // odd and even
-constexpr std::size_t most_threads = 16;
-
-using Content = std::array<double, doubles>;
-using TreeLane = transport::Lane<MachineMemory, Content, depth>;
-using Sender = transport::LaneSender<MachineMemory, Content, depth>;
-using Receiver = transport::LaneReceiver<MachineMemory, Content, depth>;
-using Place = transport::TreePlace<MachineMemory, Content, depth>;
-using Node = transport::TreeNode<MachineMemory, Content, depth>;
-
-struct Sum {
-  Content values{};
-  void merge(const Content& other) {
-    for (std::size_t i = 0; i < doubles; ++i) values[i] += other[i];
-  }
-  void write(Content& other) const { other = values; }
-  void read(const Content& other) { values = other; }
-};
-
-using Round = transport::Dissemination<MachineMemory, Content, Sum>;
-
 /// What all threads of a measurement share.
+template <std::size_t doubles>
 struct Shared {
-  explicit Shared(std::size_t threads) : steps(static_cast<std::size_t>(std::bit_width(threads) - 1)) {
+  using P = Protocols<doubles>;
+
+  explicit Shared(unsigned threads)
+      : steps(static_cast<std::size_t>(std::bit_width(threads) - 1)), rivals(threads, doubles) {
     for (std::size_t i = 0; i < 2 * std::size(shapes); ++i) lanes.emplace_back(threads);
     for (std::size_t i = 0; i < std::size(shapes); ++i) nodes.emplace_back(threads);
     lines.resize(threads);
-    for (auto& of_thread : lines) of_thread = std::vector<Round::Line>(steps);
+    for (auto& of_thread : lines) of_thread = std::vector<typename P::Round::Line>(steps);
   }
   std::size_t steps;
-  std::deque<std::vector<TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
-  std::deque<std::vector<Node>> nodes;      // by tree
-  std::vector<std::vector<Round::Line>> lines;
+  std::deque<std::vector<typename P::TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
+  std::deque<std::vector<typename P::Node>> nodes;      // by tree
+  std::vector<std::vector<typename P::Round::Line>> lines;
+  bench::ThreadRivals rivals;
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::atomic<std::size_t> wrong = none;  // a candidate whose result was
 };
 
 /// Goes on until `done`, and yields where threads share cores.
@@ -67,35 +49,54 @@ void finish(const Advance& advance, const Done& done, bool shares_cores) {
 }
 
 /// One thread's place in a tree.
+template <class P>
 struct TreeEnd {
-  TreeEnd(std::vector<TreeLane>& lanes, const Shape& shape, std::size_t worker) {
+  TreeEnd(std::vector<typename P::TreeLane>& lanes, const Shape& shape, std::size_t worker) {
     if (worker > 0) parent.emplace(lanes[worker]);
     for (const std::size_t child : children_of(shape, worker, lanes.size())) children.emplace_back(lanes[child]);
-    for (Receiver& child : children) pointers.push_back(&child);
+    for (auto& child : children) pointers.push_back(&child);
   }
-  Place place() { return {pointers, parent ? &*parent : nullptr}; }
+  typename P::Place place() { return {pointers, parent ? &*parent : nullptr}; }
 
-  std::optional<Sender> parent;
-  std::deque<Receiver> children;
-  std::vector<Receiver*> pointers;
+  std::optional<typename P::Sender> parent;
+  std::deque<typename P::Receiver> children;
+  std::vector<typename P::Receiver*> pointers;
 };
 
+constexpr std::string_view everywhere = "everywhere";
+
+/// Where the result of a protocol is. A bare exchange has none.
+std::string_view result_of(std::string_view protocol) {
+  if (protocol == "bare exchange") return "none";
+  return protocol.ends_with("_notify") ? "at the root" : everywhere;
+}
+
 /// All that one thread measures; the same order on all.
+template <std::size_t doubles>
 class Candidates {
+  using P = Protocols<doubles>;
+
  public:
-  Candidates(Shared& shared, std::size_t worker, Team::Member member)
+  Candidates(Shared<doubles>& shared, std::size_t worker, Team::Member member)
       : shared_(&shared), worker_(worker), workers_(static_cast<std::size_t>(member.size())) {
-    shares_cores_ = workers_ > std::thread::hardware_concurrency();
+    shares_cores_ = is_oversubscribed(static_cast<unsigned>(workers_));
     mine_.values.fill(1.0 + static_cast<double>(worker));
+    due_.values.fill(static_cast<double>(workers_ * (workers_ + 1) / 2));
     for (std::size_t i = 0; i < std::size(shapes); ++i) {
-      add_reduce<transport::SingleNotify<MachineMemory, Content, depth, Sum>>(i, shared.lanes[2 * i], "single_notify");
-      add_reduce<transport::MultiNotify<MachineMemory, Content, depth, Sum>>(i, shared.lanes[2 * i + 1],
-                                                                             "multi_notify");
+      add_reduce<typename P::Single>(i, shared.lanes[2 * i], "single_notify");
+      add_reduce<typename P::Multi>(i, shared.lanes[2 * i + 1], "multi_notify");
       add_allreduce(i);
     }
     if (std::has_single_bit(workers_)) add_dissemination();
     add_plan(member);
+    for (auto& rival : shared.rivals.of_thread(static_cast<unsigned>(worker), mine_.values, result_.values)) {
+      names.emplace_back("none", rival.name);
+      all.push_back(std::move(rival));
+      if (all.back().name == "atomics") check_last();  // the others add nothing, or to what the last call left
+    }
   }
+  Candidates(const Candidates&) = delete;  // candidates refer to it
+  Candidates& operator=(const Candidates&) = delete;
 
   std::vector<bench::Candidate> all;
   std::vector<std::pair<std::string, std::string>> names;  // tree and protocol
@@ -104,17 +105,24 @@ class Candidates {
   void add(std::string_view tree, const std::string& protocol, std::function<void(std::size_t)> run) {
     names.emplace_back(tree, protocol);
     all.push_back({.name = std::string(tree) + " " + protocol, .run = std::move(run)});
+    if (worker_ == 0 || result_of(protocol) == everywhere) check_last();
+  }
+  void check_last() {
+    all.back().prepare = [this] { result_ = {}; };
+    all.back().finish = [this, which = all.size() - 1] {
+      if (result_.values != due_.values) shared_->wrong = which;
+    };
   }
 
   template <class Notify>
-  void add_reduce(std::size_t shape, std::vector<TreeLane>& lanes, const std::string& protocol) {
-    const auto end = std::make_shared<TreeEnd>(lanes, shapes[shape], worker_);
+  void add_reduce(std::size_t shape, std::vector<typename P::TreeLane>& lanes, const std::string& protocol) {
+    const auto end = std::make_shared<TreeEnd<P>>(lanes, shapes[shape], worker_);
     add(shapes[shape].name, protocol, [this, end](std::size_t calls) {
       for (std::size_t call = 0; call < calls; ++call) {
-        Sum work = mine_;
-        Notify notify(end->place(), work);
+        result_ = mine_;
+        Notify notify(end->place(), result_);
         finish([&] { return notify.advance(); }, [&] { return notify.done(); }, shares_cores_);
-        bench::keep(work);
+        bench::keep(result_);
       }
     });
   }
@@ -123,7 +131,7 @@ class Candidates {
     struct End {
       std::vector<std::size_t> children;
       transport::TreeLinks links;
-      transport::TreeAllreduce<MachineMemory, Content, depth, Sum> tree;
+      typename P::Broadcast tree;
     };
     auto end = std::make_shared<End>(
         End{children_of(shapes[shape], worker_, workers_), {}, {std::span(shared_->nodes[shape]), worker_}});
@@ -132,27 +140,27 @@ class Candidates {
     if (worker_ > 0) end->links.parent = end->links.source = shapes[shape].parent(worker_);
     add(shapes[shape].name, "reduce, broadcast", [this, end](std::size_t calls) {
       for (std::size_t call = 0; call < calls; ++call) {
-        Sum work = mine_;
+        result_ = mine_;
         const std::uint64_t before = end->tree.ended();
-        end->tree.start(end->links, work);
+        end->tree.start(end->links, result_);
         finish([&] { return end->tree.advance(); }, [&] { return end->tree.ended() > before; }, shares_cores_);
-        bench::keep(work);
+        bench::keep(result_);
       }
     });
   }
 
   void add_dissemination() {
-    std::vector<const Round::Line*> sources;
+    std::vector<const typename P::Round::Line*> sources;
     for (std::size_t step = 0; step < shared_->steps; ++step)
       sources.push_back(&shared_->lines[transport::dissemination_source(worker_, step, workers_)][step]);
     sources_ = std::move(sources);
-    const auto round = std::make_shared<Round>(std::span(shared_->lines[worker_]), sources_);
+    const auto round = std::make_shared<typename P::Round>(std::span(shared_->lines[worker_]), sources_);
     add("none", "dissemination", [this, round](std::size_t calls) {
       for (std::size_t call = 0; call < calls; ++call) {
-        Sum work = mine_;
-        round->start(work);
+        result_ = mine_;
+        round->start(result_);
         finish([&] { return round->advance(); }, [&] { return round->done(); }, shares_cores_);
-        bench::keep(work);
+        bench::keep(result_);
       }
     });
   }
@@ -161,69 +169,63 @@ class Candidates {
     auto plan = std::make_shared<VectorPlan<double>>(
         Plan<double>::of_vectors(sf::plus, doubles, member, {.method = sf::tree()}));
     add("none", "a team's plan", [this, plan](std::size_t calls) {
-      Content result;
-      for (std::size_t call = 0; call < calls; ++call) plan->run(mine_.values, result);
-      bench::keep(result);
+      for (std::size_t call = 0; call < calls; ++call) plan->run(mine_.values, result_.values);
+      bench::keep(result_);
     });
   }
 
-  Shared* shared_;
+  Shared<doubles>* shared_;
   std::size_t worker_;
   std::size_t workers_;
   bool shares_cores_ = false;
-  Sum mine_;
-  std::vector<const Round::Line*> sources_;
+  typename P::Sum mine_;
+  typename P::Sum result_;
+  typename P::Sum due_;
+  std::vector<const typename P::Round::Line*> sources_;
 };
 
-Json rows_of(std::size_t threads, const Candidates& candidates, const std::vector<bench::Samples>& samples) {
+template <std::size_t doubles>
+Json rows_of(unsigned threads, const Candidates<doubles>& candidates, const std::vector<bench::Samples>& samples) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::vector<double>& seconds = samples[i].seconds;
     const auto& [tree, protocol] = candidates.names[i];
-    rows.push_back({{"part", "measured"},
-                    {"threads", threads},
-                    {"tree", tree},
-                    {"protocol", protocol},
-                    {"result", protocol.ends_with("_notify") ? "at the root" : "everywhere"},
-                    {"seconds", bench::quantile(seconds, 0.5)},
-                    {"quartiles", {bench::quantile(seconds, 0.25), bench::quantile(seconds, 0.75)}},
-                    {"max", *std::ranges::max_element(seconds)}});
+    Json row = {{"part", "measured"},           {"threads", threads}, {"oversubscribed", is_oversubscribed(threads)},
+                {"doubles", doubles},           {"tree", tree},       {"protocol", protocol},
+                {"result", result_of(protocol)}};
+    add_times(row, samples[i].seconds);
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-Json measure(std::size_t threads, int rounds) {
-  Shared shared(threads);
-  bench::Meeting meeting(static_cast<unsigned>(threads));
+template <std::size_t doubles>
+void measure(unsigned threads, int rounds, Json& rows) {
+  Shared<doubles> shared(threads);
+  const std::size_t first = rows.size();
+  bench::Meeting meeting(threads);
   const Team team(static_cast<int>(threads));
-  Json rows;
-  const auto work = [&](std::size_t worker) {
-    bench::pin_to_core(static_cast<unsigned>(worker) % std::thread::hardware_concurrency());
+  bench::on_pinned_threads(threads, [&](unsigned worker) {
     const bench::Together together = meeting.together();
-    Candidates candidates(shared, worker, team[static_cast<int>(worker)]);
+    const Candidates<doubles> candidates(shared, worker, team[static_cast<int>(worker)]);
     together.barrier();
     const auto samples = bench::interleave(candidates.all, rounds, together);
-    if (worker == 0) rows = rows_of(threads, candidates, samples);
+    if (worker == 0)
+      for (Json& row : rows_of(threads, candidates, samples)) rows.push_back(std::move(row));
     together.barrier();
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t worker = 0; worker < threads; ++worker) others.emplace_back(work, worker);
-  others.clear();
-  return rows;
+  });
+  if (const std::size_t wrong = shared.wrong; wrong != shared.none)
+    throw Failure(fmt::format("wrong result by {} (it is not the sum of {} threads), report it",
+                              rows[first + wrong]["protocol"].template get<std::string>(), threads),
+                  check_failed);
 }
 
 }  // namespace
 
 Findings measured(const Asked& asked) {
   Findings found;
-  for (const int threads : asked.ranks) {
-    if (threads < 2) continue;
-    if (static_cast<std::size_t>(threads) > most_threads) {
-      found.left_out.push_back(
-          fmt::format("{} threads: not measured (there may be {}), ask for fewer", threads, most_threads));
-      continue;
-    }
-    for (Json& row : measure(static_cast<std::size_t>(threads), asked.rounds)) found.rows.push_back(std::move(row));
+  for (const unsigned threads : thread_counts(asked, 2, found)) {
+    measure<1>(threads, asked.rounds, found.rows);
+    measure<16>(threads, asked.rounds, found.rows);
   }
   return found;
 }

@@ -92,6 +92,11 @@ Json row_of(std::size_t workers, Places places, std::string_view tree, std::stri
 
 }  // namespace
 
+double predicted_reduce(std::size_t workers, bool is_multi) {
+  return time_of_sum(shapes[binary], 0, workers, Places::aware, is_multi);
+}
+double predicted_broadcast(std::size_t workers) { return time_of_broadcast(shapes[binary], 0, workers, Places::aware); }
+
 Findings trees(const Asked& /*asked*/) {
   Findings found;
   for (const std::size_t workers : {2u, 4u, 8u, 16u}) {
