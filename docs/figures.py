@@ -69,6 +69,46 @@ def sums():
     return "```\n$ ./dev run\n" + "\n".join(kept) + f"\n```\n\n(`*`: differs from the first row. {place()}.)"
 
 
+def runs_of_solver(*more):
+    """Without times: on more ranks than cores they say little."""
+    words = ("--compare", *more, "--dot", "plain,exact,binned")
+    table, _, _ = run(BIN / "example_solver", *words)
+    kept = []
+    for line in table.splitlines():
+        head, *cells = line.split("|")
+        if cells or line.startswith("  "):
+            kept.append("|".join([head, *(cell[:17] for cell in cells)]).rstrip())
+    command = f"$ build/bin/example_solver {' '.join(words)}"
+    return "\n".join(["```", command, *kept, "```", "", f"(`*`: differs from the first row. {place()}.)"])
+
+
+def solver():
+    return runs_of_solver("--ranks", "1,2,3,4")
+
+
+def pipelined():
+    return runs_of_solver("--algorithm", "pipelined", "--points", "24", "--ranks", "1,2,3")
+
+
+def search():
+    """Without times, as above."""
+    words = ("--compare", "--sites", "100000")
+    table, _, _ = run(BIN / "example_likelihood", *words)
+    lines = table.replace("plain loop + MPI_Allreduce", f"{'plain':26}").splitlines()
+    kept = ["|".join(cell[:20] for cell in line.split("|")).rstrip() for line in lines if "|" in line]
+    said = [line for line in lines if line.startswith("Versions")]
+    return "\n".join(["```", f"$ build/bin/example_likelihood {' '.join(words)}", *kept, "", *said, "```", "",
+                      f"(`*`: differs from the first row. {place()}.)"])
+
+
+def climate():
+    words = ("--compare", "--ranks", "1,2,3,4,5")
+    table, _, _ = run(BIN / "example_climate", *words)
+    kept = [line for line in table.splitlines() if "|" in line or "oceans" in line]
+    return "\n".join(["```", f"$ build/bin/example_climate {' '.join(words)}", *kept, "```", "",
+                      f"(`*`: differs from the first row. {place()}.)"])
+
+
 def proofs():
     text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "64", "--json")
     found = json.loads(text)
@@ -139,6 +179,10 @@ def allreduce():
 
 FIGURES = {
     "sums": (sums, "README.md"),
+    "solver": (solver, "README.md"),
+    "pipelined": (pipelined, "docs/solvers.md"),
+    "search": (search, "docs/phylogenetics.md"),
+    "climate": (climate, "docs/climate.md"),
     "proofs": (proofs, "docs/performance.md"),
     "predictions": (predictions, "docs/performance.md"),
     "local": (local, "docs/performance.md"),

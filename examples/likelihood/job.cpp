@@ -9,29 +9,12 @@
 namespace likelihood {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = example::Record;
+using example::Fingerprint;
+using example::Ranks;
+using example::to_bits;
 
 constexpr std::size_t repetitions = 5;
-
-struct Ranks {
-  MPI_Comm comm;
-  std::uint64_t rank, count;
-
-  explicit Ranks(MPI_Comm communicator) : comm(communicator) {
-    int my_rank = 0, size = 1;
-    MPI_Comm_rank(comm, &my_rank);
-    MPI_Comm_size(comm, &size);
-    rank = static_cast<std::uint64_t>(my_rank);
-    count = static_cast<std::uint64_t>(size);
-  }
-
-  /// This rank's part of 0..total-1: equal shares in rank order, the last ranks take the remainder.
-  sf::Interval share(std::uint64_t total) const {
-    const std::uint64_t each = total / count, longer = total % count, shorter = count - longer;
-    const std::uint64_t begin = rank * each + (rank > shorter ? rank - shorter : 0);
-    return {begin, begin + each + (rank >= shorter ? 1 : 0)};
-  }
-};
 
 /// One way to add up, and its result.
 struct Way {
@@ -98,8 +81,7 @@ void search_twice(const Size& size, const Ranks& ranks, Fingerprint& plain, Fing
 
 }  // namespace
 
-Json run_job(const Size& size, MPI_Comm comm) {
-  const Ranks ranks(comm);
+Json run_job(const Size& size, const Ranks& ranks) {
   Json record = {{"application", "likelihood"}, {"ranks", ranks.count}, {"threads", 1},
                  {"sites", size.sites},         {"taxa", taxon_count},  {"mpi", sf_mpi_library()}};
   Fingerprint plain, steadfold;

@@ -1,10 +1,10 @@
 // What one `mpirun` job does: simulate, compute the per-site log-likelihoods, add them up in three ways, search a tree.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
-#include <nlohmann/json.hpp>
+
+#include "common/launch.hpp"
+#include "common/ranks.hpp"
 
 namespace likelihood {
 
@@ -14,6 +14,6 @@ struct Size {
 };
 
 /// Collective. Every rank gets the record that --json prints; its times are the slowest rank's.
-nlohmann::ordered_json run_job(const Size& size, MPI_Comm comm);
+example::Record run_job(const Size& size, const example::Ranks& ranks);
 
 }  // namespace likelihood

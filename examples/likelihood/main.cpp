@@ -3,21 +3,18 @@
 //   mpirun -n 3 example_likelihood [--json]      one job
 //   example_likelihood --compare                 starts the jobs itself: 1, 2, 3, 5 and 8 ranks
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-#include <steadfold/mpi.hpp>
 
+#include "common/launch.hpp"
+#include "common/ranks.hpp"
 #include "compare.hpp"
 #include "job.hpp"
-#include "launch.hpp"
 #include "table.hpp"
 
 namespace {
-
-constexpr int usage_error = 2;
 
 struct Arguments {
   likelihood::Size size;
@@ -52,25 +49,12 @@ void print(const likelihood::Record& record, bool json) {
   }
 }
 
-/// What every rank does in a job. `complaint` is about the command line, the same on all ranks.
-int run(const Arguments& arguments, std::string complaint) {
-  MPI_Init(nullptr, nullptr);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (complaint.empty()) {
-    try {
-      const likelihood::Record record = likelihood::run_job(arguments.size, MPI_COMM_WORLD);
-      if (rank == 0) print(record, arguments.json);
-    } catch (const sf::Error& error) {  // thrown on all ranks, or on none
-      complaint = error.what();
-    } catch (const std::exception& error) {  // out of memory, say: the other ranks would wait for this one
-      fmt::print(stderr, "rank {} cannot go on ({}), try fewer --sites\n", rank, error.what());
-      MPI_Abort(MPI_COMM_WORLD, usage_error);
-    }
-  }
-  if (rank == 0 && !complaint.empty()) fmt::print(stderr, "{}\n", complaint);
-  MPI_Finalize();
-  return complaint.empty() ? 0 : usage_error;
+/// What every rank does. `complaint` is about the command line, the same on all ranks.
+int run(const Arguments& arguments, const std::string& complaint) {
+  return example::run_on_ranks(complaint, "try fewer --sites", [&](const example::Ranks& ranks) {
+    const likelihood::Record record = likelihood::run_job(arguments.size, ranks);
+    if (ranks.rank == 0) print(record, arguments.json);
+  });
 }
 
 }  // namespace
@@ -82,7 +66,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (!arguments.compare) return run(arguments, "");
-    if (const int ranks = likelihood::ranks_of_outer_job(); ranks > 1)
+    if (const int ranks = example::ranks_of_outer_job(); ranks > 1)
       return run(arguments,
                  fmt::format("--compare starts ranks itself (these are {} already), leave out mpirun", ranks));
     return likelihood::compare(arguments.size, arguments.rank_counts);
@@ -92,6 +76,6 @@ int main(int argc, char** argv) {
     return run(arguments, fmt::format("cannot use the command line ({}), see --help", error.what()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return usage_error;
+    return example::usage_error;
   }
 }

@@ -1,10 +1,7 @@
 // Plain and Steadfold's sums; see reductions.hpp.
 #include "reductions.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <bit>
 #include <numeric>
 
 namespace likelihood {
@@ -15,16 +12,6 @@ constexpr auto add = [](const Score& left, const Score& right) {
 };
 
 }  // namespace
-
-std::string to_bits(double value) { return fmt::format("{:016X}", std::bit_cast<std::uint64_t>(value)); }
-
-double Fingerprint::add(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  for (int shift = 0; shift < 64; shift += 8) digest_ = (digest_ ^ ((bits >> shift) & 0xFF)) * 0x100000001B3;
-  return value;
-}
-
-std::string Fingerprint::text() const { return fmt::format("{:016X}", digest_); }
 
 Score Reduction::sum(std::span<const Score> scores) {
   const Score total = reduce(scores);

@@ -7,24 +7,13 @@
 #include <cstdint>
 #include <span>
 #include <steadfold/mpi.hpp>
-#include <string>
 
+#include "common/bits.hpp"
 #include "pruning.hpp"
 
 namespace likelihood {
 
-/// The IEEE-754 pattern as 16 hexadecimal digits.
-std::string to_bits(double value);
-
-/// A digest (FNV-1a, 64 bits) of a sequence of doubles.
-class Fingerprint {
- public:
-  double add(double value);  ///< returns it
-  std::string text() const;
-
- private:
-  std::uint64_t digest_ = 0xCBF29CE484222325;
-};
+using example::Fingerprint;
 
 /// Sums over the elements of all ranks; every rank gets the result. Collective.
 class Reduction {

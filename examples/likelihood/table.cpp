@@ -2,31 +2,19 @@
 #include "table.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <set>
+
+#include "common/bits.hpp"
 
 namespace likelihood {
 namespace {
 
 constexpr const char* ways[] = {"plain", "tree", "exact"};
 
-/// An MPI library's name and version, without its origin.
-std::string short_name(std::string library) {
-  library.resize(std::min(library.find_first_of(",\n"), library.size()));
-  std::replace(library.begin(), library.end(), '\t', ' ');
-  return library;
-}
-
 std::string bits_of(const Record& record, const char* way) { return record.at(way).at("bits"); }
-
-std::string marked(const std::string& bits, const std::string& first) {
-  if (bits == first) return bits + " ";
-  return isatty(STDOUT_FILENO) == 1 ? "\033[31m" + bits + "*\033[0m" : bits + "*";
-}
 
 /// How many different texts the records have at `path`.
 std::size_t different(const std::vector<Record>& records, const char* path) {
@@ -49,7 +37,7 @@ std::string table_head(const Record& record) {
       "      |  plain loop + MPI_Allreduce  |  sf::sum, tree               |  sf::sum, exact\n"
       "ranks |  {bits:<17}{time:>11}  |  {bits:<17}{time:>11}  |  {bits:<17}{time:>11}\n"
       "------|{line:-<30}|{line:-<30}|{line:-<30}\n",
-      record.at("sites").get<std::uint64_t>(), record.at("taxa").get<int>(), short_name(record.at("mpi")),
+      record.at("sites").get<std::uint64_t>(), record.at("taxa").get<int>(), example::short_name(record.at("mpi")),
       fmt::arg("bits", "bits"), fmt::arg("time", "time"), fmt::arg("line", ""));
 }
 
@@ -57,8 +45,8 @@ std::string table_row(const Record& record, const Record& first) {
   std::string row = fmt::format("{:5} ", record.at("ranks").get<int>());
   for (const char* way : ways) {
     const double milliseconds = 1e3 * record.at(way).at("seconds").get<double>();
-    fmt::format_to(std::back_inserter(row), "|  {}{:8.3f} ms  ", marked(bits_of(record, way), bits_of(first, way)),
-                   milliseconds);
+    fmt::format_to(std::back_inserter(row), "|  {}{:8.3f} ms  ",
+                   example::marked(bits_of(record, way), bits_of(first, way)), milliseconds);
   }
   row.resize(row.find_last_not_of(' ') + 1);
   return row + "\n";

@@ -1,13 +1,14 @@
 // The records of jobs for people: one row per rank count, two columns per way to add up.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "common/launch.hpp"
+
 namespace likelihood {
 
-using Record = nlohmann::ordered_json;
+using example::Record;
 
 std::string table_head(const Record& record);
 

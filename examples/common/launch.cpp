@@ -12,11 +12,12 @@
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 extern char** environ;
 
-namespace likelihood {
+namespace example {
 namespace {
 
 constexpr std::string_view mpi_name = STEADFOLD_MPI_NAME;
@@ -58,6 +59,27 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
+std::string command_of(int rank_count, const std::string& arguments) {
+  // More ranks than cores are fine here: waiting ranks yield to others.
+  const std::string_view options =
+      mpi_name == "openmpi" ? "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1 " : "";
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  return fmt::format("{} {}-n {} {} {} </dev/null", quoted(launcher()), options, rank_count, quoted(self), arguments);
+}
+
+std::string output_of(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start a shell (popen failed), end some processes");
+  std::string output;
+  std::array<char, 4096> block;
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe)) output.append(block.data(), count);
+  const int status = pclose(pipe);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error(fmt::format("a job failed (status {}), run it by itself: {}",
+                                         WIFEXITED(status) ? WEXITSTATUS(status) : status, command));
+  return output;
+}
+
 }  // namespace
 
 int ranks_of_outer_job() {
@@ -81,25 +103,22 @@ void prepare_environment() {
   }
 }
 
-std::string job_command(int rank_count, const std::string& arguments) {
-  // More ranks than cores are fine here: waiting ranks yield to others.
-  const std::string_view options =
-      mpi_name == "openmpi" ? "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1 " : "";
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  return fmt::format("{} {}-n {} {} {} </dev/null", quoted(launcher()), options, rank_count, quoted(self), arguments);
+Record run_ranks(int rank_count, const std::string& arguments) {
+  const std::string command = command_of(rank_count, "--json " + arguments);
+  Record record = Record::parse(output_of(command), nullptr, false);
+  if (record.is_discarded() || record.at("ranks") != rank_count)
+    throw std::runtime_error(
+        fmt::format("a job did not print one record of {} ranks (the launcher may belong to another "
+                    "MPI library), run it by itself: {}",
+                    rank_count, command));
+  return record;
 }
 
-std::string output_of(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start a shell (popen failed), end some processes");
-  std::string output;
-  std::array<char, 4096> block;
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe)) output.append(block.data(), count);
-  const int status = pclose(pipe);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error(fmt::format("a job failed (status {}), run it by itself: {}",
-                                         WIFEXITED(status) ? WEXITSTATUS(status) : status, command));
-  return output;
+void warn_of_few_cores(int worker_count) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (cores > 0 && worker_count > cores)
+    fmt::print("This machine has {} core{}: on more ranks, times are mostly those of waiting for a core.\n", cores,
+               cores == 1 ? "" : "s");
 }
 
-}  // namespace likelihood
+}  // namespace example

@@ -1,0 +1,32 @@
+// The records of jobs for people: one job's in detail, or one row per pair of jobs, with plain sums and with
+// Steadfold's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/launch.hpp"
+
+namespace climate {
+
+using example::Record;
+
+std::string describe(const Record& record);
+
+/// The same steps on the same ranks, by both kinds of sums. `label`: on which ranks.
+struct Pair {
+  std::string label;
+  Record plain, steadfold;
+};
+
+std::string table_head(const Pair& first);
+/// What differs from the `first` pair is marked, on a terminal by colour too.
+std::string table_row(const Pair& pair, const Pair& first);
+
+/// Whether all that Steadfold reduced has the same bits in all pairs.
+bool same_by_steadfold(const std::vector<Pair>& pairs);
+
+/// How many different oceans the jobs ended with.
+std::string conclude(const std::vector<Pair>& pairs);
+
+}  // namespace climate
