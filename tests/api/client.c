@@ -1,10 +1,12 @@
-/* A client in C11: the mean of numbers spread over the ranks, in the fixed tree, once and by a plan. Exits with 0 when
- * both give the same bits on every rank. */
+/* A client in C11: the mean of numbers spread over the ranks, in the fixed tree, once and by a plan; and their exact
+ * sum by a call, and by an accumulator in MPI's own reduction. Exits with 0 when both ways give the same bits on every
+ * rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "steadfold/steadfold.h"
+#include "steadfold/steadfold_accumulator.h"
 #include "steadfold/steadfold_mpi.h"
 
 static int failed(sf_status status) {
@@ -27,15 +29,42 @@ static int sum_twice(const double* x, uint64_t rows, double* once, double* plann
   return wrong;
 }
 
+/* Both ways to the exact sum. */
+static int sum_exactly(const double* x, uint64_t rows, double* called, double* kept) {
+  sf_call call = sf_call_default();
+  sf_accumulator* accumulator = NULL;
+  unsigned char packed[1024];
+  MPI_Datatype type;
+  MPI_Op merge;
+  uint64_t size;
+  int wrong;
+  call.method = SF_EXACT;
+  call.rows = rows;
+  if (failed(sf_reduce(&call, x, NULL, called, MPI_COMM_WORLD))) return 1;
+  if (failed(sf_accumulator_create(SF_F64, SF_ELEMENTS, 1, &accumulator))) return 1;
+  size = sf_accumulator_packed_size(accumulator);
+  if (size > sizeof packed || failed(sf_accumulator_mpi_type(accumulator, &type))) return 1;
+  if (failed(sf_accumulator_mpi_op(&merge))) return 1;
+  wrong = failed(sf_accumulator_add(accumulator, x, rows, 1)) || failed(sf_accumulator_pack(accumulator, packed, size));
+  MPI_Allreduce(MPI_IN_PLACE, packed, 1, type, merge, MPI_COMM_WORLD);
+  wrong = wrong || failed(sf_accumulator_unpack(accumulator, packed, size)) ||
+          failed(sf_accumulator_round(accumulator, SF_SUM, SF_F64, kept));
+  MPI_Op_free(&merge);
+  MPI_Type_free(&type);
+  sf_accumulator_free(accumulator);
+  return wrong;
+}
+
 int main(int argc, char** argv) {
   double x[3] = {0.1, 0.2, 0.3};
-  double once = 0, planned = 0;
+  double once = 0, planned = 0, called = 0, kept = 1;
   sf_interval mine;
   uint64_t count = 0;
   int wrong, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   wrong = failed(sf_rank_order(3, MPI_COMM_WORLD, &mine, &count)) || sum_twice(x, 3, &once, &planned);
+  wrong = wrong || sum_exactly(x, 3, &called, &kept) || memcmp(&called, &kept, sizeof called) != 0;
   wrong = wrong || count != 3 * (uint64_t)ranks || memcmp(&once, &planned, sizeof once) != 0;
   if (!wrong && mine.begin == 0)
     printf("%s, Steadfold %s: mean %.17g\n", sf_mpi_library(), sf_version(), once / (double)count);

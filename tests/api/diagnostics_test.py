@@ -80,6 +80,12 @@ ACCEPTED = [
     "sf::Plan<double> plan(sf::dot, 3, d.comm, sf::exact()); plan.run(d.x, d.y);",
     "sf::Plan<double> plan(sf::sum, 3, d.comm);",
     "sf::Bundle bundle; bundle.sum(d.x, sf::tree());",
+    "const sf::Array<double> a(d.x.data(), {3}); sf::sum(a, d.comm); sf::sum(a, {.keep = {0}}, d.comm, sf::binned());",
+    "const sf::Array<double> a(d.x.data(), {3}); sf::sum(a, {.weights = a}); sf::dot(a, a, {.where = a}, d.comm);",
+    "sf::Bundle bundle; bundle.allreduce(d.x, sf::plus); bundle.weighted_mean(d.x, d.y); bundle.statistics(d.x);",
+    "sf::sum_by(d.x, std::vector<int>(3), 2, d.comm); [[maybe_unused]] const sf::Statistics s = sf::statistics(d.x, d.comm);",
+    "const sf::Array<double> a(d.x.data(), {3}); sf::mean(a, {.weights = a}); sf::statistics(a, {.keep = {0}}, d.comm);",
+    "const sf::Array<double> a(d.x.data(), {3}); sf::mean(a, {.threads = 2}); sf::max(a, {.keep = {0}}, d.comm);",
 ]
 
 

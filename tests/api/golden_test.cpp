@@ -6,7 +6,7 @@
 #include "support/golden.hpp"
 #include "support/hex.hpp"
 
-namespace steadfold::golden {
+namespace steadfold::golden::golden_test {
 namespace {
 
 /// The rows of a record as one process has them: which ones, in the order of memory.
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(files), [](const auto&
 INSTANTIATE_TEST_SUITE_P(Large, Golden, testing::Values("large"));
 
 }  // namespace
-}  // namespace steadfold::golden
+}  // namespace steadfold::golden::golden_test

@@ -19,7 +19,7 @@
 #include "mpi/reference.hpp"
 #include "steadfold/steadfold.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::local_test {
 namespace {
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 129, 1000, 4095, 4096, 4097, 100000};
@@ -477,4 +477,4 @@ TEST_F(LocalTest, AnyNumberOfThreadsMayCallAtOnce) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
+}  // namespace steadfold::tests::local_test

@@ -7,7 +7,7 @@
 
 #include "support/golden.hpp"
 
-namespace steadfold::golden {
+namespace steadfold::golden::plain_bits_test {
 namespace {
 
 const std::vector<std::string> operations = {"sum",     "product",    "min",          "max",
@@ -75,4 +75,4 @@ TEST(PlainBits, ArePrintedForOtherTargets) {
 }
 
 }  // namespace
-}  // namespace steadfold::golden
+}  // namespace steadfold::golden::plain_bits_test

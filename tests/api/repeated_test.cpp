@@ -14,7 +14,7 @@
 #include "mpi/bits.hpp"
 #include "steadfold/steadfold.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::repeated_test {
 namespace {
 
 alignas(16) constexpr std::array<double, 8> x = {0.1, 1e17, -3.5, 0x1p-60, 7, -1e17, 2, 1e-3};
@@ -23,7 +23,7 @@ constexpr std::array<sf_interval, 2> backwards = {{{2, 3}, {0, 2}}};
 struct Outcome {
   sf_status status = SF_OK;
   std::string text;
-  alignas(16) std::array<double, 4> results{};  // as any type wants it
+  alignas(16) std::array<double, 10> results{};  // as any type and operation wants it
 };
 
 Outcome outcome_of(const sf_call& call) {
@@ -66,7 +66,7 @@ int add_doubles(const void* left, const void* right, void* result, std::size_t c
 std::vector<std::function<void(sf_call&)>> changes() {
   std::vector<std::function<void(sf_call&)>> all;
   const auto add = [&](auto change) { all.push_back(change); };
-  for (const unsigned number : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 99u}) {
+  for (const unsigned number : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u, 99u}) {
     add([=](sf_call& call) { set(call.operation, number); });
     add([=](sf_call& call) { set(call.method, number); });
     add([=](sf_call& call) { set(call.type, number); });
@@ -187,4 +187,4 @@ TEST(RepeatedCalls, BeginWithTheDefaultsOfC) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
+}  // namespace steadfold::tests::repeated_test

@@ -15,7 +15,7 @@
 #include "mpi/reference.hpp"
 #include "steadfold/steadfold.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::threads_test {
 namespace {
 
 constexpr unsigned thread_counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 33};
@@ -239,4 +239,4 @@ TEST_F(ThreadsTest, RaiseFlagsInTheCaller) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
+}  // namespace steadfold::tests::threads_test

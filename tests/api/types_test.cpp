@@ -12,7 +12,7 @@
 #include "mpi/reference.hpp"
 #include "steadfold/steadfold.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::types_test {
 namespace {
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 10, 511, 1023, 1024, 1025, 2047, 2048, 2049, 4097, 10007};
@@ -386,4 +386,4 @@ TEST_F(TypesTest, CombinationsThatAreNotOffered) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
+}  // namespace steadfold::tests::types_test

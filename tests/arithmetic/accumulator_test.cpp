@@ -16,7 +16,7 @@
 #include "arithmetic/mpfr.hpp"
 #endif
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::accumulator_test {
 namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
@@ -469,4 +469,4 @@ TEST(AccumulatorReference, AgreesOnManyHostileTerms) {
 #endif
 
 }  // namespace
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::accumulator_test

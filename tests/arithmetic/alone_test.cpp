@@ -18,7 +18,7 @@
 #include "arithmetic/records.hpp"
 #include "arithmetic/tree.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::alone_test {
 namespace {
 
 using arithmetic::ExactOperation;
@@ -172,4 +172,4 @@ TEST(Alone, ValuesOfConvertedElements) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::alone_test

@@ -19,7 +19,7 @@
 #include "arithmetic/mpfr.hpp"
 #endif
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::binned_test {
 namespace {
 
 using Record = std::vector<std::byte>;
@@ -419,4 +419,4 @@ TEST(Binned, TheMeanOfNoRowsIsEmpty) {
 }
 
 }  // namespace
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::binned_test

@@ -11,7 +11,7 @@
 #include "arithmetic/binned.hpp"
 #include "support/targets.hpp"
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::carries_test {
 namespace {
 
 /// The double that puts most into a word: 53 bits, moved by 31 before they are cut into digits of 32.
@@ -79,4 +79,4 @@ TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
 }
 
 }  // namespace
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::carries_test

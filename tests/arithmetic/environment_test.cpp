@@ -11,7 +11,7 @@
 
 #include "arithmetic/records.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::environment_test {
 namespace {
 
 using arithmetic::PromisedEnvironment;
@@ -234,4 +234,4 @@ TEST_F(Environment, IsTheThreadsOwn) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::environment_test

@@ -15,7 +15,7 @@
 
 #include "arithmetic/exact.hpp"
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::exact_records {
 
 using Record = std::vector<std::byte>;
 using Words = std::vector<std::int64_t>;
@@ -198,4 +198,4 @@ void for_every_kind(const Test& test) {
   }
 }
 
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::exact_records

@@ -9,8 +9,10 @@
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::exact_reference_test {
 namespace {
+
+using namespace exact_records;
 
 template <class Element, class Result>
 Record reference_values(ExactOperation operation, const Data<Element>& data) {
@@ -71,6 +73,6 @@ TEST(ExactReference, AgreesOnAMillionRows) {
 }
 
 }  // namespace
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::exact_reference_test
 
 #endif

@@ -12,7 +12,7 @@
 #include "arithmetic/records.hpp"
 #include "arithmetic/tree.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::extended_test {
 namespace {
 
 using arithmetic::Operation;
@@ -112,4 +112,4 @@ TEST(LongDouble, BytesAreClearedWhereverTheyStand) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::extended_test

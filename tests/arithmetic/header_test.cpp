@@ -13,7 +13,7 @@
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree.hpp"
 
-namespace steadfold::arithmetic {
+namespace steadfold::arithmetic::header_test {
 namespace {
 
 using Record = std::vector<std::byte>;
@@ -57,4 +57,4 @@ TEST(DamagedHeader, EndsInAKnownStatusForEveryKindOfPartial) {
 }
 
 }  // namespace
-}  // namespace steadfold::arithmetic
+}  // namespace steadfold::arithmetic::header_test

@@ -14,15 +14,14 @@
 #include "arithmetic/records.hpp"
 #include "arithmetic/tree.hpp"
 #include "support/strided.hpp"
+#include "support/two_axes.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::intake_test {
 namespace {
 
 using arithmetic::Intake;
 using arithmetic::Operands;
-using arithmetic::OperandStrides;
 using arithmetic::RowShape;
-using arithmetic::Second;
 using arithmetic::Strides;
 
 std::vector<std::byte> random_bytes(std::mt19937_64& random, Bytes size) {
@@ -31,32 +30,35 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, Bytes size) {
   return bytes;
 }
 
-OperandStrides strides_of(const Pitch& pitch) { return {pitch.row, pitch.element}; }
+/// What goes with the elements.
+enum class Second { none, factors, mask };
+
+Steps steps_of(const Pitch& pitch) { return {pitch.row, pitch.element}; }
 
 TEST(Strides, SayWhatIsTakenWhereItStands) {
   const RowShape three{.element_bytes = 8, .columns = 3};
   EXPECT_TRUE(Strides(three).are_direct());
-  EXPECT_TRUE(Strides(three, {32, 8}, {}).are_direct());
-  EXPECT_TRUE(Strides(three, {0, 8}, {}).are_direct());
-  EXPECT_FALSE(Strides(three, {28, 8}, {}).are_direct());
-  EXPECT_FALSE(Strides(three, {-24, 8}, {}).are_direct());
-  EXPECT_FALSE(Strides(three, {24, -8}, {}).are_direct());
-  EXPECT_FALSE(Strides(three, {24, 0}, {}).are_direct());
-  EXPECT_FALSE(Strides(three, {8, 80}, {}).are_direct());
+  EXPECT_TRUE(two_axes(three, {32, 8}).are_direct());
+  EXPECT_TRUE(two_axes(three, {0, 8}).are_direct());
+  EXPECT_FALSE(two_axes(three, {28, 8}).are_direct());
+  EXPECT_FALSE(two_axes(three, {-24, 8}).are_direct());
+  EXPECT_FALSE(two_axes(three, {24, -8}).are_direct());
+  EXPECT_FALSE(two_axes(three, {24, 0}).are_direct());
+  EXPECT_FALSE(two_axes(three, {8, 80}).are_direct());
   const RowShape one{.element_bytes = 8, .columns = 1};
-  EXPECT_TRUE(Strides(one, {40, 0}, {}).are_direct());
-  EXPECT_TRUE(Strides({.element_bytes = 12, .columns = 1}, {16, 0}, {}).are_direct());
-  EXPECT_FALSE(Strides({.element_bytes = 12, .columns = 1}, {18, 0}, {}).are_direct());
-  const RowShape factors{.element_bytes = 8, .columns = 3, .second = Second::factors};
+  EXPECT_TRUE(two_axes(one, {40, 0}).are_direct());
+  EXPECT_TRUE(two_axes({.element_bytes = 12, .columns = 1}, {16, 0}).are_direct());
+  EXPECT_FALSE(two_axes({.element_bytes = 12, .columns = 1}, {18, 0}).are_direct());
+  const RowShape factors{.element_bytes = 8, .columns = 3, .has_factors = true};
   EXPECT_TRUE(Strides(factors).are_direct());
-  EXPECT_TRUE(Strides(factors, {40, 8}, {40, 8}).are_direct());
-  EXPECT_FALSE(Strides(factors, {40, 8}, {24, 8}).are_direct());
-  EXPECT_FALSE(Strides(factors, {24, 8}, {24, 16}).are_direct());
-  const RowShape masked{.element_bytes = 8, .columns = 3, .second = Second::mask};
+  EXPECT_TRUE(two_axes(factors, {40, 8}, {40, 8}).are_direct());
+  EXPECT_FALSE(two_axes(factors, {40, 8}, {24, 8}).are_direct());
+  EXPECT_FALSE(two_axes(factors, {24, 8}, {24, 16}).are_direct());
+  const RowShape masked{.element_bytes = 8, .columns = 3, .has_mask = true};
   EXPECT_TRUE(Strides(masked).are_direct());
-  EXPECT_TRUE(Strides(masked, {40, 8}, {1, 0}).are_direct());
-  EXPECT_FALSE(Strides(masked, {24, 8}, {2, 0}).are_direct());
-  EXPECT_FALSE(Strides(masked, {24, 8}, {0, 0}).are_direct());
+  EXPECT_TRUE(two_axes(masked, {40, 8}, {}, 1).are_direct());
+  EXPECT_FALSE(two_axes(masked, {24, 8}, {}, 2).are_direct());
+  EXPECT_FALSE(two_axes(masked, {24, 8}, {}, 0).are_direct());
 }
 
 /// Notes the rows that it is given, and whether those of the push before were still there.
@@ -71,12 +73,11 @@ class Notes final : public Builder {
     EXPECT_TRUE(same(rows_of(last_), last_rows_)) << "the rows before were written over";
     const Record rows = rows_of(block);
     first_.insert(first_.end(), rows.begin(), rows.end());
-    if (shape_.second != Second::none) {
-      const Bytes bytes = shape_.second == Second::mask ? 1 : shape_.row_bytes();
-      const Bytes stride = shape_.second == Second::mask ? 1 : block.row_stride;
-      for (Count i = 0; i < block.rows; ++i)
-        second_.insert(second_.end(), block.second + i * stride, block.second + i * stride + bytes);
+    for (Count i = 0; shape_.has_factors && i < block.rows; ++i) {
+      const std::byte* const row = block.second + i * block.row_stride;
+      second_.insert(second_.end(), row, row + shape_.row_bytes());
     }
+    if (shape_.has_mask) second_.insert(second_.end(), block.mask, block.mask + block.rows);
     last_ = block;
     last_rows_ = rows;
     most_rows_ = std::max(most_rows_, block.rows);
@@ -112,7 +113,10 @@ TEST(Intakes, GiveBuildersTheRowsInPiecesThatStayUntilTheNext) {
   for (const Bytes element_bytes : {1, 2, 3, 4, 8, 12, 16, 24, 40}) {
     for (const Count columns : {1, 2, 5, 1500}) {
       for (const Second second : {Second::none, Second::factors, Second::mask}) {
-        const RowShape shape{.element_bytes = element_bytes, .columns = columns, .second = second};
+        const RowShape shape{.element_bytes = element_bytes,
+                             .columns = columns,
+                             .has_factors = second == Second::factors,
+                             .has_mask = second == Second::mask};
         const Count tile = std::max<Count>(8192 / shape.row_bytes(), 1);
         const Count rows = std::min<Count>(2 * tile + 1 + random() % (tile + 2), 9000);
         const auto all = pitches(rows, columns, element_bytes);
@@ -133,11 +137,12 @@ TEST(Intakes, GiveBuildersTheRowsInPiecesThatStayUntilTheNext) {
           auto notes = std::make_unique<Notes>(shape, first, factors);
           const Notes& seen = *notes;
           Intake intake(std::move(notes), shape);
-          const Strides strides(shape, strides_of(pitch), strides_of(other));
-          const Operands data{x.begin(), y.begin()};
+          const Strides strides = two_axes(shape, steps_of(pitch), is_masked ? Steps{} : steps_of(other), other.row);
+          const Operands data{
+              .first = x.begin(), .second = is_masked ? nullptr : y.begin(), .mask = is_masked ? y.begin() : nullptr};
           const Count cut = random() % rows;
           intake.push(0, data, cut, strides);
-          intake.push(cut, strides.at(data, cut, 0), rows - cut, strides);
+          intake.push(cut, data.at(cut, 0), rows - cut, strides);
           ASSERT_TRUE(same(first, x.copy(0, columns)));
           if (second != Second::none) {
             ASSERT_TRUE(same(factors, y.copy(0, other_columns)));
@@ -173,15 +178,16 @@ TEST(Intakes, GiveUserOperatorsTheSameElements) {
           const Table table{
               .rows = rows, .row_bytes = shape.row_bytes(), .stride = shape.row_bytes(), .bytes = x.copy(0, columns)};
           const Record expected = built(*kind, table, {{0, rows}}).record;
-          const auto found = [&](const OperandStrides& by) {
+          const auto found = [&](const Steps& by) {
             Intake intake(kind->builder(), shape);
-            const Strides strides(shape, by, {});
+            const Strides strides = two_axes(shape, by);
+            const Operands data{.first = x.begin()};
             const Count cut = random() % rows;
-            intake.push(0, {x.begin(), nullptr}, cut, strides);
-            intake.push(cut, strides.at({x.begin(), nullptr}, cut, 0), rows - cut, strides);
+            intake.push(0, data, cut, strides);
+            intake.push(cut, data.at(cut, 0), rows - cut, strides);
             return written(*kind, intake.builder(), IntervalSet({0, rows}));
           };
-          EXPECT_TRUE(same(found(strides_of(pitch)), expected));
+          EXPECT_TRUE(same(found(steps_of(pitch)), expected));
           EXPECT_EQ(watch.fault, "");
           if (HasFailure()) return;
           if (rows < 3 || std::abs(pitch.row) <= 1) continue;  // a control: rows one byte nearer to each other
@@ -198,4 +204,4 @@ TEST(Intakes, GiveUserOperatorsTheSameElements) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::intake_test

@@ -14,7 +14,7 @@
 
 #include "arithmetic/records.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::location_test {
 namespace {
 
 using arithmetic::make_location;
@@ -139,4 +139,4 @@ TEST(Locations, OfNothingAndOfMissingRowsSaySo) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::location_test

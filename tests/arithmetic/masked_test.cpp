@@ -16,7 +16,7 @@
 #include "arithmetic/plain.hpp"
 #include "arithmetic/records.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::masked_test {
 namespace {
 
 using arithmetic::make_masked;
@@ -33,7 +33,7 @@ struct Masked {
   Count rows() const { return mask.size(); }
   Block block(Count begin, Count count) const {
     return {.first = reinterpret_cast<const std::byte*>(elements.data() + begin * columns),
-            .second = mask.data() + begin,
+            .mask = mask.data() + begin,
             .rows = count,
             .row_stride = columns * sizeof(T)};
   }
@@ -117,7 +117,7 @@ void expect_selected_alone(const MakeKind& make_kind) {
     const Count columns = seed % 3 == 0 ? 3 : 1;
     const auto data = masked_data<T>(random, random() % (seed % 10 == 0 ? 6000 : 300), columns, seed % 9);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << data.rows() << " rows");
-    const auto kind = make_masked(make_kind(columns), columns * sizeof(T));
+    const auto kind = make_masked(make_kind(columns), sizeof(T), columns);
     const auto alone = make_kind(columns);
     const Table table = table_of(data.selected(), 0, columns);
     const Record expected = built(*alone, table, {{0, table.rows}}).record;
@@ -176,7 +176,7 @@ TEST(Masked, ExactSumsAreThoseOfMpfr) {
     const auto data = masked_data<double>(random, random() % 5000, 1, seed % 9);
     reference::ExactSum sum;
     for (const double x : data.selected()) sum.add(x);
-    const auto kind = make_masked(exact_doubles(1), sizeof(double));
+    const auto kind = make_masked(exact_doubles(1), sizeof(double), 1);
     const Finished found = finished(*kind, record_of(*kind, data, 0, data.rows(), 777), data.rows());
     ASSERT_EQ(bits_of(value_at<double>(found.values)), bits_of(sum.rounded<double>())) << "seed " << seed;
   }
@@ -187,7 +187,7 @@ TEST(Masked, ExactSumsAreThoseOfMpfr) {
 TEST(Masked, RowsMayStandApart) {
   std::mt19937_64 random(5);
   const auto data = masked_data<double>(random, 900, 5, 4);
-  const auto kind = make_masked(exact_doubles(2), 2 * sizeof(double));
+  const auto kind = make_masked(exact_doubles(2), sizeof(double), 2);
   Masked<double> two{.columns = 2, .elements = {}, .mask = data.mask};
   for (Count i = 0; i < data.rows(); ++i)
     for (Count column : {3U, 4U}) two.elements.push_back(data.elements[5 * i + column]);
@@ -199,7 +199,7 @@ TEST(Masked, RowsMayStandApart) {
 }
 
 TEST(Masked, AZeroHasTheSignOfWhatIsSelected) {
-  const auto kind = make_masked(exact_doubles(1), sizeof(double));
+  const auto kind = make_masked(exact_doubles(1), sizeof(double), 1);
   const auto sum = [&](std::vector<double> x, std::vector<std::byte> mask) {
     const Masked<double> data{.columns = 1, .elements = std::move(x), .mask = std::move(mask)};
     return bits_of(value_at<double>(finished(*kind, record_of(*kind, data, 0, data.rows(), 1)).values));
@@ -216,7 +216,7 @@ TEST(Masked, AZeroHasTheSignOfWhatIsSelected) {
 TEST(Masked, WhatNoKindWroteIsReported) {
   std::mt19937_64 random(6);
   const auto data = masked_data<double>(random, 100, 1, 4);
-  const auto kind = make_masked(exact_doubles(1), sizeof(double));
+  const auto kind = make_masked(exact_doubles(1), sizeof(double), 1);
   const Record good = record_of(*kind, data, 0, 100, 100);
   for (Bytes size = 0; size < good.size(); ++size) {
     const Record part(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
@@ -231,10 +231,10 @@ TEST(Masked, WhatNoKindWroteIsReported) {
   }
   const auto builder = kind->builder();
   Block block = data.block(0, 100);
-  block.second = nullptr;
+  block.mask = nullptr;
   builder->push(0, block);
   EXPECT_EQ(status_of(written(*kind, *builder, {})), Status::invalid_argument);
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::masked_test

@@ -37,6 +37,19 @@ class ExactSum {
     expect_exact(mpfr_mul_d(product_, product_, y, MPFR_RNDN));
     expect_exact(mpfr_add(sum_, sum_, product_, MPFR_RNDN));
   }
+  /// Adds another sum with this sign.
+  void merge(const ExactSum& other, int sign) {
+    empty_ = empty_ && other.empty_;
+    expect_exact(sign > 0 ? mpfr_add(sum_, sum_, other.sum_, MPFR_RNDN) : mpfr_sub(sum_, sum_, other.sum_, MPFR_RNDN));
+  }
+  void negate() { mpfr_neg(sum_, sum_, MPFR_RNDN); }
+  int sign() const { return mpfr_sgn(sum_); }
+  /// -1, 0 or 1.
+  friend int compare(const ExactSum& a, const ExactSum& b) {
+    const int order = mpfr_cmp(a.sum_, b.sum_);
+    return (order > 0) - (order < 0);
+  }
+  void square() { expect_exact(mpfr_sqr(sum_, sum_, MPFR_RNDN)); }
   void multiply(unsigned long count) { expect_exact(mpfr_mul_ui(sum_, sum_, count, MPFR_RNDN)); }
 
   template <class Result>
@@ -50,6 +63,24 @@ class ExactSum {
   template <class Result>
   Result divided_by(unsigned long count) const {
     return round<Result>([this, count](mpfr_t y) { return mpfr_div_ui(y, sum_, count, MPFR_RNDN); });
+  }
+  template <class Result>
+  Result divided_by(const ExactSum& other) const {
+    return round<Result>([&](mpfr_t y) { return mpfr_div(y, sum_, other.sum_, MPFR_RNDN); });
+  }
+  /// The root of the quotient, of which 4400 bits are taken before it is rounded: as good as all, unless it is as near
+  /// to the middle between two numbers, and not in it.
+  template <class Result>
+  Result root_divided_by(unsigned long count) const {
+    return round<Result>([this, count](mpfr_t y) {
+      mpfr_t exact;
+      mpfr_init2(exact, 4400);
+      mpfr_div_ui(exact, sum_, count, MPFR_RNDN);
+      mpfr_sqrt(exact, exact, MPFR_RNDN);
+      const int ternary = mpfr_set(y, exact, MPFR_RNDN);
+      mpfr_clear(exact);
+      return ternary;
+    });
   }
 
  private:

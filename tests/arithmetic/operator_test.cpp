@@ -9,7 +9,7 @@
 #include "arithmetic/records.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::operator_test {
 namespace {
 
 using arithmetic::built_in;
@@ -228,4 +228,4 @@ TEST(Operators, HaveNames) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::operator_test

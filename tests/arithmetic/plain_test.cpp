@@ -9,7 +9,7 @@
 #include "arithmetic/ieee.hpp"
 #include "arithmetic/records.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::plain_test {
 namespace {
 
 using arithmetic::built_in;
@@ -237,4 +237,4 @@ TEST(PlainBytes, AreNotTrusted) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::plain_test

@@ -8,7 +8,7 @@
 #include "arithmetic/tree.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tree_bytes_test {
 namespace {
 
 using arithmetic::make_tree;
@@ -244,4 +244,4 @@ TEST_F(TreeBytes, RecordsOfHugeIntervals) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tree_bytes_test

@@ -5,7 +5,7 @@
 #include "arithmetic/records.hpp"
 #include "arithmetic/tree.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tree_merge_test {
 namespace {
 
 using arithmetic::built_in;
@@ -164,4 +164,4 @@ TEST(PreparedTreeMerge, IsNotOfferedWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tree_merge_test

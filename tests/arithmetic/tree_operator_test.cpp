@@ -6,7 +6,7 @@
 #include "arithmetic/tree.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tree_operator_test {
 namespace {
 
 using arithmetic::make_tree;
@@ -188,4 +188,4 @@ TEST_P(Failing, ShowsInTheResult) {
 INSTANTIATE_TEST_SUITE_P(Columns, Failing, testing::Values(1, 3));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tree_operator_test

@@ -12,7 +12,7 @@
 #include "order/recursion.hpp"
 #include "support/directory.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tree_test {
 namespace {
 
 using arithmetic::make_tree;
@@ -374,4 +374,4 @@ TEST(TreeLayouts, KeepTheDigestAndGiveTheMostThatTheyPromise) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tree_test

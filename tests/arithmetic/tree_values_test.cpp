@@ -9,7 +9,7 @@
 #include "arithmetic/tree.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tree_values_test {
 namespace {
 
 using arithmetic::built_in;
@@ -245,4 +245,4 @@ TYPED_TEST(TreeIntegers, WrapAroundAndHaveNoOrder) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tree_values_test

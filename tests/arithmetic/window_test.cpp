@@ -15,7 +15,7 @@
 #endif
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::window_test {
 namespace {
 
 using arithmetic::Accumulator;
@@ -244,4 +244,4 @@ TEST(WindowsControl, PlainSumsDiffer) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::window_test

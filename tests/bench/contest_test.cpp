@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace steadfold::bench {
+namespace steadfold::bench::contest_test {
 namespace {
 
 Entrant entrant(const std::string& name, Json labels, std::vector<double> seconds) {
@@ -99,4 +99,4 @@ TEST(Contests, AreWrittenSampleBySample) {
 }
 
 }  // namespace
-}  // namespace steadfold::bench
+}  // namespace steadfold::bench::contest_test

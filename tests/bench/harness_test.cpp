@@ -8,7 +8,7 @@
 #include "bench/fast_math.hpp"
 #include "bench/read.hpp"
 
-namespace steadfold::bench {
+namespace steadfold::bench::harness_test {
 namespace {
 
 constexpr std::size_t candidate_count = 5;
@@ -132,4 +132,4 @@ TEST(FastMath, LeavesTheEnvironmentAlone) {
 }
 
 }  // namespace
-}  // namespace steadfold::bench
+}  // namespace steadfold::bench::harness_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace steadfold::bench {
+namespace steadfold::bench::statistics_test {
 namespace {
 
 TEST(Quantiles, LieBetweenNeighbours) {
@@ -108,4 +108,4 @@ TEST(Intervals, AreTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace steadfold::bench
+}  // namespace steadfold::bench::statistics_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-namespace steadfold::bench {
+namespace steadfold::bench::vectors_test {
 namespace {
 
 TEST(Vectors, DifferAndStayBelowOne) {
@@ -70,4 +70,4 @@ TEST(ExpectedResults, AreNearWhereNothingElseIsPromised) {
 }
 
 }  // namespace
-}  // namespace steadfold::bench
+}  // namespace steadfold::bench::vectors_test

@@ -9,7 +9,7 @@
 #include "support/hex.hpp"
 #include "support/on_team.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::golden_team_test {
 namespace {
 
 using golden::Record;
@@ -94,4 +94,4 @@ TEST_P(GoldenTeam, BitsAreThoseRecorded) {
 INSTANTIATE_TEST_SUITE_P(Files, GoldenTeam, testing::ValuesIn(golden::files));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::golden_team_test

@@ -23,7 +23,7 @@
 #include "support/on_team.hpp"
 #include "support/parts.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::group_test {
 namespace {
 
 const capi::LayerTable& table() {
@@ -272,4 +272,4 @@ TEST(GroupOfThreads, ProgressThreadsOutliveWhatIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::group_test

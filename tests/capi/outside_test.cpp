@@ -22,7 +22,7 @@
 #include "transport/landing.hpp"
 #include "transport/shared.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::outside_test {
 namespace {
 
 using transport::Bytes;
@@ -279,4 +279,4 @@ TEST(Outside, WhatIsWrongOnOneProcessAllAreTold) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::outside_test

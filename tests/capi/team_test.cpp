@@ -34,7 +34,7 @@ thread_local std::uint64_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace steadfold::test {
+namespace steadfold::test::team_test {
 namespace {
 
 std::span<const double> part_of(const std::vector<double>& all, const Team::Member& member) {
@@ -235,4 +235,4 @@ TEST(Team, ManyTeams) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::team_test

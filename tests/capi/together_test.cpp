@@ -6,7 +6,7 @@
 #include "support/on_team.hpp"
 #include "support/together_cases.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::together_test {
 namespace {
 
 constexpr int team_sizes[] = {1, 2, 3, 4, 5, 7, 8};
@@ -117,4 +117,4 @@ TEST(Together, LargeTeamsTakeMessages) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::together_test

@@ -9,7 +9,7 @@
 #include "agreement/choice.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::agreement_test {
 namespace {
 
 using arithmetic::Operation;
@@ -475,4 +475,4 @@ TEST(Statuses, HaveASentenceOfTheForm) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::agreement_test

@@ -7,7 +7,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::bounded_poll_test {
 namespace {
 
 using arithmetic::Operation;
@@ -117,4 +117,4 @@ INSTANTIATE_TEST_SUITE_P(Schedules, BoundedPoll,
                          testing::Values("recursive_doubling", "reduce_broadcast", "ring", "transpose"));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::bounded_poll_test

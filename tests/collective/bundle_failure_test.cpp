@@ -4,7 +4,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::bundle_failure_test {
 namespace {
 
 using arithmetic::Operation;
@@ -109,4 +109,4 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::bundle_failure_test

@@ -7,7 +7,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::bundle_test {
 namespace {
 
 using agreement::Data;
@@ -406,4 +406,4 @@ TEST(Bundles, TakeDamagedBytesForLostMessages) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::bundle_test

@@ -10,7 +10,7 @@
 #include "order/distribution.hpp"
 #include "prediction/prediction.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::choice_test {
 namespace {
 
 using agreement::Description;
@@ -133,6 +133,27 @@ TEST(Choice, AlwaysServesTheCall) {
   }
 }
 
+/// A tree that others have already, and one whose order follows arrival.
+TEST(Choice, IsNeverOneOfTheNotifyTrees) {
+  for (const auto collective :
+       {schedule::Collective::reduce, schedule::Collective::allreduce, schedule::Collective::reduce_scatter}) {
+    for (const Method method : {Method::plain, Method::tree, Method::exact, Method::binned}) {
+      for (const Rank root : {0, 2}) {
+        for (const Count columns : {1, 10, 1000, 30'000, 1'000'000}) {
+          for (const double latency : {0.0, 1e-6, 1e-3}) {
+            Call call = vector_call(columns, collective == schedule::Collective::reduce ? root : all_ranks, method);
+            call.collective = collective;
+            for (const Rank p : {3, 4, 7, 8, 33, 64, 1000}) {
+              const std::string name = chosen(call, p, "auto", {.latency = latency, .gap = 1e-6, .per_byte = 1e-9});
+              EXPECT_EQ(name.find("notify"), std::string::npos) << name;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   Call call = vector_call(64);
   call.collective = schedule::Collective::reduce_scatter;
@@ -207,6 +228,37 @@ TEST(Choice, OnNodesChangesNoBits) {
   }
 }
 
+/// On nodes that are far groups are always taken where they may be: by calls, by bundles, by what ranks ask each other.
+TEST(Choice, OnFarNodesTakesGroups) {
+  constexpr Rank p = 6;
+  const std::vector<Rank> labels = {0, 0, 0, 3, 3, 5};
+  const order::Nodes far(labels, order::Nodes::Between::processes), near(labels);
+  const auto layout = order::Layout::contiguous(std::vector<Count>(p, 1));
+  const auto takes_groups = [&](std::span<const Call> calls, const order::Nodes& nodes) {
+    std::vector<Description> descriptions;
+    for (const Call& call : calls) descriptions.push_back(describe(call));
+    return schedule::find(chosen_schedule("auto", descriptions, layout, link, &nodes))->has_groups;
+  };
+  for (const Rank root : {all_ranks, 0, 4}) {
+    for (const Count columns : {1, 1000, 1'000'000}) {
+      const std::array tree = {vector_call(columns, root, Method::tree), vector_call(3, root, Method::tree)};
+      const std::array plain = {tree[0], vector_call(3, root)};
+      EXPECT_TRUE(takes_groups(std::span(tree).first(1), far)) << columns << " to " << root;
+      EXPECT_TRUE(takes_groups(tree, far)) << columns << " to " << root;
+      EXPECT_FALSE(takes_groups(tree, near)) << "a bundle, of which no model knows";
+      EXPECT_FALSE(takes_groups(plain, far)) << "the order of merging changes bits";
+      EXPECT_FALSE(takes_groups(std::span(plain).last(1), far));
+    }
+  }
+  Call scan = vector_call(1, all_ranks, Method::tree);
+  scan.collective = schedule::Collective::scan;
+  EXPECT_FALSE(takes_groups(std::span(&scan, 1), far));
+
+  EXPECT_TRUE(schedule::row_for_questions(&far).has_groups);
+  EXPECT_FALSE(schedule::row_for_questions(&near).has_groups);
+  EXPECT_FALSE(schedule::row_for_questions(nullptr).has_groups);
+}
+
 TEST(Choice, OfMpichFollowsSizesAndPowersOfTwo) {
   EXPECT_EQ(chosen(vector_call(256), 8, "mpich"), "recursive_doubling");  // 2048 bytes
   EXPECT_EQ(chosen(vector_call(257), 8, "mpich"), "halving_doubling");
@@ -238,4 +290,4 @@ TEST(Choice, NeverChangesBits) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::choice_test

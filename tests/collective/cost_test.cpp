@@ -4,7 +4,7 @@
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::cost_test {
 namespace {
 
 struct Cost {
@@ -144,4 +144,4 @@ TEST(Costs, AreDescribedForPeople) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::cost_test

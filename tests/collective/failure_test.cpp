@@ -9,7 +9,7 @@
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::failure_test {
 namespace {
 
 using arithmetic::Operation;
@@ -395,4 +395,4 @@ TEST(Starts, OfManyPlansInFlight) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::failure_test

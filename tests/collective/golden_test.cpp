@@ -8,7 +8,7 @@
 
 #include "collective/deals.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::golden_test {
 namespace {
 
 using agreement::Collective;
@@ -249,4 +249,4 @@ INSTANTIATE_TEST_SUITE_P(Files, GoldenJobs, testing::ValuesIn(golden::files),
 INSTANTIATE_TEST_SUITE_P(Large, GoldenJobs, testing::Values("large"));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::golden_test

@@ -11,7 +11,7 @@
 #include "collective/threads.hpp"
 #include "order/distribution.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::group_test {
 namespace {
 
 using arithmetic::Operation;
@@ -498,4 +498,4 @@ TEST(ForcedSchedules, ComeFromTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::group_test

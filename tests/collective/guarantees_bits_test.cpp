@@ -10,7 +10,7 @@
 #include "collective/guarantees_table.hpp"
 #include "support/golden.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::guarantees_bits_test {
 namespace {
 
 using golden::Record;
@@ -208,4 +208,4 @@ TEST(GuaranteedBits, AreRecordedWhereLibrariesTargetsOrReleasesKeepThem) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::guarantees_bits_test

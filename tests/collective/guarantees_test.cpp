@@ -7,7 +7,7 @@
 #include "agreement/failure.hpp"
 #include "collective/guarantees_table.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::guarantees_test {
 namespace {
 
 using namespace agreement;
@@ -56,4 +56,4 @@ TEST(Guarantees, AreRefusedTogetherWhereOneIsNotKept) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::guarantees_test

@@ -9,7 +9,7 @@
 #include "collective/simulated_job.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::hostile_test {
 namespace {
 
 using arithmetic::Operation;
@@ -178,4 +178,4 @@ TEST(Hostile, TheTableIsRight) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::hostile_test

@@ -11,7 +11,7 @@
 
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::idempotent_test {
 namespace {
 
 using arithmetic::Operation;
@@ -196,4 +196,4 @@ TEST(OriginalDissemination, RefusesWhatIsNotIdempotent) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::idempotent_test

@@ -3,8 +3,10 @@
 // equal bytes, whatever stood in the memory before. Merges and finishes in pieces of columns give the same bytes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -13,7 +15,7 @@
 #include "collective/simulated_job.hpp"
 #include "support/fenced.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::kinds_test {
 namespace {
 
 using arithmetic::Block;
@@ -32,13 +34,18 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
   /// Rows of random bytes, special values and what is no number among them, `stride` apart, at a fence.
   Block block_of(const Kind& kind, Count rows, Bytes stride, Side side) {
     const Bytes bytes = rows == 0 ? 0 : (rows - 1) * stride + kind.row_bytes();
-    const Bytes mask_bytes = kind.is_masked() ? rows : bytes;
+    const bool is_dot = arithmetic::has_factors(kind.call.operation);
     auto* const first = first_.array<std::byte>(bytes, side);
-    auto* const second = second_.array<std::byte>(mask_bytes, side);
+    auto* const second = second_.array<std::byte>(is_dot ? bytes : 0, side);
+    auto* const mask = mask_.array<std::byte>(rows, side);
     for (Bytes i = 0; i < bytes; ++i) first[i] = static_cast<std::byte>(random_());
-    for (Bytes i = 0; i < mask_bytes; ++i) second[i] = static_cast<std::byte>(random_() % 4);
-    const bool has_second = kind.is_masked() || kind.call.operation == Operation::dot;
-    return {.first = first, .second = has_second ? second : nullptr, .rows = rows, .row_stride = stride};
+    for (Bytes i = 0; is_dot && i < bytes; ++i) second[i] = static_cast<std::byte>(random_() % 4);
+    for (Count i = 0; i < rows; ++i) mask[i] = static_cast<std::byte>(random_() % 4);
+    return {.first = first,
+            .second = is_dot ? second : nullptr,
+            .mask = kind.is_masked() ? mask : nullptr,
+            .rows = rows,
+            .row_stride = stride};
   }
 
   /// Gives the bytes that hold no bits of a number another content: the 80 bits of the x87 stand in 12 or 16 bytes.
@@ -69,7 +76,8 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
       some.rows = first;
       rest.rows -= first;
       rest.first += first * block.row_stride;
-      if (rest.second != nullptr) rest.second += first * (kind.is_masked() ? 1 : block.row_stride);
+      if (rest.second != nullptr) rest.second += first * block.row_stride;
+      if (rest.mask != nullptr) rest.mask += first;
       EXPECT_TRUE(stays_inside([&] { builder.push(0, some); })) << "a push of " << first;
     }
     EXPECT_TRUE(stays_inside([&] { builder.push(first, rest); })) << "a push";
@@ -132,6 +140,22 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     return record;
   }
 
+  /// The record of these rows, all of them zeros.
+  static Memory written(const Kind& kind, const order::IntervalSet& rows) {
+    const auto builder = kind.partial->builder();
+    if (kind.partial->survey_bytes() > 0) builder->surveyor()->expect(Memory(kind.partial->survey_bytes()));
+    const Memory zeros(1000 * kind.row_bytes());
+    for (const order::Interval each : rows.intervals())
+      builder->push(each.begin, {.first = zeros.data(),
+                                 .second = zeros.data(),
+                                 .mask = zeros.data(),
+                                 .rows = each.size(),
+                                 .row_stride = kind.row_bytes()});
+    Memory record(kind.partial->working_capacity(rows));
+    record.resize(builder->write(record));
+    return record;
+  }
+
   /// Merged in so many calls, none of which writes what it need not.
   Memory merged(const Kind& kind, const Memory& left, const Memory& right, Count rows, Count most, int& calls) {
     Memory out(kind.partial->working_capacity(order::IntervalSet({0, rows})), std::byte{0x5A});
@@ -184,6 +208,7 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
   std::mt19937_64 random_{71};
   Fenced first_{Bytes{1} << 14};
   Fenced second_{Bytes{1} << 14};
+  Fenced mask_{Bytes{1} << 14};
   Fenced out_{Bytes{1} << 16};
   Fenced spare_{Bytes{1} << 12};
 };
@@ -208,6 +233,47 @@ TEST_P(KindsOfPartials, MergeAndFinishInPieces) {
       for (const Count more : {0u, 1u, 2u, 3u, 8u, 11u}) expect_pieces(kind, cut, cut + more);
     if (HasFailure()) return;
   }
+}
+
+/// However rows are dealt to partials, and whichever of these come first: what schedules count on that merge in the
+/// order of arrival. Not all partials are merged: that takes what all rows take.
+TEST_P(KindsOfPartials, MergeInTheRoomOfTheirPartsInAnyOrder) {
+  constexpr std::size_t parts = 4;
+  const auto& [method, sweep] = GetParam();
+  std::mt19937_64 random(13);
+  Count larger = 0;  // merged partials that would not have fitted where all rows do
+  for (const Kind& kind : kinds_of(method, sweep)) {
+    SCOPED_TRACE(kind.name());
+    const arithmetic::PartialKind& partial = *kind.partial;
+    for (int deal = 0; deal < 40; ++deal) {
+      std::array<order::IntervalSet, parts> dealt;
+      Index end = random() % 3;
+      for (int piece = 0; piece < 14; ++piece) {
+        const Index next =
+            end + std::array<Count, 4>{1, 7, 8, 1 + random() % 20}[deal % 4 == 0 ? piece % 2 : random() % 4];
+        dealt[deal % 3 == 0 ? static_cast<std::size_t>(piece) % (parts - 1) : random() % parts].add({end, next});
+        end = next;
+      }
+      dealt[parts - 1].add({end, end + 1});
+      const Bytes all = partial.working_capacity(order::IntervalSet({0, end + 1}));
+      Bytes room = 0;
+      for (const auto& rows : dealt) room += partial.working_capacity(rows);
+      if (partial.has_fixed_size()) room = all;
+      std::array<std::size_t, parts> order{};
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::shuffle(order, random);
+      Memory merged = written(kind, dealt[order[0]]);
+      for (std::size_t i = 1; i + 1 < parts; ++i) {
+        Memory out(room);
+        const Bytes size = arithmetic::merge(partial, merged, written(kind, dealt[order[i]]), out);
+        ASSERT_EQ(arithmetic::status_of(std::span(out).first(size)), Status::ok) << "deal " << deal << ", merge " << i;
+        out.resize(size);
+        larger += size > all ? 1 : 0;
+        merged = std::move(out);
+      }
+    }
+  }
+  EXPECT_EQ(larger > 0, method == Method::tree);
 }
 
 /// Partials of several intervals are merged at once, also where the intervals of both touch.
@@ -243,4 +309,4 @@ INSTANTIATE_TEST_SUITE_P(Methods, KindsOfPartials,
                                          std::pair{Method::binned, Sweep::double_sweep}));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::kinds_test

@@ -10,7 +10,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::lengths_test {
 namespace {
 
 using schedule::Collective;
@@ -105,4 +105,4 @@ TEST_P(Lengths, OfBlocksAndSegments) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Lengths, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 33, 64));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::lengths_test

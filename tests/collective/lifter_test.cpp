@@ -7,7 +7,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::lifter_test {
 namespace {
 
 using execution::Lifter;
@@ -144,4 +144,4 @@ TEST(Plans, LiftWithThreadsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::lifter_test

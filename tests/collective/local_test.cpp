@@ -7,7 +7,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::local_test {
 namespace {
 
 using arithmetic::Operation;
@@ -132,4 +132,4 @@ TEST(Local, LayoutsWithFaultsFail) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::local_test

@@ -8,7 +8,7 @@
 #include "agreement/call.hpp"
 #include "schedule/registry.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::methods_test {
 namespace {
 
 using agreement::Call;
@@ -88,4 +88,4 @@ TEST(Methods, AreNamedByTheErrorsThatSuggestThem) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::methods_test

@@ -9,7 +9,7 @@
 #include "collective/all_kinds.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::native_test {
 namespace {
 
 using arithmetic::Operation;
@@ -27,7 +27,7 @@ struct Rows {
     deal = contiguous_deal(counts);
     for (const Count count : counts) {
       first.push_back(bytes(random, count * kind.row_bytes()));
-      if (!kind.is_masked() && kind.call.operation != Operation::dot) continue;
+      if (!kind.is_masked() && !arithmetic::has_factors(kind.call.operation)) continue;
       second.push_back(bytes(random, kind.is_masked() ? count : count * kind.row_bytes()));
       if (!kind.is_masked()) continue;
       for (std::byte& byte : second.back()) byte &= std::byte{1};
@@ -150,4 +150,4 @@ TEST(NativeRuns, ThatAreGivenUpDoNotHoldUpOthersSums) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::native_test

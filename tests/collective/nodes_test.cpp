@@ -9,7 +9,7 @@
 #include "session/group.hpp"
 #include "transport/forwarding.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::nodes_test {
 namespace {
 
 /// A transport that tells of nodes.
@@ -168,4 +168,4 @@ TEST(RootGroupLast, HasTheBitsOfItsOrder) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::nodes_test

@@ -10,7 +10,7 @@
 #include "collective/threads.hpp"
 #include "session/group.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::one_shot_test {
 namespace {
 
 using agreement::Collective;
@@ -260,4 +260,4 @@ TEST(OneShot, FindsRowsThatAreThereTwiceWhereNoIndexCounts) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::one_shot_test

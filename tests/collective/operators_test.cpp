@@ -12,7 +12,7 @@
 #include "order/distribution.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::operators_test {
 namespace {
 
 using arithmetic::Operation;
@@ -343,4 +343,4 @@ TEST(MaskedOperators, LeaveRowsOutThatStillCount) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::operators_test

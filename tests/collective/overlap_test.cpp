@@ -6,8 +6,9 @@
 
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
+#include "support/sanitized.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::overlap_test {
 namespace {
 
 using schedule::Collective;
@@ -105,6 +106,7 @@ int expect_all(Job job) {
 TEST(Overlaps, OfResultsAndRowsDoNoHarm) {
   std::mt19937_64 random(22);
   for (const std::size_t p : {2u, 3u, 4u}) {
+    if (sanitized && p != 3) continue;
     std::vector<Count> blocks(p, 1030);
     blocks.back() += 3;
     const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
@@ -131,4 +133,4 @@ TEST(Overlaps, OfResultsAndRowsDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::overlap_test

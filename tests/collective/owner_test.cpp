@@ -6,7 +6,7 @@
 #include "order/distribution.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::owner_test {
 namespace {
 
 using order::Distribution;
@@ -192,4 +192,4 @@ TEST(Owner, ServesBundlesOfOneLayout) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::owner_test

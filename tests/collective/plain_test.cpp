@@ -9,7 +9,7 @@
 #include "collective/inputs.hpp"
 #include "collective/simulated_job.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::plain_test {
 namespace {
 
 using arithmetic::Operation;
@@ -170,4 +170,4 @@ TEST(PlainControl, BitsFollowTheSchedule) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::plain_test

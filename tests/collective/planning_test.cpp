@@ -11,19 +11,16 @@
 #include "agreement/choice.hpp"
 #include "execution/plan.hpp"
 #include "order/distribution.hpp"
+#include "support/sanitized.hpp"
 
-namespace steadfold {
+namespace steadfold::planning_test {
 namespace {
 
 using order::Bytes;
 using order::Count;
 using order::Rank;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool measures = false;  // sanitizers have a heap of their own, and take their time
-#else
-constexpr bool measures = true;
-#endif
+constexpr bool measures = !test::sanitized;  // sanitizers have a heap of their own, and take their time
 
 /// One rank of a job that is not there: it has landing slots, and nothing ever arrives.
 class Unconnected final : public transport::Transport {
@@ -137,4 +134,4 @@ TEST(Planning, AsBindDoesItGrowsWithTheRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold
+}  // namespace steadfold::planning_test

@@ -10,7 +10,7 @@
 #include "schedule/served.hpp"
 #include "session/group.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::postponed_test {
 namespace {
 
 using arithmetic::Operation;
@@ -142,7 +142,10 @@ TEST_P(PostponedCalls, OfPlansHaveTheBitsOfOthersByEverySchedule) {
         const std::vector<Count> combined = plans.combined();
         const std::vector<Memory> found = plans.run(true, stays);
         EXPECT_TRUE(found == expected) << row.name << ", " << columns << " columns, p " << p;
-        EXPECT_EQ(plans.combined(), combined) << row.name << ", " << columns << " columns, p " << p;
+        // What came first in a run decides which of its merges come in pieces, each of them a call.
+        if (!row.merges_on_arrival) {
+          EXPECT_EQ(plans.combined(), combined) << row.name << ", " << columns << " columns, p " << p;
+        }
         postponed += plans.postponed();
       }
     }
@@ -204,4 +207,4 @@ TEST_P(PostponedCalls, OfOneShotCallsHaveTheBitsOfOthers) {
 INSTANTIATE_TEST_SUITE_P(Ranks, PostponedCalls, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 13));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::postponed_test

@@ -13,7 +13,7 @@
 #include "prediction/simulated_run.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::prediction_test {
 namespace {
 
 using prediction::PredictedBy;
@@ -217,6 +217,25 @@ TEST(PredictedTimes, OfTheFlatScheduleAreThePortsOrTheProcessors) {
   }
 }
 
+/// Rank 1 takes long to fold its rows. Its partial is the first child's, behind which the second one's waits for the
+/// port, unless partials are merged as they come.
+TEST(PredictedTimes, OfMergingInTheOrderOfArrival) {
+  const auto seconds = [](const std::string& schedule, Count slow, Count fast) {
+    return simulated({.schedule = schedule, .method = Method::plain, .root = 0}, {1, slow, fast},
+                     *make_topology("flat", link, 3), addition)
+        .seconds;
+  };
+  for (const std::string tree : {"binary", "flat"}) {
+    const double slowest = 1000 * addition + link.latency + partial_port + addition;
+    EXPECT_EQ(seconds("single_notify:tree=" + tree, 1001, 1), slowest + partial_port);
+    EXPECT_EQ(seconds("multi_notify:tree=" + tree, 1001, 1), slowest);
+    EXPECT_EQ(seconds("multi_notify:tree=" + tree, 1, 1001), slowest);
+    EXPECT_EQ(seconds("single_notify:tree=" + tree, 1, 1001), slowest);
+    // Both at once: the port serves one after the other.
+    EXPECT_EQ(seconds("multi_notify:tree=" + tree, 1001, 1001), slowest + partial_port);
+  }
+}
+
 /// Nobody waits where every level has as many links up as down: equal to the last bit. With fewer the four messages
 /// that leave a switch in each of the last two rounds of recursive doubling share them.
 TEST(PredictedTimes, ShowContention) {
@@ -352,4 +371,4 @@ TEST(SimulatedRun, SaysWhenAScheduleIsStuck) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::prediction_test

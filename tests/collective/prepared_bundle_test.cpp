@@ -6,7 +6,7 @@
 #include "collective/simulated_job.hpp"
 #include "execution/bundle.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::prepared_bundle_test {
 namespace {
 
 using agreement::Data;
@@ -197,4 +197,4 @@ TEST(PreparedBundles, MergeAsThoseThatLookOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::prepared_bundle_test

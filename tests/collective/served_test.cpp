@@ -8,7 +8,7 @@
 #include "schedule/served.hpp"
 #include "session/group.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::served_test {
 namespace {
 
 using schedule::Collective;
@@ -159,4 +159,4 @@ TEST_P(Served, OnlyByWhatIsProvedWhenItIsBound) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Served, testing::Values(1, 2, 3, 5, 8));
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::served_test

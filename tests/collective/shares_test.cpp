@@ -12,7 +12,7 @@
 #include "collective/simulated_job.hpp"
 #include "schedule/served.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::shares_test {
 namespace {
 
 using schedule::Collective;
@@ -428,4 +428,4 @@ TEST(SharesRefusals, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::shares_test

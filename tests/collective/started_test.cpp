@@ -11,7 +11,7 @@
 #include "collective/threads.hpp"
 #include "session/group.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::started_test {
 namespace {
 
 using arithmetic::Operation;
@@ -345,4 +345,4 @@ TEST(StartedCallsControl, PlainSumsDiffer) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::started_test

@@ -13,8 +13,9 @@
 #include "collective/simulated_job.hpp"
 #include "execution/lifter.hpp"
 #include "support/strided.hpp"
+#include "support/two_axes.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::strided_test {
 namespace {
 
 using arithmetic::Block;
@@ -23,7 +24,6 @@ using arithmetic::Intake;
 using arithmetic::Operands;
 using arithmetic::Operation;
 using arithmetic::RowShape;
-using arithmetic::Second;
 using arithmetic::Strides;
 using arithmetic::Sweep;
 using arithmetic::Type;
@@ -112,14 +112,14 @@ class StridedKinds : public testing::TestWithParam<std::pair<Method, Sweep>> {
     Memory surveyed(kind.partial->survey_bytes());
     if (builder.surveyor() != nullptr) {
       in_pieces(random_, rows, [&](Count first, Count count) {
-        EXPECT_TRUE(stays_inside([&] { intake.survey(strides.at(data, first, 0), count, strides); }));
+        EXPECT_TRUE(stays_inside([&] { intake.survey(data.at(first, 0), count, strides); }));
       });
       builder.surveyor()->write_survey(surveyed);
       builder.surveyor()->expect(surveyed);
     }
     builder.clear();
     in_pieces(random_, rows, [&](Count first, Count count) {
-      EXPECT_TRUE(stays_inside([&] { intake.push(first, strides.at(data, first, 0), count, strides); }));
+      EXPECT_TRUE(stays_inside([&] { intake.push(first, data.at(first, 0), count, strides); }));
     });
     return made(kind, builder, rows, surveyed);
   }
@@ -136,7 +136,7 @@ class StridedKinds : public testing::TestWithParam<std::pair<Method, Sweep>> {
 
   /// Some columns of rows that have one more on either side.
   void expect_same(const Kind& kind, const Pitch& pitch, const Pitch& other, Count rows, const RowShape& whole) {
-    const bool is_masked = whole.second == Second::mask;
+    const bool is_masked = whole.has_mask;
     const Count columns = kind.call.columns;
     const Count first = whole.columns > columns ? 1 : 0;
     const Side side = random_() % 2 == 0 ? Side::begin : Side::end;
@@ -148,16 +148,21 @@ class StridedKinds : public testing::TestWithParam<std::pair<Method, Sweep>> {
                     is_masked ? 1 : whole.columns, is_masked ? 1 : whole.element_bytes, other, side);
     const Memory x_rows = x.copy(first, first + columns);
     const Memory y_rows = is_masked ? y.copy(0, 1) : y.copy(first, first + columns);
-    const bool has_second = whole.second != Second::none;
     const Made expected = of_contiguous(kind, {.first = x_rows.data(),
-                                               .second = has_second ? y_rows.data() : nullptr,
+                                               .second = whole.has_factors ? y_rows.data() : nullptr,
+                                               .mask = is_masked ? y_rows.data() : nullptr,
                                                .rows = rows,
                                                .row_stride = kind.row_bytes()});
-    const Strides strides(whole, {pitch.row, pitch.element}, {other.row, is_masked ? 0 : other.element});
+    const Strides strides =
+        two_axes(whole, {pitch.row, pitch.element}, is_masked ? Steps{} : Steps{other.row, other.element}, other.row);
     RowShape shape = whole;
     shape.columns = columns;
     Intake intake(kind.partial->builder(), shape);
-    const Operands data = strides.at({x.begin(), has_second ? y.begin() : nullptr}, 0, first);
+    const Operands data{.first = x.begin(),
+                        .second = whole.has_factors ? y.begin() : nullptr,
+                        .mask = is_masked ? y.begin() : nullptr,
+                        .row = 0,
+                        .column = first};
     for (int again = 0; again < 2; ++again) {
       const Made found = of_strided(kind, intake, data, rows, strides);
       EXPECT_EQ(hex(found.surveyed), hex(expected.surveyed));
@@ -222,8 +227,8 @@ TEST(StridedRows, AreLiftedByThreads) {
         const auto described = agreement::describe(call);
         const auto kind = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
         const RowShape shape = agreement::row_shape(described, columns);
-        const Count second_columns = shape.second == Second::mask ? 1 : columns;
-        const Bytes second_bytes = shape.second == Second::mask ? 1 : sizeof(double);
+        const Count second_columns = shape.has_mask ? 1 : columns;
+        const Bytes second_bytes = shape.has_mask ? 1 : sizeof(double);
         const auto lifted = [&](const Operands& data, const Strides& strides, unsigned threads) {
           execution::Lifter lifter(*kind, shape);
           const execution::Placed placed{.intervals = intervals, .data = data, .strides = strides};
@@ -241,20 +246,24 @@ TEST(StridedRows, AreLiftedByThreads) {
         const auto all = pitches(rows, columns, sizeof(double));
         for (const Pitch& pitch : all) {
           Pitch other = all[random() % all.size()];
-          if (shape.second == Second::mask) other = {static_cast<std::ptrdiff_t>(random() % 7) - 3, 0, "mask"};
+          if (shape.has_mask) other = {static_cast<std::ptrdiff_t>(random() % 7) - 3, 0, "mask"};
           Memory numbers(rows * shape.row_bytes());  // no NaNs: records may hold any of them
           fill_with<double>(random, numbers, false);
           const Strided x(numbers, rows, columns, sizeof(double), pitch, Side::end);
           fill_with<double>(random, numbers, false);
-          if (shape.second == Second::mask)
+          if (shape.has_mask)
             for (std::byte& byte : numbers) byte = static_cast<std::byte>(random() % 4);
           const Strided y(numbers, rows, second_columns, second_bytes, other, Side::end);
           const Memory x_rows = x.copy(0, columns);
           const Memory y_rows = y.copy(0, second_columns);
-          const Strides strides(shape, {pitch.row, pitch.element}, {other.row, other.element});
-          const std::string expected = lifted({x_rows.data(), y_rows.data()}, Strides(shape), 1);
+          const Strides strides = two_axes(shape, {pitch.row, pitch.element}, {other.row, other.element}, other.row);
+          const auto operands = [&](const std::byte* first, const std::byte* beside) {
+            return Operands{
+                .first = first, .second = shape.has_mask ? nullptr : beside, .mask = shape.has_mask ? beside : nullptr};
+          };
+          const std::string expected = lifted(operands(x_rows.data(), y_rows.data()), Strides(shape), 1);
           for (const unsigned threads : {1U, 4U})
-            EXPECT_EQ(lifted({x.begin(), y.begin()}, strides, threads), expected)
+            EXPECT_EQ(lifted(operands(x.begin(), y.begin()), strides, threads), expected)
                 << name_of(operation) << ", " << columns << " columns, " << pitch.name << " and " << other.name << ", "
                 << threads << " threads";
           if (HasFailure()) return;
@@ -276,9 +285,9 @@ TEST(StridedRows, HaveOtherBitsByAWrongStride) {
     const auto kind = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
     Memory bytes(4 * rows * shape.row_bytes());
     fill_with<double>(random, bytes, false);
-    const auto sums = [&](const arithmetic::OperandStrides& by) {
+    const auto sums = [&](const Steps& by) {
       Intake intake(kind->builder(), shape);
-      intake.push(0, {bytes.data(), nullptr}, rows, Strides(shape, by, {}));
+      intake.push(0, {.first = bytes.data()}, rows, two_axes(shape, by));
       Memory values(kind->value_bytes());
       Memory spare(values.size());
       EXPECT_EQ(intake.builder().finish_alone(rows, values.data(), spare.data()), Status::ok);
@@ -286,11 +295,10 @@ TEST(StridedRows, HaveOtherBitsByAWrongStride) {
     };
     const std::string expected = sums({48, 16});
     EXPECT_EQ(sums({48, 16}), expected);
-    for (const arithmetic::OperandStrides wrong :
-         {arithmetic::OperandStrides{48, 8}, {40, 16}, {56, 16}, {48, 24}, {24, 8}, {0, 16}})
+    for (const Steps wrong : {Steps{48, 8}, {40, 16}, {56, 16}, {48, 24}, {24, 8}, {0, 16}})
       EXPECT_NE(sums(wrong), expected) << agreement::name_of(method) << ": " << wrong.row << ", " << wrong.element;
   }
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::strided_test

@@ -13,17 +13,14 @@
 #include "collective/simulated_job.hpp"
 #include "order/distribution.hpp"
 #include "schedule/served.hpp"
+#include "support/sanitized.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::sweep_test {
 namespace {
 
 using schedule::Collective;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t thinning = 8;  // sanitizers are slow, and look for other faults
-#else
-constexpr std::uint64_t thinning = 1;
-#endif
+constexpr std::uint64_t thinning = sanitized ? 8 : 1;  // sanitizers are slow, and look for other faults
 
 bool full() { return std::getenv("STEADFOLD_FULL") != nullptr; }
 
@@ -289,4 +286,4 @@ TEST(Control, PlainBitsChangeWithTheNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::sweep_test

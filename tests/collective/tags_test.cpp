@@ -10,7 +10,7 @@
 #include "session/group.hpp"
 #include "transport/forwarding.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::tags_test {
 namespace {
 
 using arithmetic::Operation;
@@ -110,4 +110,4 @@ TEST(Tags, KeepPlansThatRunAtOnceApart) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::tags_test

@@ -11,7 +11,7 @@
 #include "collective/simulated_job.hpp"
 #include "session/local.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::thread_team_test {
 namespace {
 
 TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
@@ -62,4 +62,4 @@ TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::thread_team_test

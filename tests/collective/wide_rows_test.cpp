@@ -9,7 +9,7 @@
 #include "collective/simulated_job.hpp"
 #include "order/recursion.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::wide_rows_test {
 namespace {
 
 using arithmetic::Operation;
@@ -247,4 +247,4 @@ TEST(WideRowsOfFailingOperators, LeaveTheResultAlone) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::wide_rows_test

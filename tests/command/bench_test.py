@@ -61,6 +61,15 @@ class Bench(CommandTest):
             if row["kernel"] == "read":
                 self.assertEqual(row["ratio_to_read"], 1)
 
+    def test_arrays(self):
+        rows = self.rows_from(run("bench", "arrays", "--sizes", "300", "--rounds", "3", "--json"), LOCAL)
+        kernels = {(row["type"], row["kernel"]) for row in rows}
+        self.assertGreaterEqual(kernels, {("fields", "exact masked"), ("fields", "binned"), ("rows", "exact"), ("rows", "read"),
+                                          ("30 groups", "exact"), ("10000 groups", "binned"), ("statistics", "statistics")})
+        for row in rows:
+            self.assertGreaterEqual(row["elements"], 9000 if row["type"] in ("fields", "rows") else 300)
+            self.assertGreater(row["ns_per_element"], 0)
+
     def test_threads(self):
         rows = self.rows_from(run("bench", "local", "--sizes", "1000", "--rounds", "3", "--threads", "1,2", "--json"), LOCAL)
         for threads in (1, 2):
@@ -150,6 +159,7 @@ class Bench(CommandTest):
                 if "allreduce" in row["collectives"] and method in row["methods"]
                 and row["name"] != "original_dissemination"  # counts ranks twice
                 and (row["name"], method) != ("native", "binned")  # by double sweep, which is not raced
+                and (row["name"], method) != ("multi_notify", "plain")  # sums would follow the order of arrival
             }
             self.assertGreater(len(serving), 10)
             mine = [row for row in rows if row["method"] == method]
@@ -248,7 +258,9 @@ class Bench(CommandTest):
         ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",
                   "--libraries", ",".join(built), "--launches", "2", "--json", "--raw", path)  # fmt: skip
         rows = self.rows_from(ran, ALLREDUCE)
-        self.assertEqual([row["library"] for row in rows], [names[name] for name in built for _ in range(2)])
+        calls = ["allreduce", "plan", "plan, sf_allocate"]
+        self.assertEqual([(row["library"], row["call"]) for row in rows],
+                         [(names[name], call) for name in built for call in calls])  # fmt: skip
         for row in rows:
             self.assertIn(row["library"].replace(" ", "").lower(), row["rival"].replace(" ", "").lower())
             self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 2, 6))

@@ -47,7 +47,14 @@ class Catalogue(CommandTest):
             self.assertIn(found["instruction_sets"]["chosen"], found["instruction_sets"]["found"])
             self.assertEqual(found["rounding_environment"]["rounding"], "to nearest")
             self.assertIs(found["rounding_environment"]["flush_to_zero"], False)
+            self.assertGreaterEqual(found["machine"]["cores"], 1)
         self.assertEqual(run("info").returncode, 0)
+
+    def test_info_of_another_machine(self):
+        found = self.object_from(run("info", "--json", environment={"HWLOC_SYNTHETIC": "package:2 numa:4 l3:1 core:16 pu:2"}))
+        if found["machine"]["packages"] is None:
+            self.skipTest("built without hwloc")
+        self.assertEqual(found["machine"], {"packages": 2, "numa_domains": 8, "caches": 8, "cores": 128})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from support import CommandTest, binpsllh, bits, exact, hostile, left_to_right, run, tree
+from support import StudyTest, binpsllh, bits, exact, hostile, left_to_right, run, tree
 
 RANK_COUNTS = range(1, 242, 16)
 PUBLISHED = {"lower": (1640, 469.0), "upper": (1401, 401.9), "power2": (256, 1083.4), "optimized": (621, 184.5)}
@@ -92,10 +92,7 @@ def kind_of(ranks, ports):
     return "adaptable" if is_adaptable(ranks, ports) else "not adaptable"
 
 
-class Study(CommandTest):
-    def study(self, *arguments, **keywords):
-        return self.object_from(run("study", *arguments, "--json", **keywords))
-
+class Study(StudyTest):
     def butterfly(self, part, *arguments):
         return self.rows(part, *arguments, study=("butterfly", "S4"))[0]
 
@@ -106,13 +103,6 @@ class Study(CommandTest):
         found = {tuple(row[field] for field in fields): row for row in rows}
         self.assertEqual(len(found), len(rows))
         return found
-
-    def rows(self, part, *arguments, study=("thesis", "S0")):
-        found = self.study(study[0], "--part", part, *arguments)
-        self.assertEqual((found["study"], found["source"]), study)
-        self.assertEqual({row["part"] for row in found["rows"]}, {part})
-        self.assertEqual({tuple(row) for row in found["rows"]}, {tuple(found["rows"][0])}, "all rows have the same fields")
-        return found["rows"], found["left_out"]
 
     def test_list(self):
         ran = run("study", "--list")
@@ -324,44 +314,6 @@ class Study(CommandTest):
             if row["block"] is not None:
                 self.assertLessEqual(row["best_seconds"], row["seconds"])
                 self.assertLessEqual(row["best_block"], row["floats"])
-
-    def node(self, part, *arguments):
-        """Rows by threads, places if there are any, tree and protocol."""
-        rows = self.rows(part, *arguments, study=("node", "S2"))[0]
-        found = {(row["threads"], row.get("places"), row["tree"], row["protocol"]): row for row in rows}
-        self.assertEqual(len(found), len(rows))
-        return found
-
-    def test_node_trees(self):
-        rows = self.node("trees")
-        self.assertEqual({key[0] for key in rows}, {2, 4, 8, 16})
-        near, far, merge = 60e-9, 130e-9, 5e-9
-        aware = rows[16, "by socket", "chain", "single_notify"]
-        self.assertEqual(aware["cross_socket_edges"], 1, "no tree has fewer")
-        self.assertAlmostEqual(aware["seconds"], 14 * near + far + 15 * merge, delta=1e-12)
-        self.assertEqual(rows[16, "in turn", "chain", "single_notify"]["cross_socket_edges"], 15)
-        for tree in ("chain", "binary", "binomial", "4-ary", "flat"):
-            self.assertEqual(rows[16, "tree per socket", tree, "multi_notify"]["cross_socket_edges"], 1)
-            self.assertEqual(rows[8, "tree per socket", tree, "multi_notify"]["cross_socket_edges"], 0)
-        flat = rows[16, "by socket", "flat", "single_notify"]
-        self.assertAlmostEqual(flat["seconds"], 7 * near + 8 * far + 15 * merge, delta=1e-12)
-        halves = rows[8, "by socket", "none", "dissemination"]
-        self.assertAlmostEqual(halves["seconds"], 3 * (near + merge), delta=1e-12)
-        for (threads, places, tree, protocol), row in rows.items():
-            if protocol == "multi_notify" and tree != "flat":
-                single = rows[threads, places, tree, "single_notify"]["seconds"]
-                self.assertLessEqual(row["seconds"], single + 1e-12, (threads, places, tree))
-
-    def test_node_measured(self):
-        rows = self.node("measured", "--ranks", "1,2,3", "--rounds", "3")
-        self.assertEqual({key[0] for key in rows}, {2, 3})
-        for (threads, _, tree, protocol), row in rows.items():
-            self.assertLessEqual(row["quartiles"][0], row["seconds"])
-            self.assertLessEqual(row["seconds"], row["max"])
-            self.assertEqual(row["result"], "at the root" if protocol.endswith("_notify") else "everywhere")
-        self.assertIn((2, None, "none", "dissemination"), rows)
-        self.assertNotIn((3, None, "none", "dissemination"), rows)
-        self.assertIn((3, None, "binomial", "multi_notify"), rows)
 
     def test_for_people(self):
         ran = run("study", "thesis", "--part", "reproducibility,nodes", "--largest", "800")

@@ -1,35 +1,17 @@
-"""Tries example_likelihood on several rank counts. STEADFOLD_EXAMPLES names the directory where it stands."""
+"""Tries example_likelihood on several rank counts."""
 
 import json
-import os
 import re
-import shutil
 import struct
-import subprocess
 import unittest
+from pathlib import Path
 
-DIRECTORY = os.environ.get("STEADFOLD_EXAMPLES", "")
-PROGRAM = os.path.join(DIRECTORY, "example_likelihood")
-MPIRUN = os.environ.get("STEADFOLD_MPIRUN") or shutil.which("mpirun")
+from support import Example, run
+
+EXAMPLE = Example("example_likelihood")
+PROGRAM, run_ranks = EXAMPLE.program, EXAMPLE.run_ranks
 RANKS = (1, 3, 5)
 SIZE = ("--sites", "40001", "--search-sites", "2003")  # no rank count divides them
-
-ENVIRONMENT = dict(os.environ)
-ENVIRONMENT.update(
-    OMPI_ALLOW_RUN_AS_ROOT="1",
-    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-    OMPI_MCA_rmaps_base_oversubscribe="1",
-    OMPI_MCA_hwloc_base_binding_policy="none",
-    OMPI_MCA_mpi_yield_when_idle="1",
-)
-
-
-def run(*words):
-    return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
-
-
-def run_ranks(ranks, *options):
-    return run(MPIRUN, "-n", str(ranks), PROGRAM, *options)
 
 
 def bits_of(value):
@@ -37,9 +19,7 @@ def bits_of(value):
 
 
 def setUpModule():
-    if not DIRECTORY:
-        print("skipped: STEADFOLD_EXAMPLES is not set, point it to the directory of example_likelihood")
-        raise unittest.SkipTest("STEADFOLD_EXAMPLES is not set")
+    EXAMPLE.require()
 
 
 class Job(unittest.TestCase):
@@ -105,6 +85,18 @@ class Job(unittest.TestCase):
 
 
 class ForPeople(unittest.TestCase):
+    def test_the_page_shows_the_tables_of_the_program(self):
+        """Not its bits: exp and log of another libm may give other terms."""
+        page = (Path(__file__).resolve().parents[2] / "docs" / "phylogenetics.md").read_text()
+        rows = re.findall(r"^ +\d \|  (\w{16})[ *] +\|  (\w{16}) +\|  (\w{16})$", page, re.MULTILINE)
+        self.assertEqual(len(rows), 5)
+        plain, *steadfold = (len(set(column)) for column in zip(*rows))
+        self.assertGreater(plain, 1)
+        self.assertEqual(steadfold, [1, 1])
+        done = run(PROGRAM, "--json", "--sites", "100000", "--search-sites", "10")
+        shown = struct.unpack(">d", bytes.fromhex(rows[0][2]))[0]
+        self.assertLess(abs(json.loads(done.stdout)["exact"]["value"] - shown), 1e-9 * abs(shown))
+
     def test_compare_prints_a_row_per_rank_count(self):
         done = run(PROGRAM, "--compare", "--ranks", "1,2,3", *SIZE)
         self.assertEqual(done.returncode, 0, done.stderr)

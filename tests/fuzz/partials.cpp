@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "arithmetic/binned.hpp"
+#include "arithmetic/columns_apart.hpp"
 #include "arithmetic/exact.hpp"
+#include "arithmetic/location.hpp"
 #include "arithmetic/masked.hpp"
 #include "arithmetic/plain.hpp"
+#include "arithmetic/statistics.hpp"
 #include "arithmetic/tree.hpp"
+#include "arithmetic/weighted_mean.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -26,7 +30,7 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
   const Operator& sum = built_in(Operation::sum, Type::f64);
   const Operator& product = built_in(Operation::product, Type::i32);
   const Operator& maximum = built_in(Operation::max, Type::f32);
-  switch (choice % 15) {
+  switch (choice % 19) {
     case 0: return make_tree(sum, columns);
     case 1: return make_tree(product, columns);
     case 2: return make_tree(user, columns);
@@ -40,8 +44,14 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 10: return make_exact(ExactOperation::norm2, ExactType::f64, ExactType::f64, columns);
     case 11: return make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, columns);
     case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, Sweep::single_sweep, columns);
-    case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8 * columns);
-    default: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
+    case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8, columns);
+    case 14: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
+    case 15: return make_statistics(columns == 1 ? ExactType::f32 : ExactType::f64);
+    case 16: return make_weighted_mean(ExactType::f64, columns == 1 ? ExactType::f32 : ExactType::f64);
+    case 17: return make_location(Operation::min_location, Type::f32, columns);
+    default:
+      return make_columns_apart(make_statistics(ExactType::f64),
+                                {.columns = columns, .element_bytes = 8, .are_dealt = choice % 2 == 0});
   }
 }
 

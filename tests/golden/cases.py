@@ -1,6 +1,7 @@
 """Every combination of operation, type, result, method and data whose bits docs/guarantees.md promises, as records."""
 from data import COMPLEX, INTEGERS, element, selected
-from formats import DOUBLE, FORMATS, compare, decode, encode, minus, product, quotient, root, rounded, size
+from formats import (CANONICAL_NAN, DOUBLE, FORMATS, INFINITE, NAN, compare, decode, encode, minus, product, quotient,
+                     quotient_of_numbers, root, root_of_quotient, rounded, size)
 from methods import (absolute, adding, best, binned_sum, exact_sum, greatest, least, multiplying, multiplying_complex,
                      square, to_53_bits, tree)
 
@@ -299,6 +300,65 @@ def location_records():
                 yield location_record(operation, type, vector)
 
 
+def extreme(values, sign):
+    """The least (sign 1) or greatest number, a NaN before all, and where it is first."""
+    marked = [None if x[1] == NAN else x for x in values]
+    value, at = best(marked, lambda a, b: sign * compare(a, b) < 0)
+    return CANONICAL_NAN if value is None else value, at
+
+
+def statistics_of(x):
+    """Ten words: the number of elements, the least and where, the greatest and where, the mean, the variances with n and
+    n - 1 as the divisor, and their roots. (n S2 - S1^2) / (n (n - ddof)) without rounding, then one rounding each."""
+    n, nowhere = len(x), (1 << 64) - 1
+    (low, low_at), (high, high_at) = (extreme(x, 1), extreme(x, -1)) if x else [(CANONICAL_NAN, nowhere)] * 2
+    sum_of = exact_sum(x)
+    mean = quotient(DOUBLE, sum_of, n) if x else CANONICAL_NAN
+    spread = [CANONICAL_NAN] * 4
+    if x and all(v[1] >= 0 for v in x):
+        squares = exact_sum([square(v) for v in x])
+        count = (False, n, 0)
+        scaled = exact_sum([product(count, squares), minus(square(sum_of))])
+        for ddof in (0, 1):
+            if n > ddof:
+                spread[ddof] = quotient(DOUBLE, scaled, n * (n - ddof))
+                spread[2 + ddof] = root_of_quotient(DOUBLE, scaled, n * (n - ddof))
+    numbers = [hexadecimal(encode(DOUBLE, v), 64) for v in (low, high, mean, *spread)]
+    indices = [hexadecimal(i, 64) for i in (n, low_at, high_at)]
+    return "".join([indices[0], numbers[0], indices[1], numbers[1], indices[2], *numbers[2:]])
+
+
+def statistics_records():
+    for type in ["f64", "f32", "bf16", "f16"]:
+        for vector in vectors_of(type, OWN_SIZES, True):
+            text = ",".join(statistics_of(vector.column(c)) for c in range(vector.columns))
+            yield record("statistics", type, "f64", vector, {"exact": text})
+
+
+def weighted_mean(f, x, w):
+    """The quotient of two exact sums, rounded once; what is no number is divided as IEEE 754 divides it."""
+    products, weights = exact_sum([product(a, b) for a, b in zip(x, w)]), exact_sum(w)
+    negative, classes = products[0] != weights[0], (products[1], weights[1])
+    if NAN in classes or classes in ((0, 0), (INFINITE, INFINITE)):
+        return CANONICAL_NAN
+    if products[1] == INFINITE or weights[1] == 0:
+        return (negative, INFINITE, 0)
+    if weights[1] == INFINITE or products[1] == 0:
+        return (negative, 0, 0)
+    return quotient_of_numbers(f, products, weights)
+
+
+def weighted_mean_records():
+    for type in ["f64", "f32", "bf16", "f16"]:
+        for result in ["f64", "f32"]:
+            own = "f32" if type in ("bf16", "f16") else type
+            for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
+                f = FORMATS[result]
+                means = None if vector.rows == 0 else [
+                    weighted_mean(f, vector.column(c), vector.column(c, second=True)) for c in range(vector.columns)]
+                yield record("weighted_mean", type, result, vector, {"exact": text_of(means, f)})
+
+
 USERS_SIZES = {"any": [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300]}
 
 
@@ -354,6 +414,7 @@ FILES = {
     "extended.txt": extended_records,
     "integers.txt": integer_records,
     "locations.txt": location_records,
+    "statistics.txt": lambda: [*statistics_records(), *weighted_mean_records()],
     "users.txt": user_records,
     "large.txt": large_records,
 }

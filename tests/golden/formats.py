@@ -147,6 +147,12 @@ def quotient(f, number, count):
     return rounded(f, (negative, with_sticky_bit(m << 256, count), e - 257))
 
 
+def quotient_of_numbers(f, a, b):
+    """Of numbers that are not 0."""
+    up = 256 + max(b[1].bit_length() - a[1].bit_length(), 0)
+    return rounded(f, (a[0] != b[0], with_sticky_bit(a[1] << up, b[1]), a[2] - b[2] - up - 1))
+
+
 def root(f, number):
     negative, m, e = number
     if m <= 0:
@@ -155,6 +161,11 @@ def root(f, number):
     m, e = m << up, e - up
     kept = isqrt(m)
     return rounded(f, (negative, kept << 1 | (kept * kept < m), e // 2 - 1))
+
+
+def root_of_quotient(f, number, count):
+    negative, m, e = number
+    return number if m <= 0 else root(f, (negative, with_sticky_bit(m << 256, count), e - 257))
 
 
 def compare(a, b):

@@ -12,9 +12,12 @@ docs/guarantees.md promises, cases.py lists what is recorded. A line of a file:
 Types are f64 f32 bf16 f16 i32 i64 u32 u64 cf32 cf64 (complex), x87 (80 bits of a long double), b128 (binary128), and
 those of user operators: mix, matrix, halves (cases.py). Methods are tree, exact, binned2, binned3, binned4 (both
 sweeps) and plain, where it is order-free. A value is the bits, column by column with commas between, a complex number
-its two parts, a location VALUE@INDEX; `empty` is the status of no elements.
+its two parts, a location VALUE@INDEX, statistics ten words (cases.py); `empty` is the status of no elements.
 
 The prefixes of a family are the same rows: what a scan gives rank r is the record of the rows up to it.
+
+accumulators.txt: an accumulator's terms, type, family, rows added and rows subtracted (those after them), columns, and
+its bytes for a file; accumulators.py has what they are.
 
 tree_expressions.txt: N, then the tree over elements 0..N-1 as a bracketed expression.
 """
@@ -22,6 +25,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from accumulators import accumulator_records  # noqa: E402
 from cases import FILES  # noqa: E402
 from methods import tree  # noqa: E402
 
@@ -45,7 +49,8 @@ def first_difference(name, wanted, found):
 def main(check):
     here = Path(__file__).parent
     recorded = {path.name for path in here.glob("*.txt")}
-    for name, lines in {**FILES, "tree_expressions.txt": expressions}.items():
+    others = {"accumulators.txt": accumulator_records, "tree_expressions.txt": expressions}
+    for name, lines in {**FILES, **others}.items():
         wanted = list(lines())
         recorded.discard(name)
         if not check:

@@ -59,7 +59,9 @@ class Installed(unittest.TestCase):
         return [f"-L{place}", f"-lsteadfold_{name}", "-lsteadfold", f"-Wl,-rpath,{place}"]
 
     def static(self, name):
-        return [self.library(f"libsteadfold_{name}.a"), self.library("libsteadfold.a"), "-lstdc++", "-lm", "-pthread"]
+        [package] = self.prefix.rglob("steadfold-static.pc")
+        [needed] = re.findall(r"^Libs: .*-l:libsteadfold\.a(.*)$", package.read_text(), re.MULTILINE)
+        return [self.library(f"libsteadfold_{name}.a"), self.library("libsteadfold.a"), *needed.split()]
 
     def expect_result(self, name, program):
         for ranks in (1, 3):

@@ -15,7 +15,7 @@
 #include "support/fenced.hpp"
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::fences_test {
 namespace {
 
 using order::Count;
@@ -234,4 +234,4 @@ TEST(FencesControl, StopReadsAndWritesOnBothSides) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::fences_test

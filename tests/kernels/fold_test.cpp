@@ -16,7 +16,7 @@
 #include "order/recursion.hpp"
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::fold_test {
 namespace {
 
 using kernels::Target;
@@ -261,4 +261,4 @@ TEST(FoldControl, AnotherOrderDiffers) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::fold_test

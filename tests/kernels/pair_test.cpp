@@ -12,7 +12,7 @@
 
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::pair_test {
 namespace {
 
 using order::Count;
@@ -150,4 +150,4 @@ TEST_P(Pairs, AtTheEndsOfTheRange) {
 STEADFOLD_EVERY_TARGET(Pairs);
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::pair_test

@@ -10,7 +10,7 @@
 
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::select_test {
 namespace {
 
 using kernels::Target;
@@ -57,4 +57,4 @@ TEST_P(Select, KeepsWhatTheMaskSelects) {
 STEADFOLD_EVERY_TARGET(Select);
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::select_test

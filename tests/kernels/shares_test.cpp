@@ -12,7 +12,7 @@
 
 #include "support/targets.hpp"
 
-namespace steadfold::test {
+namespace steadfold::test::shares_test {
 namespace {
 
 using kernels::Target;
@@ -129,4 +129,4 @@ TEST_P(Shares, AreTakenByAnotherFunctionThanTheReference) {
 STEADFOLD_EVERY_TARGET(Shares);
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::shares_test

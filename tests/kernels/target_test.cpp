@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace steadfold::test {
+namespace steadfold::test::target_test {
 namespace {
 
 TEST(Targets, BeginWithTheReference) {
@@ -27,4 +27,4 @@ TEST(Targets, TheBestIsChosenUnlessOneIsForced) {
 }
 
 }  // namespace
-}  // namespace steadfold::test
+}  // namespace steadfold::test::target_test

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "ranks.hpp"
 #include "reference.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/diagnosis.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -76,6 +78,8 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       const auto by_tree = bundle.sum(my_y, {.method = tree(), .layout = layout});
       const auto greatest = bundle.max(my_z);
       const auto where = bundle.min_location(my_z, {.layout = layout, .require = sf::ranks | sf::layout});
+      const auto mean_of_weighted = bundle.weighted_mean(my_x, my_y);
+      const auto statistics = bundle.statistics(my_z, {.layout = layout});
       const auto mixed_up = bundle.reduce(my_hashes, mix_hashes, {.layout = layout});
       bundle.allreduce(std::span(vector), plus);
       BundleOptions options{.schedule = schedule};
@@ -100,9 +104,32 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       EXPECT_TRUE(is(greatest.value(), tree_of(z, greater)));
       EXPECT_TRUE(is(where.value().value, least(z).value));
       EXPECT_EQ(where.value().index, least(z).index);
+      EXPECT_TRUE(is(mean_of_weighted.value(), weighted_mean(x, y)));
+      const Statistics of_all = sf::statistics(z);
+      const Statistics found = statistics.value();
+      EXPECT_EQ(std::memcmp(&found, &of_all, sizeof found), 0);
       EXPECT_TRUE(is(mixed_up.value(), tree_of(hashes, mix_hashes)));
       EXPECT_EQ(vector, std::vector<std::int64_t>(5, world.size * (world.size + 1) / 2));
     }
+  }
+}
+
+TEST_F(BundleTest, DiagnosesASumInOneMessage) {
+  std::vector<double> x(3, world.rank % 2 == 0 ? 1e16 : -1e16);
+  x[1] = 1;
+  const auto found = diagnosis(x, world.comm);
+  std::vector<double> all;
+  for (int rank = 0; rank < world.size; ++rank) {
+    const double large = rank % 2 == 0 ? 1e16 : -1e16;
+    all.insert(all.end(), {large, 1, large});
+  }
+  EXPECT_TRUE(is(found.sum, sum(all, exact())));
+  EXPECT_TRUE(is(found.absolute_sum, abs_sum(all)));
+  EXPECT_EQ(found.count, all.size());
+  EXPECT_GE(found.condition(), 1);
+  if (world.size == 2) {
+    EXPECT_EQ(found.sum, 2);
+    EXPECT_NE(found.difference(), 0);
   }
 }
 

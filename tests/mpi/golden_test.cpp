@@ -133,7 +133,8 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     if (draw(random, 4) == 0) brought.call.threads = 2;
     static const std::vector<const char*> schedules = {nullptr, nullptr, "flat", "linear", "binomial"};
     brought.call.schedule = schedules[draw(random, schedules.size())];
-    const bool offers_words = brought.call.method == SF_EXACT || brought.call.sweep == SF_DOUBLE_SWEEP;
+    const bool is_one_sum = brought.call.operation < SF_STATISTICS;
+    const bool offers_words = is_one_sum && (brought.call.method == SF_EXACT || brought.call.sweep == SF_DOUBLE_SWEEP);
     if (offers_words && draw(random, 8) == 0) brought.call.schedule = "native";
     if (brought.call.root >= 0 && brought.call.root != world.rank) brought.wanted.reset();
     SCOPED_TRACE(which.record->where + " by " + which.method->name + ", " + layout.name + ", root " +

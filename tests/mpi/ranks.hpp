@@ -74,6 +74,7 @@ inline std::vector<std::string> schedules_of(const Method& method, bool rooted) 
   if (!rooted) names.emplace_back("recursive_doubling");
   if (method.id == SF_EXACT || (method.id == SF_BINNED && method.sweep == SF_DOUBLE_SWEEP))
     names.emplace_back("native");
+  if (method.id == SF_TREE || method.id == SF_EXACT || method.id == SF_BINNED) names.emplace_back("multi_notify");
   return names;
 }
 

@@ -130,6 +130,21 @@ TEST_F(TeamTest, EverySchedule) {
   });
 }
 
+/// One message per rank in place of one per thread, unless the bits would follow it; so for what threads ask each
+/// other.
+TEST_F(TeamTest, AutoGoesRankByRank) {
+  on_team(2, [&](const Here& here) {
+    const auto schedule_of = [&](const Method& method) {
+      const std::string text = Plan<double>::of_vectors(sf::plus, 5, here.member, {.method = method}).describe();
+      return text.substr(0, text.find(':', text.find("\nschedule"))).substr(text.find("\nschedule") + 10);
+    };
+    const std::string groups = world.size > 1 ? "two_level" : "recursive_doubling";
+    EXPECT_EQ(schedule_of(sf::tree()), groups);
+    EXPECT_EQ(schedule_of(sf::exact()), groups);
+    EXPECT_EQ(schedule_of(sf::plain()), "recursive_doubling");
+  });
+}
+
 TEST_F(TeamTest, CallsAreStartedAndEndedInAnyOrder) {
   const auto x = hostile(900, 5);
   const double sum = sf::sum(x), least = sf::min(x);

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "ranks.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/memory.hpp"
 #include "support/together_cases.hpp"
 
 namespace steadfold::tests {
@@ -43,6 +45,72 @@ TEST_F(TogetherTest, SomeStayAndSomeDoNot) {
 
 TEST_F(TogetherTest, DataThatCannotBeUsed) {
   for (const std::size_t columns : {1u, 100u, 40000u}) test::data_that_cannot_be_used(here, columns);
+}
+
+/// Rows and results that the library allocates are used where they are from the second run on: ranks post where they
+/// are, and no columns. The bits stay those of messages, also where some rank has other memory in a run.
+template <class T>
+void compare_in_place(const test::Here<MPI_Comm>& here, const auto& op, const Method& method, std::size_t columns,
+                      std::uint64_t seed) {
+  const auto all = test::with_specials<T>(here.count() * columns, seed);
+  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  auto plan = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
+  auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
+  std::vector<T> due(columns), ordinary(columns);
+  apart.run(row, due);
+  auto both = sf::allocate<T>(2 * columns + 3);  // the result begins at no cache line
+  const auto own = both.span().first(columns), result = both.span().subspan(columns + 1, columns);
+  std::uint64_t posted = 0;  // bytes, by the last run
+  const auto run = [&](std::span<const T> from, std::span<T> to) {
+    std::ranges::copy(row, own.begin());
+    if (to.data() != from.data()) std::ranges::fill(to, T(7));
+    plan.run(from, to);
+    posted = plan.figures().bytes;
+    EXPECT_EQ(test::bytes_of<T>(to), test::bytes_of<T>(due))
+        << here.size << " ranks, " << columns << " columns, seed " << seed;
+  };
+  const auto others = static_cast<std::uint64_t>(here.size - 1);
+  run(own, result);
+  EXPECT_GE(posted, others * std::min<std::uint64_t>(columns * sizeof(T), 65536)) << "the first run finds out";
+  for (int again = 0; again < 2; ++again) {
+    run(own, result);
+    EXPECT_LE(posted, others * 2 * 64) << "in place";
+    run(own, own);
+    EXPECT_LE(posted, others * 2 * 64) << "in place, over the row";
+    const bool is_culprit = here.rank == here.size - 1;
+    run(is_culprit ? row : own, result);
+    EXPECT_GT(posted, others * 2 * 64) << "a rank whose row is elsewhere";
+    run(own, is_culprit ? std::span<T>(ordinary) : result);
+    EXPECT_GT(posted, others * 2 * 64) << "a rank whose result is elsewhere";
+  }
+  both = sf::allocate<T>(columns);
+  std::ranges::copy(row, both.begin());
+  plan.run(both.span());
+  EXPECT_EQ(test::bytes_of<T>(both.span()), test::bytes_of<T>(due)) << "other memory, seed " << seed;
+}
+
+TEST_F(TogetherTest, MemoryOfTheLibraryIsUsedInPlace) {
+  if (world.size == 1) return;  // it reduces its own row
+  std::uint64_t seed = 7000 + 10 * static_cast<std::uint64_t>(world.size);
+  for (const std::size_t columns : {1000u, 4095u, 40001u, 200000u}) {
+    compare_in_place<double>(here, sf::plus, sf::tree(), columns, ++seed);
+    compare_in_place<double>(here, sf::plus, sf::exact(), columns, ++seed);
+    compare_in_place<float>(here, sf::times, sf::tree(), columns, ++seed);
+    compare_in_place<std::int64_t>(here, sf::plus, sf::plain(), columns, ++seed);
+  }
+}
+
+/// One-shot calls, and containers.
+TEST_F(TogetherTest, ContainersInMemoryOfTheLibrary) {
+  std::vector<double, sf::Allocator<double>> x(50000);
+  for (int call = 0; call < 4; ++call) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(i + here.index() + 1);
+    std::vector<double> due(x.begin(), x.end());
+    sf::allreduce(due, sf::plus, world.comm, {.schedule = "recursive_doubling"});
+    sf::allreduce(x, sf::plus, world.comm);
+    EXPECT_TRUE(std::ranges::equal(x, due)) << call;
+    if (call == 2) x.resize(60000);
+  }
 }
 
 /// The next rank comes to the sum only after it has received a message that this one has started, and whose end needs

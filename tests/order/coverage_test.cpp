@@ -8,7 +8,7 @@
 
 #include "order/interval.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::coverage_test {
 namespace {
 
 Coverage coverage_of(const std::vector<Interval>& intervals) {
@@ -107,4 +107,4 @@ TEST(Coverage, DependsOnTheRowsAlone) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::coverage_test

@@ -8,7 +8,7 @@
 
 #include "recursion.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::distribution_test {
 namespace {
 
 constexpr Distribution every[] = {Distribution::lower, Distribution::upper, Distribution::power2,
@@ -191,4 +191,4 @@ TEST(Distribution, LowerIsWorstOneElementAboveRoundShares) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::distribution_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace steadfold::order {
+namespace steadfold::order::index_test {
 namespace {
 
 /// The largest y with 2^y | x, by division.
@@ -93,4 +93,4 @@ TEST(Index, LogarithmsByMultiplication) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::index_test

@@ -10,7 +10,7 @@
 
 #include "order/recursion.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::interval_test {
 // For GoogleTest, which looks in the namespace of the type.
 inline void PrintTo(const Node& node, std::ostream* out) { *out << node.start << ":" << node.level; }
 inline void PrintTo(Interval interval, std::ostream* out) {
@@ -198,4 +198,4 @@ TEST(IntervalSet, JoinsOnBothSidesAndTheSameInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::interval_test

@@ -9,7 +9,7 @@
 
 #include "order/distribution.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::layout_test {
 namespace {
 
 using Lists = std::vector<std::vector<Interval>>;
@@ -266,4 +266,4 @@ TEST(Layout, FindsRandomFaults) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::layout_test

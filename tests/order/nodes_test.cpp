@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace steadfold::order {
+namespace steadfold::order::nodes_test {
 namespace {
 
 constexpr std::uint64_t seed = 20261122;
@@ -76,6 +76,19 @@ TEST(Nodes, AreTheSameForTheSamePartition) {
   }
 }
 
+TEST(Nodes, GroupsPayWhereNodesAreFarAndHaveSeveralRanks) {
+  using enum Nodes::Between;
+  const auto of = [](std::vector<Rank> labels, Nodes::Between between) { return Nodes(labels, between); };
+  EXPECT_TRUE(of({0, 1, 1}, processes).groups_always_pay());
+  EXPECT_FALSE(of({0, 1, 1}, network).groups_always_pay());
+  EXPECT_TRUE(of({0, 1, 1}, network).groups_may_pay());
+  EXPECT_FALSE(of({0, 1, 1}, packages).groups_may_pay());
+  for (const std::vector<Rank>& labels : {std::vector<Rank>{0, 1, 2}, {1, 1, 1}})
+    for (const auto between : {network, packages, processes}) EXPECT_FALSE(of(labels, between).groups_may_pay());
+  EXPECT_TRUE(of({0, 1, 1, 2}, processes).first_ranks(3).groups_always_pay());
+  EXPECT_FALSE(of({0, 1, 1, 2}, processes).first_ranks(2).groups_always_pay());
+}
+
 TEST(Nodes, OrderLayoutsByPlace) {
   std::mt19937_64 random(seed);
   for (const std::vector<Rank>& labels : random_labels(random)) {
@@ -98,4 +111,4 @@ TEST(Nodes, OrderLayoutsByPlace) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::nodes_test

@@ -14,7 +14,7 @@
 
 #include "order/distribution.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::pe_intersecting_test {
 namespace {
 
 std::vector<Index> starts_of(const std::vector<Count>& counts) {
@@ -179,4 +179,4 @@ TEST(PeIntersectingNodes, EndAtTheLargestIndices) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::pe_intersecting_test

@@ -7,7 +7,7 @@
 
 #include "order/distribution.hpp"
 
-namespace steadfold::order {
+namespace steadfold::order::starts_test {
 namespace {
 
 constexpr Distribution closed[] = {Distribution::lower, Distribution::upper, Distribution::power2};
@@ -83,4 +83,4 @@ TEST(RankOf, HoldsForLargeJobs) {
 }
 
 }  // namespace
-}  // namespace steadfold::order
+}  // namespace steadfold::order::starts_test

@@ -7,7 +7,7 @@
 #include "schedule/checker.hpp"
 #include "schedule/registry.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::bruck_test {
 namespace {
 
 struct Cost {
@@ -82,4 +82,4 @@ TEST(Bruck, ChecksItsParameter) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::bruck_test

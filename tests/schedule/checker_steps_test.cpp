@@ -4,7 +4,7 @@
 
 #include "broken_star.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::checker_steps_test {
 namespace {
 
 // What is wrong with other steps.
@@ -139,4 +139,4 @@ TEST(Checker, ReportsValuesAndPartialsThatAreNotWhereFormulasSay) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::checker_steps_test

@@ -9,7 +9,7 @@
 #include "broken_star.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::checker_test {
 namespace {
 
 TEST(Checker, AcceptsTheStarWithoutFault) { EXPECT_EQ(report<Fault::none>(), "nothing"); }
@@ -301,4 +301,4 @@ TEST(Checker, ReportsARankThatLeavesAnAdditionOut) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::checker_test

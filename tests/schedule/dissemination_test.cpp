@@ -9,7 +9,7 @@
 #include "schedule/checker.hpp"
 #include "schedule/registry.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::dissemination_test {
 namespace {
 
 Spec dissemination(int n, bool is_strict = false) {
@@ -175,4 +175,4 @@ TEST(Dissemination, ProvedWhereSlotsAreMost) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::dissemination_test

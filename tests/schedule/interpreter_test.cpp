@@ -15,7 +15,7 @@
 #include "schedule/make_step.hpp"
 #include "schedule/registry.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::interpreter_test {
 namespace {
 
 Program program_of(std::string_view name, Context context) {
@@ -320,4 +320,4 @@ TEST(Interpreter, RunsRootedSchedulesOnStrings) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::interpreter_test

@@ -9,7 +9,7 @@
 #include "schedule/checker.hpp"
 #include "schedule/served.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::original_dissemination_test {
 namespace {
 
 Spec original(int n) { return parse("original_dissemination:n=" + std::to_string(n)); }
@@ -153,4 +153,4 @@ TEST(OriginalDissemination, ChecksItsParameter) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::original_dissemination_test

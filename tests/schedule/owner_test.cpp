@@ -10,7 +10,7 @@
 #include "schedule/checker.hpp"
 #include "schedule/make_step.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::owner_test {
 namespace {
 
 using order::Distribution;
@@ -225,4 +225,4 @@ TEST(Owner, WithAnotherBufferThanTheFormulaIsFoundOut) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::owner_test

@@ -10,7 +10,7 @@
 #include "schedule/make_step.hpp"
 #include "schedule/registry.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::pairwise_exchange_test {
 namespace {
 
 std::vector<Step> steps_of(const std::string& name, Rank ranks, Rank rank) {
@@ -194,4 +194,4 @@ TEST(ButterflyWithVirtualProcesses, CountsRanksTwiceUnlessTheyAreAPowerOfTwo) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::pairwise_exchange_test

@@ -8,7 +8,7 @@
 
 #include "schedule/checker.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::proofs_test {
 namespace {
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -230,4 +230,4 @@ TEST(WhenBound, TheWorkIsBoundedAndFaultsAreFoundAllTheSame) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::proofs_test

@@ -9,7 +9,7 @@
 
 #include "schedule/served.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::registry_test {
 namespace {
 
 struct Cost {
@@ -430,4 +430,4 @@ TEST(Parse, ReportsFormsThatAreNotOnes) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::registry_test

@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::row_set_test {
 namespace {
 
 using Bits = std::uint32_t;
@@ -70,4 +70,4 @@ TEST(RowSet, OneRunFollowsAnother) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::row_set_test

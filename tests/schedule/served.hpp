@@ -23,6 +23,7 @@ inline bool says_it_serves(const schedule::Row& row, schedule::Collective collec
   const bool counts_once = row.counts == schedule::Counts::once;
   if (!counts_once && (!merging.may_overlap || kind != schedule::Operator::idempotent)) return false;
   if (merging.is_associative) return true;
+  if (row.merges_on_arrival) return false;
   if (collective == Collective::allreduce && row.same_on_all_ranks == schedule::SameOnAllRanks::no) return false;
   if (kind != schedule::Operator::ordered || row.keeps_rank_order == KeepsRankOrder::always) return true;
   return row.keeps_rank_order == KeepsRankOrder::root_zero && (collective != Collective::reduce || root == 0);

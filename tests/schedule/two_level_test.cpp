@@ -7,7 +7,7 @@
 
 #include "schedule/checker.hpp"
 
-namespace steadfold::schedule {
+namespace steadfold::schedule::two_level_test {
 namespace {
 
 constexpr std::uint64_t seed = 20261122;
@@ -177,4 +177,4 @@ TEST(GroupRounds, AreBetweenThoseOfNodesOfOneSize) {
 }
 
 }  // namespace
-}  // namespace steadfold::schedule
+}  // namespace steadfold::schedule::two_level_test

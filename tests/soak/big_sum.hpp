@@ -71,6 +71,31 @@ class Magnitude {
       limb_[i] -= static_cast<std::uint64_t>(taken);
     }
   }
+  void multiply(std::uint64_t count) {
+    Wide carry = 0;
+    for (std::uint64_t& limb : limb_) {
+      carry += Wide{limb} * count;
+      limb = static_cast<std::uint64_t>(carry);
+      carry >>= 64;
+    }
+  }
+  /// Of a number without bits below the square root of the lowest.
+  Magnitude squared() const {
+    std::array<std::uint64_t, 2 * limbs> product{};  // in units of 2^(2 lowest)
+    for (std::size_t i = 0; i < limbs; ++i) {
+      Wide carry = 0;
+      for (std::size_t j = 0; limb_[i] != 0 && j < limbs; ++j) {
+        carry += Wide{limb_[i]} * limb_[j] + product[i + j];
+        product[i + j] = static_cast<std::uint64_t>(carry);
+        carry >>= 64;
+      }
+      if (limb_[i] != 0) product[i + limbs] = static_cast<std::uint64_t>(carry);
+    }
+    static_assert(lowest % 64 == 0);
+    Magnitude square;
+    for (std::size_t i = 0; i < limbs; ++i) square.limb_[i] = product[i + static_cast<std::size_t>(-lowest / 64)];
+    return square;
+  }
   /// Divides by `count`, which is not 0; whether there is a rest.
   bool divide(std::uint64_t count) {
     Wide rest = 0;
@@ -144,9 +169,10 @@ T rounded(const Magnitude& x, bool more) {
   return nearest<T>(x.from(last), half, more || x.has_bits_below(last - 1), last);
 }
 
-/// The nearest T to the square root: one digit more than it has, found bit by bit, and whether there is a rest.
+/// The nearest T to the square root of the number, with a rest below its lowest bit or not: one digit more than it has,
+/// found bit by bit, and whether there is a rest.
 template <class T>
-T rounded_root(const Magnitude& x) {
+T rounded_root(const Magnitude& x, bool more = false) {
   if (x.top() < Magnitude::lowest) return T{0};
   const int first = x.top() >= 0 ? x.top() / 2 : -((1 - x.top()) / 2);
   const int last = last_place<T>(first);
@@ -160,7 +186,7 @@ T rounded_root(const Magnitude& x) {
     root = tried;
     square = square_of_tried;
   }
-  return nearest<T>(root >> 1, (root & 1) != 0, square.compare(x) != 0, last);
+  return nearest<T>(root >> 1, (root & 1) != 0, more || square.compare(x) != 0, last);
 }
 
 }  // namespace steadfold::soak

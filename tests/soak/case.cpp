@@ -10,7 +10,8 @@ namespace steadfold::soak {
 namespace {
 
 bool rounds_once(sf_operation operation) {
-  return operation == SF_DOT || operation == SF_MEAN || operation == SF_NORM2 || operation == SF_SUM_SQUARES;
+  return operation == SF_DOT || operation == SF_MEAN || operation == SF_NORM2 || operation == SF_SUM_SQUARES ||
+         operation == SF_STATISTICS;
 }
 
 bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
@@ -43,7 +44,7 @@ std::uint32_t kept(const Member& m) {
   const bool is_ordered = m.layout != SF_INTERVALS;
   if (m.layout == SF_ROW_A_RANK) all &= ~static_cast<std::uint32_t>(SF_RANKS | SF_LAYOUT);
   if (m.collective == SF_SCAN || m.collective == SF_EXSCAN) return 0;
-  if (is_location(m.operation) || m.resolved_method() == SF_TREE)
+  if (is_location(m.operation) || m.operation == SF_STATISTICS || m.resolved_method() == SF_TREE)
     return is_ordered ? all & ~static_cast<std::uint32_t>(SF_LAYOUT) : all;
   if (m.resolved_method() == SF_PLAIN && !m.order_free()) return 0;
   return all;
@@ -138,6 +139,7 @@ bool Member::in_rank_order() const {
 std::size_t Member::element_bytes() const { return operation == SF_USER ? user_operator(user).bytes : size_of(type); }
 std::size_t Member::result_bytes() const {
   if (operation == SF_USER) return element_bytes();
+  if (operation == SF_STATISTICS) return sizeof(sf_statistics);
   return is_location(operation) ? 16 : size_of(result_type);
 }
 

@@ -39,7 +39,9 @@ Expected reduced(const Member& m, const Elements& all, std::uint64_t rows) {
   Expected result;
   if (rows == 0 && !m.has_neutral()) return {.status = SF_EMPTY, .bytes = {}};
   result.bytes.resize(m.columns * m.result_bytes());
-  if (rows == 0) {
+  if (m.operation == SF_STATISTICS) {
+    describe_columns(m, all, rows, result.bytes.data());
+  } else if (rows == 0) {
     write_neutral(m, result.bytes.data());
   } else if (m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION) {
     locate(m, all, rows, result.bytes.data());

@@ -24,6 +24,7 @@ std::vector<Expected> expected_of(const Member& member, const Elements& all);
 /// The parts, by method. `out` has room for a row of results.
 void reduce_by_tree(const Member& member, const Elements& all, std::uint64_t rows, std::byte* out);
 void reduce_once_rounded(const Member& member, const Elements& all, std::uint64_t rows, std::byte* out);
+void describe_columns(const Member& member, const Elements& all, std::uint64_t rows, std::byte* out);
 void locate(const Member& member, const Elements& all, std::uint64_t rows, std::byte* out);
 
 }  // namespace steadfold::soak

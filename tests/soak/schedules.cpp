@@ -25,7 +25,8 @@ schedule::Merging merging_of(const Member& m) {
   return {.method = "asked",
           .is_associative = method != SF_PLAIN || m.order_free(),
           .may_overlap = method == SF_PLAIN,
-          .offers_words = method == SF_EXACT || (method == SF_BINNED && m.sweep == SF_DOUBLE_SWEEP)};
+          .offers_words = m.operation != SF_STATISTICS &&
+                          (method == SF_EXACT || (method == SF_BINNED && m.sweep == SF_DOUBLE_SWEEP))};
 }
 
 schedule::Operator kind_of(const Member& m) {
@@ -43,6 +44,7 @@ std::string text_of(Random& random, const schedule::Row& row) {
   for (const std::string_view parameter : row.parameters) {
     std::string value;
     if (parameter == "block") value = std::to_string(random.one_of({1, 2, 3, 7, 64, 500, 1024}));
+    if (parameter == "tree") value = random.one_of({"binary", "binomial", "chain", "flat", "kary"});
     if (parameter == "k") value = std::to_string(random.from_to(2, 9));
     if (parameter == "size") value = std::to_string(random.from_to(1, 9));
     if (parameter == "buffer" || parameter == "n") value = std::to_string(random.from_to(1, 9));

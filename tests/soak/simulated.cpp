@@ -30,15 +30,15 @@ class GroupLibrary final : public Library {
   sf_status reduce(const sf_call* call, const Data& data) override {
     return capi::guarded([&] {
       std::optional<agreement::Failure> failure;
-      const agreement::Call translated = capi::translated(call, failure);
-      group_.reduce(translated, data_of(data), failure);
+      const capi::OwnCall own(call, failure);
+      group_.reduce(*own, data_of(data), failure);
     });
   }
   sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
     return capi::guarded([&] {
       std::optional<agreement::Failure> failure;
-      const agreement::Call translated = capi::translated(call, failure);
-      request = new Request{group_.start_reduce(translated, data_of(data), failure)};
+      const capi::OwnCall own(call, failure);
+      request = new Request{group_.start_reduce(*own, data_of(data), failure)};
     });
   }
   sf_status test(Request* request, bool& done) override {
@@ -60,14 +60,9 @@ class GroupLibrary final : public Library {
   }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
-      std::vector<agreement::Call> translated;
       std::optional<agreement::Failure> failure;
-      for (std::size_t i = 0; i < count; ++i) {
-        std::optional<agreement::Failure> wrong;
-        translated.push_back(capi::translated(calls == nullptr ? nullptr : calls + i, wrong));
-        if (!failure) failure = wrong;
-      }
-      plan = new Plan{group_.bind(translated, failure)};
+      const capi::OwnCalls own(calls, count, failure);
+      plan = new Plan{group_.bind(own, failure)};
     });
   }
   sf_status run(Plan* plan, const Data* data, std::size_t count) override {

@@ -28,8 +28,8 @@ __extension__ typedef unsigned __int128 Bits;
 using Bytes = std::vector<std::byte>;
 
 /// All files but large.txt, whose vectors are long.
-inline const std::vector<std::string> files = {"double",   "float",    "half",      "complex",
-                                               "extended", "integers", "locations", "users"};
+inline const std::vector<std::string> files = {"double",   "float",     "half",       "complex", "extended",
+                                               "integers", "locations", "statistics", "users"};
 
 // --- types -----------------------------------------------------------------------------------------------------------
 
@@ -229,15 +229,17 @@ struct Record {
 
   /// The fields that records of the same data with other sizes share.
   auto key() const { return std::tie(operation, type, result, family, columns); }
-  bool is_dot() const { return operation == "dot"; }
+  bool is_dot() const { return operation == "dot" || operation == "weighted_mean"; }
   bool is_masked() const { return operation == "masked_sum"; }
   bool is_user() const { return operation == "user"; }
   bool is_location() const { return operation.ends_with("location"); }
+  bool is_statistics() const { return operation == "statistics"; }
   std::size_t element_bytes() const { return shape_of(type).size * shape_of(type).parts; }
   std::size_t row_bytes() const { return columns * element_bytes(); }
   /// How many bytes a result has.
   std::size_t value_bytes() const {
     const Shape shape = shape_of(result);
+    if (is_statistics()) return sizeof(sf_statistics);
     return is_location() ? 16 : shape.size * (is_user() || operation_is_complex() ? shape.parts : 1);
   }
   /// Whether this machine's long double, or its compiler, has the record's formats.
@@ -322,6 +324,10 @@ inline Bytes bytes_of(const Record& record, const std::string& values) {
       for (std::size_t i = 0; i < 4; ++i) append(bytes, bits_of(value.substr(8 * i, 8)), shape);
       continue;
     }
+    if (record.is_statistics()) {
+      for (std::size_t i = 0; i < value.size(); i += 16) append(bytes, bits_of(value.substr(i, 16)), shape);
+      continue;
+    }
     const std::vector<std::string> parts = split(value, '@');
     append(bytes, bits_of(parts[0]), shape);
     if (parts.size() == 1) continue;
@@ -396,6 +402,8 @@ inline sf_operation operation_of(const std::string& name) {
       {"abs_sum", SF_ABS_SUM},
       {"sum_squares", SF_SUM_SQUARES},
       {"masked_sum", SF_MASKED_SUM},
+      {"statistics", SF_STATISTICS},
+      {"weighted_mean", SF_WEIGHTED_MEAN},
   };
   return operations.at(name);
 }

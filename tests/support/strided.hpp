@@ -33,6 +33,7 @@ inline std::vector<Pitch> pitches(std::size_t rows, std::size_t columns, std::si
           {c * (e + 3) + 2, e + 3, "elements apart, not aligned"},
           {e, r * e, "transposed"},
           {2 * e, (2 * r + 3) * e, "transposed, every second row, with a halo"},
+          {e, e, "every row one element further"},
           {0, e, "one row again and again"},
           {e, 0, "one column again and again"},
           {0, 0, "one element again and again"},

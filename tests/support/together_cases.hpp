@@ -88,6 +88,9 @@ void compare_vectors(const Here<C>& here, const Op& op, const Method& method, st
   EXPECT_EQ(bytes_of<T>(found), bytes_of<T>(due)) << "started, seed " << seed;
 }
 
+/// Both sweeps go together.
+inline constexpr Method swept_twice = sf::binned({.sweep = SF_DOUBLE_SWEEP});
+
 template <class C>
 void vectors_have_the_bits_of_messages(const Here<C>& here, std::span<const std::size_t> widths) {
   std::uint64_t seed = 100 * static_cast<std::uint64_t>(here.size);
@@ -98,6 +101,7 @@ void vectors_have_the_bits_of_messages(const Here<C>& here, std::span<const std:
     compare_vectors<double>(here, sf::min, sf::plain(), columns, ++seed);
     compare_vectors<std::int64_t>(here, sf::plus, sf::plain(), columns, ++seed);
     compare_vectors<std::uint32_t>(here, sf::max, sf::tree(), columns, ++seed);
+    if (columns <= 9) compare_vectors<double>(here, sf::plus, swept_twice, columns, ++seed);
     if (columns > 255) continue;  // these take long
     compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed);
     compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed);
@@ -131,11 +135,13 @@ void rows_have_the_bits_of_one_process(const Here<C>& here) {
     };
     for (int run = 0; run < 2; ++run) {
       Plan<double> exact(sf::plus, count, here.comm), tree(sf::plus, count, here.comm, in_order),
-          binned(sf::plus, count, here.comm, {.method = sf::binned()}), dot(sf::dot, count, here.comm),
+          binned(sf::plus, count, here.comm, {.method = sf::binned()}),
+          swept(sf::plus, count, here.comm, {.method = swept_twice}), dot(sf::dot, count, here.comm),
           norm(sf::norm2, count, here.comm), masked(sf::masked_sum, count, here.comm), least(sf::min, count, here.comm);
       expect(exact, exact.run(mine), sf::sum(x));
       expect(tree, tree.run(mine), sf::sum(x, {.method = sf::tree()}));
       expect(binned, binned.run(mine), sf::sum(x, {.method = sf::binned()}));
+      expect(swept, swept.run(mine), sf::sum(x, {.method = swept_twice}));
       expect(dot, dot.run(mine, other), sf::dot(x, y));
       expect(norm, norm.run(mine), sf::norm2(x));
       expect(masked, masked.run(mine, chosen), sf::masked_sum(x, mask));

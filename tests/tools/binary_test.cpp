@@ -3,7 +3,7 @@
 
 #include "scratch.hpp"
 
-namespace steadfold::readers::testing {
+namespace steadfold::readers::testing::binary_test {
 namespace {
 
 std::vector<double> many(std::size_t n) {
@@ -139,4 +139,4 @@ TEST(Read, RefusesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace steadfold::readers::testing
+}  // namespace steadfold::readers::testing::binary_test

@@ -5,7 +5,7 @@
 
 #include "scratch.hpp"
 
-namespace steadfold::readers::testing {
+namespace steadfold::readers::testing::fuzz_test {
 namespace {
 
 struct Kind {
@@ -76,4 +76,4 @@ TEST(Fuzz, ValuesOrOneError) {
 }
 
 }  // namespace
-}  // namespace steadfold::readers::testing
+}  // namespace steadfold::readers::testing::fuzz_test

@@ -1,7 +1,7 @@
 // npy files written by hand: every version and type that is read, every header that is not.
 #include "scratch.hpp"
 
-namespace steadfold::readers::testing {
+namespace steadfold::readers::testing::npy_test {
 namespace {
 
 const std::vector<double> six = {0.1, -2.5, 1e60, -0.0, 4.9406564584124654e-324, 6.0};
@@ -111,4 +111,4 @@ TEST(Npy, HeadersThatAreNone) {
 }
 
 }  // namespace
-}  // namespace steadfold::readers::testing
+}  // namespace steadfold::readers::testing::npy_test

@@ -4,7 +4,7 @@
 
 #include "scratch.hpp"
 
-namespace steadfold::readers::testing {
+namespace steadfold::readers::testing::text_test {
 namespace {
 
 std::string digits(double value) {
@@ -171,4 +171,4 @@ TEST(Csv, ManyRowsOfAllLengths) {
 }
 
 }  // namespace
-}  // namespace steadfold::readers::testing
+}  // namespace steadfold::readers::testing::text_test

@@ -11,7 +11,7 @@
 
 #include "transport/in_every_order.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::dissemination_test {
 namespace {
 
 using model::most_workers;
@@ -112,4 +112,4 @@ TEST(DisseminationInEveryOrder, BarriersOfAnyNumberOfWorkers) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::dissemination_test

@@ -10,7 +10,7 @@
 
 #include "transport/in_every_order.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::feed_test {
 namespace {
 
 /// The first worker writes so many messages, all others read all of them.
@@ -172,4 +172,4 @@ TEST(FeedInEveryOrder, BroadcastsAlongAChain) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::feed_test

@@ -10,7 +10,7 @@
 
 #include "transport/in_every_order.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::flags_test {
 namespace {
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
@@ -239,4 +239,4 @@ TEST(FlagsInEveryOrder, BoardsNeedEverybodyToReadEverybody) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::flags_test

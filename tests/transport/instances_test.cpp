@@ -11,7 +11,7 @@
 #include "transport/tree_reduce.hpp"
 #include "transport/trees_in_every_order.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::instances_test {
 namespace {
 
 /// Roots and trees change. Long enough for the fastest to be as far ahead as lanes let it.
@@ -91,4 +91,4 @@ TEST(InstancesInEveryOrder, TheOldestMustGoFirst) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::instances_test

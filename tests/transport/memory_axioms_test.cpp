@@ -15,7 +15,7 @@
 
 #include "transport/memory_model.hpp"
 
-namespace steadfold::model {
+namespace steadfold::model::memory_axioms_test {
 namespace {
 
 using Outcomes = std::set<std::vector<std::uint64_t>>;
@@ -206,4 +206,4 @@ TEST(MemoryModel, FindsWhatTheAxiomsAllow) {
 }
 
 }  // namespace
-}  // namespace steadfold::model
+}  // namespace steadfold::model::memory_axioms_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace steadfold::model {
+namespace steadfold::model::memory_model_test {
 namespace {
 
 using Outcomes = std::set<std::vector<std::uint64_t>>;
@@ -405,4 +405,4 @@ TEST(MemoryModel, MergingStatesLosesNothing) {
 }
 
 }  // namespace
-}  // namespace steadfold::model
+}  // namespace steadfold::model::memory_model_test

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace steadfold::transport {
+namespace steadfold::transport::packing_test {
 namespace {
 
 using Memory = std::vector<std::byte>;
@@ -60,4 +60,4 @@ TEST(Pack, NothingComesOutOfWhatDoesNotAddUp) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::packing_test

@@ -18,7 +18,7 @@
 
 #include "support/tested.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::simulated_test {
 namespace {
 
 using Endpoints = std::vector<std::unique_ptr<Tested>>;
@@ -493,4 +493,4 @@ TEST(Simulated, GathersFromManyRanksAtOne) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::simulated_test

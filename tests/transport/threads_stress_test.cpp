@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/sanitized.hpp"
 #include "transport/dissemination.hpp"
 #include "transport/feed.hpp"
 #include "transport/flags.hpp"
@@ -24,13 +25,13 @@
 #include "transport/tree_reduce.hpp"
 #include "transport/trees.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::threads_stress_test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t fewer = 10;
+#if defined(STEADFOLD_TEST_EMULATED)
+constexpr std::uint64_t fewer = 5;
 #else
-constexpr std::uint64_t fewer = 1;
+constexpr std::uint64_t fewer = test::sanitized ? 10 : 1;
 #endif
 
 constexpr auto most_patience = std::chrono::seconds(60);  // of one wait: a lock-out
@@ -312,4 +313,4 @@ TEST(ThreadsStress, Dissemination) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::threads_stress_test

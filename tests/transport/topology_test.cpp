@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace steadfold::transport {
+namespace steadfold::transport::topology_test {
 namespace {
 
 constexpr LogGP link{.latency = 0.5, .gap = 0.25, .per_byte = 0.125};  // 8 bytes keep a port for 1.25
@@ -196,4 +196,4 @@ TEST(Topology, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::topology_test

@@ -13,7 +13,7 @@
 #include "transport/in_every_order.hpp"
 #include "transport/trees.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::tree_allreduce_test {
 namespace {
 
 constexpr std::size_t most_reductions = 8;
@@ -101,4 +101,4 @@ TEST(TreeAllreduceInEveryOrder, NeedsTwoOrders) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::tree_allreduce_test

@@ -13,7 +13,7 @@
 
 #include "transport/trees_in_every_order.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::tree_reduce_test {
 namespace {
 
 template <std::size_t depth, template <class, class, std::size_t, class> class Notify>
@@ -93,4 +93,4 @@ TEST(TreeReduce, MultiNotifyRefusesMoreChildrenThanItCanWatch) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
+}  // namespace steadfold::transport::tree_reduce_test

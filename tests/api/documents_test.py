@@ -1,0 +1,110 @@
+"""The pages for users keep their word: their C++ is a whole program, which compiles without warnings, or a quotation of
+an example, which has those very lines; what the page about methods says of compiler flags is what they do here; links
+lead somewhere."""
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("methods", "climate", "solvers", "phylogenetics")]
+COMPILER = os.environ["STEADFOLD_CXX"]
+LIBRARY = os.environ["STEADFOLD_LIBRARY"]  # the directory of libsteadfold.so
+INCLUDES = [word for directory in os.environ["STEADFOLD_MPI_INCLUDES"].split(":") if directory
+            for word in ("-isystem", directory)]
+FLAGS = ["-std=c++20", "-I", str(ROOT / "include"), *INCLUDES, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def output(*words, **more):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def prose(page):
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    return re.findall(r"^```cpp\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def programs(page):
+    return [block for block in blocks(page) if "int main(" in block]
+
+
+class Documents(unittest.TestCase):
+    def test_programs_compile(self):
+        count = 0
+        for page in PAGES:
+            for program in programs(page):
+                with self.subTest(page=page.name, program=program[:200]):
+                    output(COMPILER, *FLAGS, *WARNINGS, "-fsyntax-only", "-x", "c++", "-", input=program)
+                    count += 1
+        self.assertGreaterEqual(count, 3)
+
+    def test_all_else_is_quoted_from_an_example(self):
+        count = 0
+        for page in PAGES:
+            for block in blocks(page):
+                if "int main(" in block:
+                    continue
+                with self.subTest(page=page.name, block=block[:200]):
+                    named = re.match(r"// (examples/\S+)\n", block)
+                    self.assertTrue(named, "neither a program nor a quotation, name its file: // examples/...")
+                    source = (ROOT / named[1]).read_text()
+                    for part in block[named.end():].split("// ...\n"):
+                        self.assertTrue(part.strip())
+                        self.assertIn(part, source, f"{named[1]} has other lines")
+                        count += 1
+        self.assertGreaterEqual(count, 8)
+
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            links = re.findall(r"\]\(([^)#:]+)\)", prose(page))
+            self.assertGreater(len(links), 3)
+            for link in links:
+                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+
+    def test_sections_that_are_named_are_there(self):
+        """Named as `page.md, "Title"`, or in a table's last column whose head says of which page; maybe cut short."""
+        count = 0
+        for page in PAGES:
+            text = prose(page)
+            named = re.findall(r"(\w+\.md)\)?,\s+\"([^\"]+)\"", text)
+            for target, table in re.findall(r"^\|.*\| section of (\w+\.md) \|\n((?:\|.*\n)+)", text, re.MULTILINE):
+                titles = [row.split(" | ")[-1].strip("| ") for row in table.splitlines()[1:]]
+                named += [(target, title) for title in titles if "](" not in title]
+            for target, title in named:
+                titles = re.findall(r"^#+ (.*)$", (page.parent / target).read_text(), re.MULTILINE)
+                found = [each for each in titles if each.startswith(re.sub(r"\s+", " ", title))]
+                self.assertTrue(found, f"{page.name}: {target} has no section \"{title}\"")
+                count += 1
+        self.assertGreater(count, 12)
+
+    def test_what_flags_do_to_the_users_half(self):
+        """Bits as the page shows them; those of fused terms only where the machine has the instruction."""
+        page = PAGES[0]
+        [program] = programs(page)
+        shown = re.findall(r"^sum ([0-9A-F]{16})\ndot ([0-9A-F]{16})$", page.read_text(), re.MULTILINE)
+        self.assertEqual(len(shown), 3)
+        self.assertEqual(shown[0], shown[2])
+        self.assertNotEqual(shown[0][0], shown[1][0])
+        cases = [("-ffp-contract=off", shown[0])]
+        defined = output(COMPILER, "-march=native", "-dM", "-E", "-x", "c++", "-", input="")
+        if "#define __FMA__ " in defined or "#define __ARM_FEATURE_FMA " in defined:
+            cases += [("-march=native", shown[1]), ("-march=native -ffp-contract=off", shown[2])]
+        for flags, bits in cases:
+            with self.subTest(flags=flags), tempfile.TemporaryDirectory() as room:
+                output(COMPILER, *FLAGS, "-O2", *flags.split(), "-x", "c++", "-", "-o", Path(room) / "flags",
+                       "-L", LIBRARY, "-lsteadfold", f"-Wl,-rpath,{LIBRARY}", input=program)
+                self.assertEqual(output(Path(room) / "flags"), "sum {}\ndot {}\n".format(*bits))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,272 @@
+// Groups of an array's elements by labels, and what names rows (locations, statistics) under masks: each result is that
+// of its elements gathered one by one. What stands between the elements, and what a mask leaves out, are NaNs. Seeds
+// are printed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "mpi/bits.hpp"
+#include "steadfold/array.hpp"
+#include "steadfold/steadfold.hpp"
+#include "support/array_cases.hpp"
+#include "support/sanitized.hpp"
+
+namespace steadfold::test::groups_test {
+namespace {
+
+// Those of 8 and 16 bits have no sign for the library.
+static_assert(std::is_constructible_v<MaybeLabels, Array<std::int32_t>>);
+static_assert(std::is_constructible_v<MaybeLabels, Array<std::uint8_t>>);
+static_assert(!std::is_constructible_v<MaybeLabels, Array<std::int16_t>>);
+static_assert(!std::is_constructible_v<MaybeLabels, Array<double>>);
+
+using tests::are;
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+double hostile_double(std::mt19937_64& random) {
+  if (random() % 50 == 0) return random() % 2 == 0 ? 0.0 : -0.0;
+  return std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 40) - 80);
+}
+
+/// The elements of one result, their factors, and which rows of the whole job they are.
+struct Some {
+  std::vector<double> x, y;
+  std::vector<std::uint64_t> rows;
+};
+
+/// An array with labels that may be stretched to it; some elements belong to no group, and some groups have none.
+template <class Label>
+struct Grouped {
+  Grouped(std::mt19937_64& random, const Indices& shape, std::uint64_t most_groups)
+      : made(random, shape, no_number, hostile_double),
+        groups(1 + random() % std::max<std::uint64_t>(std::min(most_groups, 300 / kept()), 1)),
+        label_shape(stretchable(random, shape)),
+        labels(random, label_shape, Label(0)) {
+    visit_all(label_shape, [&](const Indices& at) {
+      const std::uint64_t drawn = random() % (groups + 1);
+      if constexpr (std::is_signed_v<Label>)
+        labels.set(at, drawn == groups ? static_cast<Label>(-1 - static_cast<int>(random() % 3)) : Label(drawn));
+      else
+        labels.set(at, static_cast<Label>(drawn % groups));
+    });
+  }
+
+  /// How many indices of the axes that are kept.
+  std::uint64_t kept() const {
+    std::uint64_t count = 1;
+    for (std::size_t axis = 0; axis < made.shape.size(); ++axis)
+      if (made.keeps(axis)) count *= made.shape[axis];
+    return count;
+  }
+  std::vector<Some> gathered(bool is_masked, bool is_grouped) const {
+    std::vector<Some> all(kept() * (is_grouped ? groups : 1));
+    visit_all(made.shape, [&](const Indices& at) {
+      std::uint64_t result = 0;
+      std::uint64_t row = 0;
+      for (std::size_t axis = 0; axis < made.shape.size(); ++axis) {
+        std::uint64_t& index = made.keeps(axis) ? result : row;
+        index = index * made.shape[axis] + at[axis];
+      }
+      const Label label = is_grouped ? labels.at(at) : Label(0);
+      if ((is_masked && made.mask.at(at) == 0) || (std::is_signed_v<Label> && label < Label(0))) return;
+      Some& some = all[static_cast<std::uint64_t>(label) * kept() + result];
+      some.x.push_back(made.x.at(at));
+      some.y.push_back(made.factors.at(at));
+      some.rows.push_back(row);
+    });
+    return all;
+  }
+  Axes axes(bool is_masked, bool is_grouped) const {
+    Axes axes = made.axes(is_masked);
+    if (!is_grouped) return axes;
+    axes.labels = labels.array();
+    axes.groups = groups;
+    return axes;
+  }
+  std::string text() const {
+    return made.text() + ", labels " + text_of(label_shape) + ", " + std::to_string(groups) + " groups";
+  }
+
+  ArrayCase<double, std::uint8_t> made;
+  std::uint64_t groups;
+  Indices label_shape;
+  Placed<Label> labels;
+};
+
+template <class Reduce>
+auto each(const std::vector<Some>& all, const Reduce& reduce) {
+  std::vector<decltype(reduce(all[0]))> results;
+  for (const Some& some : all) results.push_back(reduce(some));
+  return results;
+}
+
+/// The rows are those of the whole job, not of the elements gathered.
+Located<double> at_row(Located<double> found, const Some& some) {
+  found.index = some.rows[found.index];
+  return found;
+}
+constexpr Located<double> nowhere{no_number, std::numeric_limits<std::uint64_t>::max()};
+Statistics at_rows(Statistics found, const Some& some) {
+  if (found.count == 0) return found;
+  found.min_index = some.rows[found.min_index];
+  found.max_index = some.rows[found.max_index];
+  return found;
+}
+
+template <class T>
+testing::AssertionResult are_located(const std::vector<T>& found, const std::vector<T>& expected) {
+  if (found.size() != expected.size()) return testing::AssertionFailure() << found.size() << " results";
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (std::memcmp(&found[i], &expected[i], sizeof(T)) != 0) return testing::AssertionFailure() << "result " << i;
+  return testing::AssertionSuccess();
+}
+
+/// Results of nothing are NaNs where every result has rows of its own; else the call is empty.
+template <class Call, class Expected, class Are>
+void expect_or_empty(bool is_empty, const Call& call, const Expected& expected, const Are& are_equal) {
+  try {
+    EXPECT_TRUE(are_equal(call(), expected));
+    EXPECT_FALSE(is_empty);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), SF_EMPTY) << error.what();
+    EXPECT_TRUE(is_empty);
+  }
+}
+
+template <class Label>
+void expect_all(std::mt19937_64& random, const Grouped<Label>& grouped) {
+  const Array<double> x = grouped.made.x.array();
+  const Array<double> y = grouped.made.factors.array();
+  const auto equal = [](const auto& a, const auto& b) { return are(a, b); };
+  const auto located = [](const auto& a, const auto& b) { return are_located(a, b); };
+  for (const bool is_masked : {false, true}) {
+    for (const bool is_grouped : {true, false}) {
+      SCOPED_TRACE(testing::Message() << (is_masked ? "masked" : "") << (is_grouped ? " grouped" : ""));
+      const auto all = grouped.gathered(is_masked, is_grouped);
+      const Axes axes = grouped.axes(is_masked, is_grouped);
+      const bool has_own_rows = is_grouped || (is_masked && grouped.made.mask_has_kept_axis());
+      const bool is_empty = !has_own_rows && std::ranges::all_of(all, [](const Some& some) { return some.x.empty(); });
+      const LocalOptions options{.threads = static_cast<unsigned>(1 + random() % 3)};
+      for (const Method& method : {exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+        const LocalOptions by{.method = method, .threads = options.threads};
+        EXPECT_TRUE(are(sum(x, axes, by), each(all, [&](const Some& some) { return sum(some.x, {method}); })));
+        EXPECT_TRUE(are(dot(x, y, axes, by), each(all, [&](const Some& s) { return dot(s.x, s.y, {method}); })));
+      }
+      EXPECT_TRUE(are_located(statistics(x, axes, options),
+                              each(all, [](const Some& some) { return at_rows(statistics(some.x), some); })));
+      const auto or_nan = [](const Some& some, const auto& op) { return some.x.empty() ? no_number : op(some.x); };
+      expect_or_empty(
+          is_empty, [&] { return mean(x, axes, options); },
+          each(all, [&](const Some& some) { return or_nan(some, mean); }), equal);
+      Axes weighted = axes;
+      weighted.weights = y;
+      expect_or_empty(
+          is_empty, [&] { return mean(x, weighted, options); },
+          each(all, [](const Some& some) { return some.x.empty() ? no_number : weighted_mean(some.x, some.y); }),
+          equal);
+      expect_or_empty(
+          is_empty, [&] { return min(x, axes, options); },
+          each(all, [&](const Some& some) { return or_nan(some, min); }), equal);
+      expect_or_empty(
+          is_empty, [&] { return max_location(x, axes, options); },
+          each(all, [&](const Some& some) { return some.x.empty() ? nowhere : at_row(max_location(some.x), some); }),
+          located);
+      expect_or_empty(
+          is_empty, [&] { return min_location(x, axes, options); },
+          each(all, [&](const Some& some) { return some.x.empty() ? nowhere : at_row(min_location(some.x), some); }),
+          located);
+    }
+  }
+}
+
+template <class Label>
+void expect_all_of(std::uint64_t first_seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + (sanitized ? 8 : 40); ++seed) {
+    std::mt19937_64 random(seed);
+    const Indices shape = random_shape(random, random() % 5, seed % 10 == 0 ? 20000 : 200);
+    const Grouped<Label> grouped(random, shape, seed % 5 == 0 ? 200 : 6);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << grouped.text());
+    expect_all(random, grouped);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Groups, ByLabelsOf32Bits) { expect_all_of<std::int32_t>(1); }
+TEST(Groups, ByLabelsOf64Bits) { expect_all_of<std::int64_t>(1001); }
+TEST(Groups, ByBytes) { expect_all_of<std::uint8_t>(2001); }
+TEST(Groups, ByUnsignedLabels) { expect_all_of<std::uint16_t>(3001); }
+
+TEST(Groups, OfOneVector) {
+  const std::vector<double> x = {1, 2, 4, 8, no_number, 32};
+  const std::vector<int> labels = {1, 0, 1, 3, -1, 0};
+  EXPECT_TRUE(are(sum_by(x, labels, 4), {34.0, 5.0, 0.0, 8.0}));
+  EXPECT_TRUE(are(sum_by(x, labels, 4, binned()), {34.0, 5.0, 0.0, 8.0}));
+}
+
+TEST(Groups, ThatAreNotThereAreRefused) {
+  const std::vector<double> x = {1, 2, 4, 8};
+  const std::vector<int> labels = {0, 1, 2, 1};
+  const Array<double> elements(x.data(), {4});
+  const Array<int> groups(labels.data(), {4});
+  const auto expect_refused = [](const auto& call, const std::string& text, sf_status status = SF_INVALID_ARGUMENT) {
+    try {
+      call();
+      ADD_FAILURE() << "not refused: " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), status);
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  };
+  for (const unsigned threads : {1U, 3U})
+    expect_refused([&] { sum(elements, {.labels = groups, .groups = 2}, {.threads = threads}); },
+                   "a label is 2 or above (there are as many groups");
+  for (const auto& [at, is_masked] : {std::pair(0U, false), std::pair(9000U, false), std::pair(9000U, true)}) {
+    std::vector<std::int64_t> many(10000, 1);
+    many[at] = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::uint8_t> mask(10000, 1);
+    if (is_masked) mask[at] = 0;
+    const std::vector<double> ones(10000, 1);
+    const auto call = [&] {
+      return sum(Array<double>(ones.data(), {10000}), {.where = Array<std::uint8_t>(mask.data(), {10000}),
+                                                       .labels = Array<std::int64_t>(many.data(), {10000}),
+                                                       .groups = 2});
+    };
+    if (is_masked) {
+      EXPECT_TRUE(are(call(), {0.0, 9999.0}));
+    } else {
+      expect_refused(call, "a label is 2 or above");
+    }
+  }
+  expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no room for 18446744073709551615 results");
+  expect_refused([&] { sum_by(x, std::vector<int>(3), 2); }, "labels of shape (3) for elements of shape (4)");
+  expect_refused([&] { sum(elements, {.labels = groups}); }, "labels for 0 groups");
+  expect_refused([&] { sum(elements, {.groups = 3}); }, "3 groups without labels");
+  expect_refused([&] { sum(elements, {.labels = Array<int>(labels.data(), {2}), .groups = 3}); },
+                 "labels of shape (2)");
+  expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree()); }, "no place in the tree",
+                 SF_UNSUPPORTED);
+  sf_arrays arrays{};
+  arrays.x = elements.c_array();
+  arrays.labels = groups.c_array();
+  arrays.labels.data = nullptr;
+  arrays.groups = 3;
+  sf_call call = sf_call_default();
+  call.arrays = &arrays;
+  double results[3];
+  EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, results), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()).find("the labels are null"), std::string::npos) << sf_error_text();
+  arrays.labels = elements.c_array();
+  EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, results), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()).find("labels of 8 bytes of type f64"), std::string::npos) << sf_error_text();
+  arrays.labels = groups.c_array();
+  arrays.groups = std::uint64_t{1} << 60;
+  EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, results), SF_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sf_error_text()).find("no memory holds as many"), std::string::npos) << sf_error_text();
+}
+
+}  // namespace
+}  // namespace steadfold::test::groups_test

@@ -1,0 +1,27 @@
+// A transport whose endpoints are wrapped, so that a test sees their messages or changes them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/forwarding.hpp"
+
+namespace steadfold::test {
+
+/// `Wrapper` takes an endpoint, a reference to the test's `Context` and how many tickets there are.
+template <class Wrapper, class Context>
+class WrappingTransport final : public transport::ForwardingTransport {
+ public:
+  WrappingTransport(std::shared_ptr<transport::Transport> inner, Context& context)
+      : ForwardingTransport(std::move(inner)), context_(context) {}
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
+                                               transport::Ticket tickets) override {
+    return std::make_unique<Wrapper>(inner().prepare(tag, capacities, tickets), context_, tickets);
+  }
+
+ private:
+  Context& context_;
+};
+
+}  // namespace steadfold::test

@@ -1,0 +1,114 @@
+// Memory taken from the library: pieces that do not overlap, all zero, given back and taken again; seen by another
+// process.
+#include "transport/arena.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace steadfold::transport::arena_test {
+namespace {
+
+constexpr std::uint64_t seed = 20261122;
+
+TEST(Arena, GivesZerosThatNobodyElseHas) {
+  constexpr Bytes all = 64 * Arena::page;
+  Arena arena(all);
+  std::mt19937_64 random(seed);
+  struct Taken {
+    std::byte* memory;
+    Bytes bytes;
+  };
+  std::vector<Taken> taken;
+  int refused = 0;
+  for (int step = 0; step < 3000; ++step) {
+    if (random() % 2 == 0 && !taken.empty()) {
+      std::swap(taken[random() % taken.size()], taken.back());
+      const auto [memory, bytes] = taken.back();
+      for (Bytes i = 0; i < bytes; ++i) ASSERT_EQ(memory[i], std::byte{0x5A}) << "seed " << seed;
+      ASSERT_TRUE(arena.give_back(memory));
+      taken.pop_back();
+      continue;
+    }
+    const Bytes bytes = random() % (9 * Arena::page);
+    std::byte* const memory = arena.take(bytes);
+    if (memory == nullptr) {
+      ++refused;
+      continue;
+    }
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(memory) % Arena::page, 0u);
+    for (Bytes i = 0; i < bytes; ++i) ASSERT_EQ(memory[i], std::byte{0}) << "seed " << seed;
+    std::memset(memory, 0x5A, bytes);
+    taken.push_back({memory, bytes});
+  }
+  EXPECT_GT(refused, 0) << "it was never full";
+  EXPECT_EQ(arena.take(all + 1), nullptr);
+  EXPECT_EQ(arena.take(~Bytes{0}), nullptr);
+}
+
+TEST(Arena, KnowsWhatIsItsOwn) {
+  Arena arena(16 * Arena::page);
+  std::byte* const first = arena.take(100);
+  std::byte* const second = arena.take(Arena::page);
+  EXPECT_EQ(*arena.place_of(second, Arena::page) - *arena.place_of(first, 100), Bytes(second - first));
+  EXPECT_EQ(arena.place_of(arena.base() + 16 * Arena::page - 8, 9), std::nullopt) << "over its end";
+  EXPECT_TRUE(arena.place_of(arena.base() + 16 * Arena::page - 8, 8));
+  EXPECT_EQ(arena.place_of(arena.base() - 1, 1), std::nullopt);
+  std::byte other{};
+  EXPECT_EQ(arena.place_of(&other, 1), std::nullopt);
+  EXPECT_EQ(arena.place_of(nullptr, 0), std::nullopt);
+  EXPECT_FALSE(arena.give_back(&other));
+  EXPECT_FALSE(arena.give_back(first + Arena::page / 2)) << "the middle of something";
+  EXPECT_TRUE(arena.give_back(first));
+  EXPECT_FALSE(arena.give_back(first)) << "twice";
+}
+
+/// A process that did not inherit it maps it by name, and what both write is seen by both.
+TEST(Arena, IsSeenByAnotherProcess) {
+  Arena arena(Bytes{1} << 36);  // pages are only there once they are written
+  auto* const number = reinterpret_cast<volatile int*>(arena.take(sizeof(int)));
+  ASSERT_NE(number, nullptr);
+  *number = 6;
+  const ArenaFile file = arena.file();
+  const Bytes place = *arena.place_of(reinterpret_cast<std::byte*>(const_cast<int*>(number)), sizeof(int));
+  const pid_t child = fork();
+  if (child == 0) {
+    munmap(arena.base(), file.bytes);
+    close(file.file.descriptor);
+    const auto view = ArenaView::of(file);
+    if (view == nullptr || view != ArenaView::of(file)) _exit(1);
+    auto* const seen = reinterpret_cast<volatile int*>(view->at(place));
+    if (*seen != 6) _exit(2);
+    *seen = 7;
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*number, 7);
+  ArenaFile wrong = file;
+  wrong.file.number += 1;
+  EXPECT_EQ(ArenaView::of(wrong), nullptr) << "another file under the same number";
+}
+
+/// What a child of fork takes is not the parent's.
+TEST(Arena, OfAChildIsItsOwn) {
+  std::byte* const before = Arena::own().take(10);
+  ASSERT_NE(before, nullptr);
+  EXPECT_EQ(Arena::if_made(), &Arena::own());
+  const pid_t child = fork();
+  if (child == 0) {
+    std::byte* const own = Arena::own().take(10);
+    _exit(own == nullptr || Arena::own().file() == ArenaFile{} || Arena::own().place_of(before, 10) ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(Arena::own().give_back(before));
+}
+
+}  // namespace
+}  // namespace steadfold::transport::arena_test
