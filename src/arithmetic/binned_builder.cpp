@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arithmetic/few_rows.hpp"
+#include "arithmetic/turned_rows.hpp"
 #include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
@@ -202,24 +203,35 @@ class BinnedBuilder final : public Builder, private Surveyor {
   bool readable(const Block& block) const noexcept {
     return block.rows == 0 || (block.first != nullptr && (!is_dot() || block.second != nullptr));
   }
+  /// Contiguous elements.
+  Tile tile_of(const std::byte* first, const std::byte* second, Count rows) const noexcept {
+    return {.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_};
+  }
   static bool finite(std::uint64_t largest) noexcept { return largest < Format<double>::infinity; }
   static std::uint64_t largest_of(const Tile& tile) noexcept {
     return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
   }
 
-  /// Contiguous elements are taken as they are. Neighbouring columns share cache lines: a tile of rows stays in the
-  /// first-level cache for all of them.
+  /// Contiguous elements are taken as they are; rows of several columns are turned over.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
+    if (columns_.size() > 1 && block.rows >= TurnedRows<Element>::fewest_rows) {
+      Block turned = block;
+      if (!is_dot()) turned.second = nullptr;
+      return TurnedRows<Element>::for_each_column(
+          turned, columns_.size(), [&](Count column, const std::byte* first, const std::byte* second, Count rows) {
+            take(column, tile_of(first, second, rows));
+          });
+    }
     const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
-    const Count most = in_a_row ? large_tile : Copy::capacity / 4;
+    const Count most = in_a_row ? large_tile : Copy::capacity;
     for (Count done = 0, rows = 0; done < block.rows; done += rows) {
       const std::byte* first = block.first + done * block.row_stride;
       rows = std::min(most, block.rows - done);
       if (done == 0 && rows == large_tile && before_line(first) > 0) rows = before_line(first);
       const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
       if (in_a_row) {
-        take(0, Tile{.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_});
+        take(0, tile_of(first, second, rows));
         continue;
       }
       for (Count column = 0; column < columns_.size(); ++column, first += sizeof(Element)) {
@@ -237,8 +249,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
       rows = std::min(in_a_row ? large_tile : Copy::capacity, block.rows - done);
       const std::byte* first = block.first + done * block.row_stride;
       const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
-      take(in_a_row ? Tile{.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_}
-                    : copy_.of<Element>(first, second, rows, block.row_stride));
+      take(in_a_row ? tile_of(first, second, rows) : copy_.of<Element>(first, second, rows, block.row_stride));
     }
   }
 

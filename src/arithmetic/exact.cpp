@@ -10,6 +10,7 @@
 #include "arithmetic/exact_record.hpp"
 #include "arithmetic/few_rows.hpp"
 #include "arithmetic/operator.hpp"
+#include "arithmetic/turned_rows.hpp"
 #include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
@@ -103,16 +104,19 @@ class ExactBuilder final : public Builder {
   }
 
   void add(const Block& block, const std::byte* second) {
-    // Neighbouring columns share cache lines: a tile of rows stays in the first-level cache for all of them.
-    const Count tile = columns_.size() == 1 ? block.rows : 128;
-    for (Count done = 0; done < block.rows; done += tile) {
-      const Count rows = std::min(tile, block.rows - done);
-      Bytes offset = done * block.row_stride;
-      for (Column& column : columns_) {
-        column.add_rows(block.first + offset, second + offset, rows, block.row_stride);
+    if (columns_.size() == 1 || block.rows < fewest_for_kernels) {
+      for (Bytes offset = 0; Column & column : columns_) {
+        column.add_rows(block.first + offset, second + offset, block.rows, block.row_stride);
         offset += sizeof(Element);
       }
+      return;
     }
+    Block taken = block;
+    taken.second = sums_products(operation) && second != block.first ? second : nullptr;
+    TurnedRows<Element>::for_each_column(taken, columns_.size(),
+                                         [&](Count column, const std::byte* x, const std::byte* y, Count rows) {
+                                           columns_[column].add_rows(x, y == nullptr ? x : y, rows, sizeof(Element));
+                                         });
   }
 
   std::vector<Column> columns_;

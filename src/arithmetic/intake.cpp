@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/turn.hpp"
+
 namespace steadfold::arithmetic {
 namespace {
 
@@ -41,6 +43,11 @@ void copy(const std::byte* from, std::byte* to, Direction outer, Direction inner
 }
 
 void copy(const std::byte* from, std::byte* to, const Direction& outer, const Direction& inner, Bytes size) noexcept {
+  const bool turns = inner.from == static_cast<Stride>(size) && outer.to == static_cast<Stride>(size);
+  if (turns && (size == 4 || size == 8)) {
+    const auto turn = size == 4 ? kernels::turn_over<4> : kernels::turn_over<8>;
+    return turn(kernels::chosen())({from, outer.from, to, inner.to, outer.count, inner.count});
+  }
   switch (size) {
     case 1: return copy<1>(from, to, outer, inner, size);
     case 2: return copy<2>(from, to, outer, inner, size);

@@ -46,7 +46,7 @@ class Intake {
   };
   static constexpr Bytes tile_bytes = 8192;
 
-  static constexpr Bytes large_tile_bytes = Bytes{1} << 18;  // of all columns
+  static constexpr Bytes large_tile_bytes = Bytes{1} << 17;  // of all columns
   static constexpr Count fewest_by_column = 64;              // rows that are worth being taken column by column
   static constexpr Count long_run = 128;                     // rows that touch and are worth being taken where they are
 
