@@ -7,8 +7,6 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr std::uint32_t all_ones = ~std::uint32_t{0};
-
 // A term is shifted left by 0..31 bits and cut into digits; the last update takes what is left. One of two updates is
 // below 2^32, the other below 2^(53 + 31 - 32) = 2^52; of four, the last is below 2^(106 + 31 - 96) = 2^41. With what
 // the last carry left, below 2^33, 2^10 terms keep a word below 2^63.
@@ -55,186 +53,7 @@ inline void update(std::int64_t* words, Mantissa mantissa, unsigned bit, std::in
   add(words[updates<Mantissa> - 1], static_cast<std::uint64_t>(mantissa));
 }
 
-/// Starts a window whose next digit stands at `lowest`.
-void open(Window& window, int lowest) noexcept {
-  window.lowest = lowest;
-  window.count = 0;
-}
-
-/// Appends the next higher digit; leading zeros only move the window up.
-void append(Window& window, std::uint32_t digit) noexcept {
-  if (window.count == 0 && digit == 0) {
-    ++window.lowest;
-  } else {
-    window.digits[static_cast<std::size_t>(window.count++)] = digit;
-  }
-}
-
-/// Ends a window with the signed carry out of its last digit.
-void close(Window& window, std::int64_t carry) noexcept {
-  for (; carry != 0 && carry != -1; carry >>= 32) append(window, static_cast<std::uint32_t>(carry));
-  window.negative = carry < 0;
-  const std::uint32_t sign = window.negative ? all_ones : 0;
-  while (window.count > 0 && window.digits[static_cast<std::size_t>(window.count) - 1] == sign) --window.count;
-  if (window.zero()) window.lowest = 0;
-}
-
-/// Rounds +-(bits + sticky) 2^(exponent - 63), the highest of the 64 bits set.
-template <class Result>
-Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) noexcept {
-  using F = Format<Result>;
-  using Bits = typename F::Bits;
-  const Bits sign = negative ? F::sign_bit : 0;
-  Bits magnitude = F::infinity;
-  if (exponent < F::top_exponent) {
-    const int places = exponent - F::lowest_exponent + 1;  // bits down to the smallest subnormal; may be negative
-    const int keep = std::clamp(places, 0, F::precision);
-    std::uint64_t kept = keep == 0 ? 0 : bits >> (64 - keep);
-    const std::uint64_t rest = places < 0 ? 0 : bits << keep;  // the first bit of it is the half
-    const bool above_half = rest << 1 != 0 || sticky;
-    if (rest >> 63 != 0 && (above_half || (kept & 1) != 0)) ++kept;
-    // The implicit bit of `kept` adds 1 to the exponent, and so does a carry, up to infinity.
-    const int biased_less_one = std::max(places - F::precision, 0);
-    magnitude = (static_cast<Bits>(biased_less_one) << (F::precision - 1)) + static_cast<Bits>(kept);
-  }
-  return std::bit_cast<Result>(static_cast<Bits>(sign | magnitude));
-}
-
-/// floor(sqrt(n)) of n >= 2^126: the upper half's root bit by bit, the lower half by one division (Zimmermann 1999).
-/// The quotient is never too small, at most 1 too large, and 2^32 only where it is.
-std::uint64_t integer_root(Uint128 n) noexcept {
-  std::uint64_t root = 0;
-  auto rest = static_cast<std::uint64_t>(n >> 64);
-  for (std::uint64_t bit = std::uint64_t{1} << 62; bit != 0; bit >>= 2) {
-    const std::uint64_t trial = root + bit;
-    root >>= 1;
-    if (rest >= trial) {
-      rest -= trial;
-      root += bit;
-    }
-  }
-  // (rest 2^32 + the next 32 bits) / (2 root), both halved: rest <= 2 root < 2^33.
-  const std::uint64_t dividend = rest << 31 | static_cast<std::uint32_t>(n >> 32) >> 1;
-  root = root << 32 | std::min(dividend / root, std::uint64_t{all_ones});
-  return Uint128{root} * root > n ? root - 1 : root;
-}
-
-/// Writes the result if flags and row count decide it, and says whether they do.
-template <class Result>
-bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexcept {
-  using F = Format<Result>;
-  const bool plus = (flags & has_plus_infinity) != 0;
-  const bool minus = (flags & has_minus_infinity) != 0;
-  typename F::Bits bits = 0;
-  if ((flags & has_nan) != 0 || (plus && minus)) {
-    bits = F::quiet_nan;
-  } else if (plus || minus) {
-    bits = F::infinity | (minus ? F::sign_bit : 0);
-  } else if (sum.bits == 0) {
-    bits = rows > 0 && (flags & not_minus_zero) == 0 ? F::sign_bit : 0;
-  } else {
-    return false;
-  }
-  result = std::bit_cast<Result>(bits);
-  return true;
-}
-
 }  // namespace
-
-bool Window::canonical() const noexcept {
-  if (count == 0) return negative || lowest == 0;
-  return digits[0] != 0 && digits[static_cast<std::size_t>(count) - 1] != (negative ? all_ones : 0);
-}
-
-void make_window(std::span<const std::int64_t> words, int lowest, Window& window) noexcept {
-  open(window, lowest);
-  std::int64_t carry = 0;
-  for (const std::int64_t word : words) {
-    // Wraps instead of overflowing where the words are not what they should be.
-    const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) + static_cast<std::uint64_t>(carry));
-    append(window, static_cast<std::uint32_t>(sum));
-    carry = sum >> 32;
-  }
-  close(window, carry);
-}
-
-void add_windows(const Window& a, const Window& b, Window& sum) noexcept {
-  open(sum, a.zero() ? b.lowest : b.zero() ? a.lowest : std::min(a.lowest, b.lowest));
-  const int end = std::max(a.end(), b.end());
-  std::uint64_t carry = 0;
-  for (int position = sum.lowest; position < end; ++position) {
-    carry += std::uint64_t{a.digit(position)} + b.digit(position);
-    append(sum, static_cast<std::uint32_t>(carry));
-    carry >>= 32;
-  }
-  close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
-}
-
-/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
-/// so ends the borrow.
-Leading leading(const Window& window, int lowest_exponent) noexcept {
-  if (window.zero()) return {};
-  const int top = std::max(window.count, 1) - 1;
-  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
-  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
-  for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
-  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
-  const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
-  bits <<= spare;
-  bool sticky = top > 4;  // the first digit is not 0
-  if (top >= 4) {
-    const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
-    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
-    bits |= fifth >> 32;
-    sticky |= static_cast<std::uint32_t>(fifth) != 0;
-  }
-  return {.negative = window.negative,
-          .sticky = sticky,
-          .exponent = lowest_exponent + 32 * (window.lowest + top) + 31 - spare,
-          .bits = bits};
-}
-
-template <class Result>
-Result rounded(Flags flags, Count rows, const Leading& sum) noexcept {
-  Result result;
-  if (special(flags, rows, sum, result)) return result;
-  const bool sticky = sum.sticky || static_cast<std::uint64_t>(sum.bits) != 0;
-  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(sum.bits >> 64), sticky, sum.exponent);
-}
-
-template <class Result>
-Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept {
-  Result result;
-  if (special(flags, rows, sum, result)) return result;
-  // bits 2^(exponent - 127), with exponent - 127 made even: the root of the integer part has 64 bits, and a square
-  // between it and the next integer's leaves a rest.
-  Uint128 bits = sum.bits;
-  const bool is_odd = (sum.exponent & 1) == 0;
-  if (is_odd) bits >>= 1;
-  const int exponent = sum.exponent + (is_odd ? 1 : 0);
-  const std::uint64_t root = integer_root(bits);
-  const bool sticky = sum.sticky || (is_odd && (sum.bits & 1) != 0) || Uint128{root} * root != bits;
-  return round_once<Result>(false, root, sticky, 63 + (exponent - 127) / 2);
-}
-
-template <class Result>
-Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept {
-  Result result;
-  if (special(flags, rows, sum, result)) return result;
-  // 2^127 / 2^64 at least: the quotient of the integer part has 64 bits, and what follows it stays below one.
-  const Uint128 quotient = sum.bits / rows;
-  const int spare = zeros_before(quotient);
-  const Uint128 bits = quotient << spare;
-  const bool sticky = sum.sticky || quotient * rows != sum.bits || static_cast<std::uint64_t>(bits) != 0;
-  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(bits >> 64), sticky, sum.exponent - spare);
-}
-
-template float rounded(Flags, Count, const Leading&) noexcept;
-template double rounded(Flags, Count, const Leading&) noexcept;
-template float rounded_root(Flags, Count, const Leading&) noexcept;
-template double rounded_root(Flags, Count, const Leading&) noexcept;
-template float rounded_mean(Flags, Count, const Leading&) noexcept;
-template double rounded_mean(Flags, Count, const Leading&) noexcept;
 
 template <class Element, int factors>
 void Accumulator<Element, factors>::clear() noexcept {
@@ -255,6 +74,14 @@ void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::
     add_contiguous(first, second, rows);
   else
     add_one_by_one(first, second, rows, stride);
+}
+
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_sums(const WindowSums& sums, const std::byte* first, const std::byte* second,
+                                             Bytes stride) noexcept {
+  rows_ += sums.count;
+  add_scaled(sums);
+  note_signs(first, second, sums.count, stride);
 }
 
 template <class Element, int factors>
@@ -283,9 +110,8 @@ void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const
     if (sums.count == 0) {
       add_block(first, second, some);
     } else {
-      int level = 0;
-      for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
-      note_signs(first, second, some);
+      add_scaled(sums);
+      note_signs(first, second, some, sizeof(Element));
     }
     rows -= some;
     if (rows == 0) return;
@@ -313,14 +139,14 @@ void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const
 /// Terms that fit no window, one by one; doubles are cut into digits by vectors where kernels can.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
-  if (terms != kernels::Terms::doubles || segmentation_ == nullptr)
+  if (sizeof(Element) != sizeof(double) || factors != 1 || segmentation_ == nullptr)
     return add_one_by_one(first, second, rows, sizeof(Element));
   kernels::Digits digits;
   for (Count some = 0; rows > 0; rows -= some, first += some * sizeof(Element)) {
     some = std::min(rows, kernels::most_cut);
     if (segmentation_(first, some, digits)) {
       add_digits(digits, some);
-      note_signs(first, nullptr, some);
+      note_signs(first, nullptr, some, sizeof(Element));
     } else {
       add_one_by_one(first, nullptr, some, sizeof(Element));
     }
@@ -361,10 +187,18 @@ void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent)
   if (++pending_ == terms_between_carries) carry();
 }
 
+template <class Element, int factors>
+void Accumulator<Element, factors>::add_scaled(const WindowSums& sums) noexcept {
+  int level = 0;
+  for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
+}
+
 /// Notes whether any of these finite terms is not -0.0. Mostly the first one tells.
 template <class Element, int factors>
-void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows) noexcept {
-  for (Bytes at = 0; other_ == 0 && at < rows * sizeof(Element); at += sizeof(Element)) {
+void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows,
+                                               Bytes stride) noexcept {
+  for (Count row = 0; other_ == 0 && row < rows; ++row) {
+    const Bytes at = row * stride;
     const Factor<Element> x = load<Element>(first + at, kept_bits_);
     if constexpr (factors == 1) {
       other_ = x.bits ^ F::sign_bit;

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <span>
 
-#include "arithmetic/accumulator.hpp"
 #include "arithmetic/bins.hpp"
+#include "arithmetic/long_integer.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/long_integer.hpp"
 
 namespace steadfold::arithmetic {
 

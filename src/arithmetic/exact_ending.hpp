@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "arithmetic/accumulator.hpp"
 #include "arithmetic/exact.hpp"
+#include "arithmetic/long_integer.hpp"
 
 namespace steadfold::arithmetic {
 

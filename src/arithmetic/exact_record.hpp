@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/long_integer.hpp"
 #include "arithmetic/partial.hpp"
 
 namespace steadfold::arithmetic::exact_record {
@@ -24,6 +24,15 @@ inline constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
 inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
 
 constexpr Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
+
+/// Copies so many bytes of digits; where few are wanted and there is room, a fixed number, which takes no call.
+inline void copy(const void* from, Bytes bytes, Bytes room, void* to) noexcept {
+  constexpr Bytes few = digit_bytes(4);
+  if (bytes <= few && room >= few)
+    std::memcpy(to, from, few);
+  else
+    std::memcpy(to, from, bytes);
+}
 
 /// Reads a record column by column. Never reads outside the bytes, whatever they are.
 class Reader {
@@ -62,7 +71,7 @@ class Reader {
         digits > left_) {
       return false;
     }
-    std::memcpy(window.digits.data(), at_, digits);
+    copy(at_, digits, left_, window.digits.data());
     skip(digits);
     return window.canonical();
   }
@@ -94,7 +103,8 @@ class Writer {
     const Descriptor descriptor{flags, static_cast<std::uint8_t>(window.lowest),
                                 static_cast<std::uint8_t>(window.count), window.negative};
     std::memcpy(out_.data() + size_, &descriptor, sizeof descriptor);
-    std::memcpy(out_.data() + size_ + sizeof descriptor, window.digits.data(), digits);
+    copy(window.digits.data(), digits, out_.size() - size_ - sizeof descriptor,
+         out_.data() + size_ + sizeof descriptor);
     size_ += sizeof descriptor + digits;
   }
   void fail() noexcept { fits_ = false; }

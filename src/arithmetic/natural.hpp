@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/long_integer.hpp"
 
 namespace steadfold::arithmetic {
 

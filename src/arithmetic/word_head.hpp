@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/long_integer.hpp"
 #include "arithmetic/partial.hpp"
 
 namespace steadfold::arithmetic::word_head {
