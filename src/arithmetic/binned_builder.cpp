@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "arithmetic/column_groups.hpp"
 #include "arithmetic/few_rows.hpp"
-#include "arithmetic/turned_rows.hpp"
 #include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
@@ -20,6 +20,8 @@ using binned_record::Column;
 using binned_record::put;
 using binned_record::Shape;
 using binned_record::write_value;
+using kernels::ColumnRows;
+using kernels::ColumnShares;
 using kernels::Shares;
 using kernels::TermForm;
 
@@ -97,6 +99,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
         surveyed_(shape.columns, shape.lowest_top()),
         shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
         largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
+        shares_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), shape.bin_count)),
+        largest_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), 0)),
         copy_(shape),
         few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
                                                                      : nullptr) {
@@ -149,6 +153,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
   Count column_count() const noexcept { return columns_.size(); }
+  bool prefers_rows() const noexcept { return shares_of_columns_ != nullptr; }
   void push_column(Count column, Index /*begin*/, const Block& block) {
     if (!readable(block)) {
       status_ = Status::invalid_argument;
@@ -169,7 +174,11 @@ class BinnedBuilder final : public Builder, private Surveyor {
   void survey(const Block& block) override {
     if (!readable(block)) return;
     std::uint8_t flags = no_flags;
-    for_each_tile(block, [&](Count column, const Tile& tile) { look_at(tile, surveyed_[column], flags); });
+    if (columns_.size() > 1 && prefers_rows())
+      for_each_group(block,
+                     [&](Count begin, const ColumnRows& rows) { look_at(rows, std::span(surveyed_).subspan(begin)); });
+    else
+      for_each_tile(block, [&](Count column, const Tile& tile) { look_at(tile, surveyed_[column], flags); });
   }
   void write_survey(std::span<std::byte> out) override {
     std::ranges::transform(surveyed_, out.begin(), [](int top) { return static_cast<std::byte>(top); });
@@ -212,19 +221,12 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
   }
 
-  /// Contiguous elements are taken as they are; rows of several columns are turned over.
+  /// Contiguous elements are taken as they are. Neighbouring columns share cache lines: a tile of rows stays in the
+  /// first-level cache for all of them.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
-    if (columns_.size() > 1 && block.rows >= TurnedRows<Element>::fewest_rows) {
-      Block turned = block;
-      if (!is_dot()) turned.second = nullptr;
-      return TurnedRows<Element>::for_each_column(
-          turned, columns_.size(), [&](Count column, const std::byte* first, const std::byte* second, Count rows) {
-            take(column, tile_of(first, second, rows));
-          });
-    }
     const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
-    const Count most = in_a_row ? large_tile : Copy::capacity;
+    const Count most = in_a_row ? large_tile : Copy::capacity / 4;
     for (Count done = 0, rows = 0; done < block.rows; done += rows) {
       const std::byte* first = block.first + done * block.row_stride;
       rows = std::min(most, block.rows - done);
@@ -290,7 +292,77 @@ class BinnedBuilder final : public Builder, private Surveyor {
   }
 
   void add(const Block& block) {
-    for_each_tile(block, [this](Count column, const Tile& tile) { add(tile, columns_[column]); });
+    if (columns_.size() > 1 && prefers_rows())
+      for_each_group(block,
+                     [this](Count begin, const ColumnRows& rows) { add(rows, std::span(columns_).subspan(begin)); });
+    else
+      for_each_tile(block, [this](Count column, const Tile& tile) { add(tile, columns_[column]); });
+  }
+
+  /// `take(first column, rows)` for groups of columns.
+  template <class Take>
+  void for_each_group(const Block& block, const Take& take) {
+    Block taken = block;
+    if (!is_dot()) taken.second = nullptr;
+    for_each_column_group(taken, columns_.size(), sizeof(Element), take);
+  }
+
+  /// One column of a group, by itself.
+  Tile column_of(const ColumnRows& rows, Count column) noexcept {
+    const Bytes offset = column * sizeof(Element);
+    return copy_.of<Element>(rows.first + offset, rows.second == nullptr ? nullptr : rows.second + offset, rows.rows,
+                             rows.row_stride);
+  }
+
+  void look_at(const ColumnRows& rows, std::span<int> tops) {
+    ColumnShares found;
+    largest_of_columns_(rows, found);
+    std::uint8_t flags = no_flags;
+    for (Count i = 0; i < rows.columns; ++i) {
+      if (finite(found.largest[i]))
+        tops[i] = std::max(tops[i], shape_.grid.top_of(found.largest[i]));
+      else
+        look_at(column_of(rows, i), tops[i], flags);
+    }
+  }
+
+  /// Adds a group with the present windows; a column whose window is too low, or that is not finite, comes once more by
+  /// itself.
+  void add(const ColumnRows& rows, std::span<Column> columns) {
+    raise_for_few(rows, columns);
+    ColumnShares found;
+    for (Count i = 0; i < rows.columns; ++i) {
+      window_.follow(shape_.grid, columns[i].bins.top, shape_.bin_count);
+      found.scale[i] = window_.scale;
+      for (std::size_t bin = 0; bin < most_bins; ++bin) found.extractors[bin][i] = window_.each[bin];
+    }
+    shares_of_columns_(rows, found);
+    for (Count i = 0; i < rows.columns; ++i) {
+      const std::uint64_t largest = found.largest[i];
+      Column& column = columns[i];
+      if (!finite(largest) || shape_.grid.top_of(largest) > column.bins.top) {
+        add(column_of(rows, i), column);
+        continue;
+      }
+      for (std::size_t bin = 0; bin < static_cast<std::size_t>(shape_.bin_count); ++bin)
+        column.bins.sums[bin] += found.sums[bin][i];
+      if (largest != 0)
+        column.flags |= not_minus_zero;
+      else
+        note_zeros(column_of(rows, i), largest, column);
+    }
+  }
+
+  /// The first few rows tell where windows will be that have no place yet, most likely.
+  void raise_for_few(const ColumnRows& rows, std::span<Column> columns) {
+    const auto has_no_place = [&](const Column& column) { return column.bins.top == shape_.lowest_top(); };
+    if (std::ranges::none_of(columns.first(rows.columns), has_no_place)) return;
+    ColumnRows few = rows;
+    few.rows = std::min<Count>(rows.rows, 64);
+    std::array<int, kernels::most_columns> tops;
+    for (Count i = 0; i < rows.columns; ++i) tops[i] = columns[i].bins.top;
+    look_at(few, tops);
+    for (Count i = 0; i < rows.columns; ++i) columns[i].bins.raise(tops[i], shape_.bin_count);
   }
 
   /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
@@ -359,6 +431,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
   std::vector<int> surveyed_;
   Shares shares_;
   Shares largest_;
+  kernels::SharesOfColumns shares_of_columns_;  // null where lanes are not columns
+  kernels::SharesOfColumns largest_of_columns_;
   Copy copy_;
   FewRows few_;
   Extractors window_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arithmetic/accumulator.hpp"
+#include "arithmetic/column_groups.hpp"
 #include "arithmetic/exact_ending.hpp"
 #include "arithmetic/exact_record.hpp"
 #include "arithmetic/few_rows.hpp"
@@ -31,6 +32,8 @@ class ExactBuilder final : public Builder {
       : columns_(columns,
                  Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
         ending_(ending),
+        windows_(Column::terms_of(operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
+        tops_(columns > 1 ? columns : 0, ColumnWindowFinder::no_top),
         few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
                  ? kernels::sum_as_pair<Element>(kernels::chosen())
                  : nullptr) {}
@@ -69,6 +72,7 @@ class ExactBuilder final : public Builder {
 
   ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
   Count column_count() const noexcept { return columns_.size(); }
+  bool prefers_rows() const noexcept { return windows_.works(); }
   void push_column(Count column, Index /*begin*/, const Block& block) {
     const std::byte* second = operation == ExactOperation::dot ? block.second : block.first;
     if (block.rows > 0 && (block.first == nullptr || second == nullptr)) {
@@ -104,24 +108,46 @@ class ExactBuilder final : public Builder {
   }
 
   void add(const Block& block, const std::byte* second) {
-    if (columns_.size() == 1 || block.rows < fewest_for_kernels) {
-      for (Bytes offset = 0; Column & column : columns_) {
-        column.add_rows(block.first + offset, second + offset, block.rows, block.row_stride);
-        offset += sizeof(Element);
-      }
-      return;
-    }
     Block taken = block;
-    taken.second = sums_products(operation) && second != block.first ? second : nullptr;
-    TurnedRows<Element>::for_each_column(taken, columns_.size(),
-                                         [&](Count column, const std::byte* x, const std::byte* y, Count rows) {
-                                           columns_[column].add_rows(x, y == nullptr ? x : y, rows, sizeof(Element));
-                                         });
+    taken.second = sums_products(operation) ? second : nullptr;
+    if (columns_.size() > 1 && windows_.works() && block.rows >= fewest_for_windows) return add_by_windows(taken);
+    if (columns_.size() > 1 && block.rows >= fewest_for_kernels) return add_turned(taken);
+    for (Bytes offset = 0; Column & column : columns_) {
+      column.add_rows(block.first + offset, second + offset, block.rows, block.row_stride);
+      offset += sizeof(Element);
+    }
   }
+
+  void add_turned(const Block& block) {
+    TurnedRows<Element>::for_each_column(
+        block, columns_.size(), [&](Count column, const std::byte* first, const std::byte* second, Count rows) {
+          columns_[column].add_rows(first, second == nullptr ? first : second, rows, sizeof(Element));
+        });
+  }
+
+  void add_by_windows(const Block& block) {
+    for_each_column_group(block, columns_.size(), sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
+      ColumnWindowFinder::Found found;
+      windows_.add(rows, std::span(tops_).subspan(begin), found);
+      for (Count i = 0; i < rows.columns; ++i) {
+        Column& column = columns_[begin + i];
+        const std::byte* const first = rows.first + i * sizeof(Element);
+        const std::byte* const second = rows.second == nullptr ? first : rows.second + i * sizeof(Element);
+        if (found[i].count > 0)
+          column.add_sums(found[i], first, second, rows.row_stride);
+        else
+          column.add_rows(first, second, rows.rows, rows.row_stride);
+      }
+    });
+  }
+
+  static constexpr Count fewest_for_windows = 4;
 
   std::vector<Column> columns_;
   ColumnViews<ExactBuilder> views_{*this};
   Ending ending_;
+  ColumnWindowFinder windows_;
+  std::vector<ColumnWindowFinder::Top> tops_;
   FewRows few_;
   Count rows_ = 0;
   Status status_ = Status::ok;

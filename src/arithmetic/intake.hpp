@@ -51,8 +51,9 @@ class Intake {
   static constexpr Count long_run = 128;                     // rows that touch and are worth being taken where they are
 
   bool goes_by_column(Count rows, const Strides& strides) const noexcept {
-    return columns_ != nullptr &&
-           (columns_->are_only_way() || strides.have_columns_apart() || rows >= fewest_by_column);
+    if (columns_ == nullptr) return false;
+    if (columns_->are_only_way() || strides.have_columns_apart()) return true;
+    return rows >= fewest_by_column && !(strides.are_direct() && columns_->prefer_rows());
   }
 
   static Block as_block(const Operands& data, Count rows, const Strides& strides) noexcept {

@@ -70,6 +70,8 @@ class ColumnBuilders {
   virtual Builder& column(Count column) = 0;
   /// Whether this is the only way into the builder.
   virtual bool are_only_way() const noexcept { return false; }
+  /// Whether rows whose elements touch are added faster when they are pushed as they are.
+  virtual bool prefer_rows() const noexcept { return false; }
   /// Where rows are dealt to some of the columns, by labels: there were so many more rows, and `status` is not ok if
   /// one of them has no column.
   virtual void deal(Count /*rows*/, Status /*status*/) {}
@@ -105,8 +107,8 @@ class Builder {
   virtual ColumnBuilders* columns() noexcept { return nullptr; }
 };
 
-/// The columns of a builder that has `push_column(column, begin, block)` and, for a first sweep, `survey_column`. A
-/// view is that of the column asked for last.
+/// The columns of a builder that has `push_column(column, begin, block)` and, for a first sweep, `survey_column`, and
+/// may have `prefers_rows()`. A view is that of the column asked for last.
 template <class Owner>
 class ColumnViews final : public ColumnBuilders {
  public:
@@ -115,6 +117,10 @@ class ColumnViews final : public ColumnBuilders {
   Builder& column(Count column) override {
     view_.column_ = column;
     return view_;
+  }
+  bool prefer_rows() const noexcept override {
+    if constexpr (requires { view_.owner_.prefers_rows(); }) return view_.owner_.prefers_rows();
+    return false;
   }
 
  private:

@@ -15,12 +15,11 @@ namespace steadfold::arithmetic {
 template <class Element>
 class TurnedRows {
  public:
-  /// Fewer rows are taken as fast where they stand.
-  static constexpr Count fewest_rows = 8;
   static constexpr Count most_rows = 256;
 
   /// `take(column, first, second, rows)` for every column of some of the block's rows, and so on; `first` and `second`
-  /// hold as many elements, which stay until the call returns. `second` is null where the block's is.
+  /// hold as many elements, which stay until the call returns. `second` is null where the block has
+  /// none, or its first.
   template <class Take>
   static void for_each_column(const Block& block, Count columns, const Take& take) {
     std::array<Side, 2> sides;  // not initialised
@@ -30,9 +29,10 @@ class TurnedRows {
         const Count some = std::min(most_columns, columns - begin);
         const Bytes offset = done * block.row_stride + begin * sizeof(Element);
         turn(block.first + offset, block.row_stride, rows, some, sides[0]);
-        if (block.second != nullptr) turn(block.second + offset, block.row_stride, rows, some, sides[1]);
+        const bool has_others = block.second != nullptr && block.second != block.first;
+        if (has_others) turn(block.second + offset, block.row_stride, rows, some, sides[1]);
         for (Count i = 0; i < some; ++i)
-          take(begin + i, sides[0].column(i), block.second == nullptr ? nullptr : sides[1].column(i), rows);
+          take(begin + i, sides[0].column(i), has_others ? sides[1].column(i) : nullptr, rows);
       }
     }
   }

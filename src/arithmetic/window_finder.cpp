@@ -49,4 +49,41 @@ WindowSums WindowFinder::add(const void* first, const void* second, order::Count
   return sums;
 }
 
+ColumnWindowFinder::ColumnWindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+    : few_(kernels::add_columns_to_windows(target, terms, 2)),
+      most_(kernels::add_columns_to_windows(target, terms, kernels::most_window_levels)),
+      highest_(kernels::highest_exponents(target, terms)) {}
+
+/// Whether all columns have sums now. Those that have keep them.
+bool ColumnWindowFinder::fit(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops,
+                             Found& found) const noexcept {
+  kernels::ColumnWindows windows;
+  for (order::Count i = 0; i < rows.columns; ++i)
+    windows.top[i] = std::clamp<int>(tops[i], kernels::lowest_window_top(levels), kernels::highest_window_top);
+  (levels == 2 ? few_ : most_)(rows, windows);
+  bool all_fit = true;
+  for (order::Count i = 0; i < rows.columns; ++i) {
+    if (found[i].count > 0) continue;
+    all_fit = all_fit && windows.fits[i] != 0;
+    if (windows.fits[i] == 0) continue;
+    found[i] = {.count = rows.rows, .top = static_cast<int>(windows.top[i])};
+    for (std::size_t level = 0; level < static_cast<std::size_t>(levels); ++level)
+      found[i].sums[level] = windows.sums[level][i];
+  }
+  return all_fit;
+}
+
+void ColumnWindowFinder::add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept {
+  for (WindowSums& each : found) each.count = 0;
+  const auto columns = tops.first(rows.columns);
+  if (std::ranges::find(columns, no_top) == columns.end() && fit(rows, 2, tops, found)) return;
+  kernels::EachColumn<std::int64_t> highest;
+  highest_(rows, highest);
+  for (order::Count i = 0; i < rows.columns; ++i)
+    if (found[i].count == 0)
+      tops[i] = static_cast<Top>(std::min<int>(kernels::window_top(static_cast<int>(highest[i])), no_top));
+  if (fit(rows, 2, tops, found)) return;
+  fit(rows, kernels::most_window_levels, tops, found);
+}
+
 }  // namespace steadfold::arithmetic

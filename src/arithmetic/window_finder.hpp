@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "kernels/window.hpp"
 #include "order/index.hpp"
@@ -36,6 +37,31 @@ class WindowFinder {
   int top_;                 // of the last window
   std::uint32_t wait_ = 0;  // blocks before windows are tried again
   std::uint32_t next_wait_ = 0;
+};
+
+/// The same for rows of several columns, where lanes of the kernels are columns.
+class ColumnWindowFinder {
+ public:
+  using Found = kernels::EachColumn<WindowSums>;
+  /// Where the last terms of a column fitted.
+  using Top = std::int16_t;
+  static constexpr Top no_top = kernels::highest_window_top + 1;
+  static constexpr order::Count most_rows = kernels::most_rows_of_columns;
+
+  explicit ColumnWindowFinder(kernels::Terms terms, kernels::Target target = kernels::chosen()) noexcept;
+
+  /// Whether there are kernels for these terms.
+  bool works() const noexcept { return few_ != nullptr; }
+  /// Sums of all rows, at most `most_rows`, of every column, or none of a column that fits no window. `tops` are those
+  /// of the columns.
+  void add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept;
+
+ private:
+  bool fit(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops, Found& found) const noexcept;
+
+  kernels::AddColumnsToWindows few_;   // with two levels
+  kernels::AddColumnsToWindows most_;  // with as many as there are
+  kernels::HighestExponents highest_;
 };
 
 }  // namespace steadfold::arithmetic

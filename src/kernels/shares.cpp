@@ -81,18 +81,26 @@ using DI = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 using VI = hn::Vec<DI>;
 
-HWY_INLINE V load(D d, const double* x) { return hn::LoadU(d, x); }
-HWY_INLINE V load(D d, const float* x) { return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x)); }
-
-HWY_INLINE V load_few(D d, const double* x, Count count) { return load_first(d, x, count); }
-HWY_INLINE V load_few(D d, const float* x, Count count) {
-  return hn::PromoteTo(d, load_first(hn::Rebind<float, D>(), x, count));
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const double* x) {
+  return hn::LoadU(d, x);
+}
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load(Tag d, const float* x) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, Tag>(), x));
+}
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_few(Tag d, const double* x, Count count) {
+  return load_first(d, x, count);
+}
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_few(Tag d, const float* x, Count count) {
+  return hn::PromoteTo(d, load_first(hn::Rebind<float, Tag>(), x, count));
 }
 
 /// Loads the elements, or their products. The last few are followed by zeros, which have no shares.
-template <TermForm form, class T>
-HWY_INLINE V factors(const T* x, const T* y, Count count) {
-  const D d;
+template <TermForm form, class Tag, class T>
+HWY_INLINE hn::Vec<Tag> factors(Tag d, const T* x, const T* y, Count count) {
   if (count >= hn::Lanes(d)) [[likely]] {
     if constexpr (form == TermForm::product) return hn::Mul(load(d, x), load(d, y));
     return load(d, x);
@@ -119,8 +127,40 @@ HWY_INLINE void fetch_ahead(const T* x) {
   __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead, 0, 2);
 }
 
+/// Adds the shares of a vector of terms, each plus its extractor.
 // The sums are variables, not an array, since vectors of SVE have no size; nothing takes their address, which would
 // keep them in memory.
+template <TermForm form, int bin_count, class Floats, class Integers>
+HWY_INLINE void deal_out(Floats term, Floats scale, Floats e0, Floats e1, Floats e2, Floats e3, Integers& s0,
+                         Integers& s1, Integers& s2, Integers& s3) {
+  const hn::DFromV<Integers> di;
+  Floats rest = term;
+  if constexpr (form == TermForm::square) {
+    rest = hn::Mul(rest, scale);
+    rest = hn::Mul(rest, rest);
+  }
+  if constexpr (bin_count > 0 && form == TermForm::square) {
+    const auto moved = hn::Add(rest, e0);
+    s0 = hn::Add(s0, hn::BitCast(di, moved));
+    rest = hn::Sub(rest, hn::Sub(moved, e0));
+  } else if constexpr (bin_count > 0) {  // fused or not: rest * scale is exact, or has no share
+    const auto moved = hn::MulAdd(rest, scale, e0);
+    s0 = hn::Add(s0, hn::BitCast(di, moved));
+    rest = hn::MulSub(rest, scale, hn::Sub(moved, e0));
+  }
+  if constexpr (bin_count > 1) {
+    const auto moved = hn::Add(rest, e1);
+    s1 = hn::Add(s1, hn::BitCast(di, moved));
+    rest = hn::Sub(rest, hn::Sub(moved, e1));
+  }
+  if constexpr (bin_count > 2) {
+    const auto moved = hn::Add(rest, e2);
+    s2 = hn::Add(s2, hn::BitCast(di, moved));
+    rest = hn::Sub(rest, hn::Sub(moved, e2));
+  }
+  if constexpr (bin_count > 3) s3 = hn::Add(s3, hn::BitCast(di, hn::Add(rest, e3)));
+}
+
 template <TermForm form, class T, int bin_count>
 std::uint64_t shares(const void* first, const void* second, Count count, double scale_by, const double* extractors,
                      std::int64_t* sums) noexcept {
@@ -147,37 +187,14 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
       fetch_ahead(x);
       if constexpr (form == TermForm::product) fetch_ahead(y);
     }
-    V rest = factors<form>(x, y, count - done);
+    const V rest = factors<form>(D(), x, y, count - done);
     if constexpr (compares_bits) {
       largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(rest)));
     } else {
       largest = hn::Max(largest, hn::Abs(rest));
       not_finite = hn::Or(not_finite, hn::Sub(rest, rest));
     }
-    if constexpr (form == TermForm::square) {
-      rest = hn::Mul(rest, scale);
-      rest = hn::Mul(rest, rest);
-    }
-    if constexpr (bin_count > 0 && form == TermForm::square) {
-      const V moved = hn::Add(rest, e0);
-      s0 = hn::Add(s0, hn::BitCast(di, moved));
-      rest = hn::Sub(rest, hn::Sub(moved, e0));
-    } else if constexpr (bin_count > 0) {  // fused or not: rest * scale is exact, or has no share
-      const V moved = hn::MulAdd(rest, scale, e0);
-      s0 = hn::Add(s0, hn::BitCast(di, moved));
-      rest = hn::MulSub(rest, scale, hn::Sub(moved, e0));
-    }
-    if constexpr (bin_count > 1) {
-      const V moved = hn::Add(rest, e1);
-      s1 = hn::Add(s1, hn::BitCast(di, moved));
-      rest = hn::Sub(rest, hn::Sub(moved, e1));
-    }
-    if constexpr (bin_count > 2) {
-      const V moved = hn::Add(rest, e2);
-      s2 = hn::Add(s2, hn::BitCast(di, moved));
-      rest = hn::Sub(rest, hn::Sub(moved, e2));
-    }
-    if constexpr (bin_count > 3) s3 = hn::Add(s3, hn::BitCast(di, hn::Add(rest, e3)));
+    deal_out<form, bin_count>(rest, scale, e0, e1, e2, e3, s0, s1, s2, s3);
   }
   std::uint64_t found[4] = {};
   if constexpr (bin_count > 0) found[0] = sum_of_lanes(s0);
@@ -188,6 +205,65 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   if constexpr (compares_bits) return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(di, largest_bits)));
   if (!hn::AllTrue(di, hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di)))) return infinity;
   return std::bit_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, largest)));
+}
+
+/// One vector of columns after the other, each through all rows. Rows to come are asked for, as far ahead as a caller
+/// has rows in a tile.
+template <TermForm form, class T, int bin_count>
+void shares_of_columns(const ColumnRows& rows, ColumnShares& columns) noexcept {
+  const hn::CappedTag<double, most_columns> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  using Vector = hn::Vec<decltype(d)>;
+  const Count lanes = hn::Lanes(d);
+  const bool fetches_ahead = rows.row_stride <= 512;
+  const Count ahead_of_row = 128 * rows.row_stride;
+  for (Count begin = 0; begin < rows.columns; begin += lanes) {
+    const auto each = [&](const auto& values) HWY_ATTR { return hn::LoadU(d, values.data() + begin); };
+    const auto extractor = [&](int bin) HWY_ATTR {
+      return bin < bin_count ? each(columns.extractors[static_cast<std::size_t>(bin)]) : hn::Zero(d);
+    };
+    const Vector scale = each(columns.scale);
+    const Vector e0 = extractor(0), e1 = extractor(1), e2 = extractor(2), e3 = extractor(3);
+    auto s0 = hn::Zero(di), s1 = s0, s2 = s0, s3 = s0, largest_bits = s0;
+    Vector largest = hn::Zero(d), not_finite = largest;
+    const Count some = std::min(lanes, rows.columns - begin);
+    const std::byte* x = rows.first + begin * sizeof(T);
+    const std::byte* y = form == TermForm::product ? rows.second + begin * sizeof(T) : x;
+    for (Count row = 0; row < rows.rows; ++row, x += rows.row_stride, y += rows.row_stride) {
+      if (fetches_ahead) {
+        __builtin_prefetch(x + ahead_of_row, 0, 2);
+        if constexpr (form == TermForm::product) __builtin_prefetch(y + ahead_of_row, 0, 2);
+      }
+      const Vector term = factors<form>(d, reinterpret_cast<const T*>(x), reinterpret_cast<const T*>(y), some);
+      if constexpr (compares_bits) {
+        largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(term)));
+      } else {
+        largest = hn::Max(largest, hn::Abs(term));
+        not_finite = hn::Or(not_finite, hn::Sub(term, term));
+      }
+      deal_out<form, bin_count>(term, scale, e0, e1, e2, e3, s0, s1, s2, s3);
+    }
+    if constexpr (!compares_bits) {
+      const auto is_finite = hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di));
+      largest_bits =
+          hn::IfThenElse(is_finite, hn::BitCast(di, largest), hn::Set(di, static_cast<std::int64_t>(infinity)));
+    }
+    hn::StoreU(largest_bits, di, reinterpret_cast<std::int64_t*>(columns.largest.data() + begin));
+    // Every row has added an extractor.
+    const auto put = [&](std::size_t bin, auto sum, auto from) HWY_ATTR {
+      alignas(64) std::array<std::int64_t, most_columns> patterns;
+      hn::StoreU(sum, di, patterns.data());
+      alignas(64) std::array<std::int64_t, most_columns> extractors;
+      hn::StoreU(hn::BitCast(di, from), di, extractors.data());
+      for (Count i = 0; i < some; ++i)
+        columns.sums[bin][begin + i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(patterns[i]) -
+                                                                 rows.rows * static_cast<std::uint64_t>(extractors[i]));
+    };
+    if constexpr (bin_count > 0) put(0, s0, e0);
+    if constexpr (bin_count > 1) put(1, s1, e1);
+    if constexpr (bin_count > 2) put(2, s2, e2);
+    if constexpr (bin_count > 3) put(3, s3, e3);
+  }
 }
 
 }  // namespace
@@ -205,32 +281,49 @@ Shares one_of(Target target) noexcept {
   return kernel != nullptr ? kernel : &reference<form, T, bin_count>;
 }
 
-template <TermForm form, class T>
-Shares of_form(Target target, int bin_count) noexcept {
+template <TermForm form, class T, int bin_count>
+SharesOfColumns of_columns(Target target) noexcept {
+  return pick<SharesOfColumns>(target, STEADFOLD_EACH(shares_of_columns<form, T, bin_count>));
+}
+
+/// `choose.template operator()<form, bin_count>()`. Without bins, squares are surveyed as the elements are.
+template <TermForm form, class Choose>
+auto of_form(int bin_count, const Choose& choose) noexcept {
   switch (bin_count) {
-    case 2: return one_of<form, T, 2>(target);
-    case 3: return one_of<form, T, 3>(target);
-    case 4: return one_of<form, T, 4>(target);
+    case 2: return choose.template operator()<form, 2>();
+    case 3: return choose.template operator()<form, 3>();
+    case 4: return choose.template operator()<form, 4>();
     default: break;
   }
-  constexpr TermForm surveyed = form == TermForm::square ? TermForm::element : form;
-  return one_of<surveyed, T, 0>(target);
+  return choose.template operator() < form == TermForm::square ? TermForm::element : form, 0 > ();
+}
+
+template <class Choose>
+auto of_form(TermForm form, int bin_count, const Choose& choose) noexcept {
+  switch (form) {
+    case TermForm::product: return of_form<TermForm::product>(bin_count, choose);
+    case TermForm::square: return of_form<TermForm::square>(bin_count, choose);
+    case TermForm::element: break;
+  }
+  return of_form<TermForm::element>(bin_count, choose);
 }
 
 }  // namespace
 
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept {
-  switch (form) {
-    case TermForm::product: return of_form<TermForm::product, T>(target, bin_count);
-    case TermForm::square: return of_form<TermForm::square, T>(target, bin_count);
-    case TermForm::element: break;
-  }
-  return of_form<TermForm::element, T>(target, bin_count);
+  return of_form(form, bin_count, [=]<TermForm chosen, int bins>() { return one_of<chosen, T, bins>(target); });
+}
+
+template <class T>
+SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept {
+  return of_form(form, bin_count, [=]<TermForm chosen, int bins>() { return of_columns<chosen, T, bins>(target); });
 }
 
 template Shares shares<double>(Target, TermForm, int) noexcept;
 template Shares shares<float>(Target, TermForm, int) noexcept;
+template SharesOfColumns shares_of_columns<double>(Target, TermForm, int) noexcept;
+template SharesOfColumns shares_of_columns<float>(Target, TermForm, int) noexcept;
 
 }  // namespace steadfold::kernels
 #endif

@@ -4,6 +4,9 @@
 // Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the extractors leave: ours.
 #pragma once
 
+#include <array>
+
+#include "kernels/columns.hpp"
 #include "kernels/target.hpp"
 #include "order/index.hpp"
 
@@ -25,5 +28,18 @@ using Shares = std::uint64_t (*)(const void* first, const void* second, order::C
 /// the target has no kernel.
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
+
+/// The same for several columns at once, each with its own scale and extractors.
+struct ColumnShares {
+  EachColumn<double> scale;
+  std::array<EachColumn<double>, 4> extractors;  // of the bins
+  std::array<EachColumn<std::int64_t>, 4> sums;  // written: of these rows
+  EachColumn<std::uint64_t> largest;             // written: infinity or more where an element is not finite
+};
+using SharesOfColumns = void (*)(const ColumnRows& rows, ColumnShares& columns) noexcept;
+
+/// Null if the target has no such kernel.
+template <class T>
+SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept;
 
 }  // namespace steadfold::kernels

@@ -12,6 +12,8 @@
 #define HWY_TARGET_INCLUDE "kernels/window.cpp"
 #include <hwy/foreach_target.h>  // after the line above
 #include <hwy/highway.h>
+
+#include "kernels/load_first.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_WINDOW_SCALAR
@@ -85,6 +87,27 @@ struct Source {
   }
 };
 
+HWY_INLINE V load_few(const double* x, Count count) { return load_first(D(), x, count); }
+HWY_INLINE V load_few(const float* x, Count count) {
+  return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
+}
+
+/// The terms of a row, read as one vector: `count` of them, followed by zeros.
+template <Terms terms>
+struct Row {
+  using Element = typename Source<terms>::Element;
+  const Element* first;
+  const Element* second;
+  Count count;
+
+  HWY_INLINE V operator[](Count /*i*/) const {
+    const V x = count >= hn::Lanes(D()) ? load(first) : load_few(first, count);
+    if constexpr (is_product(terms))
+      return hn::Mul(x, count >= hn::Lanes(D()) ? load(second) : load_few(second, count));
+    return is_absolute(terms) ? hn::Abs(x) : x;
+  }
+};
+
 /// Copies a few elements and follows them by zeros, which change no sum.
 template <Terms terms>
 class Padded {
@@ -126,6 +149,23 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
   }
 }
 
+/// `take(row)` for a vector of columns of every row. Rows to come are asked for where they stand near.
+template <Terms terms, class Take>
+HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
+  using Element = typename Source<terms>::Element;
+  const bool fetches_ahead = rows.row_stride <= 512;
+  const Count ahead = 128 * rows.row_stride;
+  const std::byte* x = rows.first + begin * sizeof(Element);
+  const std::byte* y = is_product(terms) ? rows.second + begin * sizeof(Element) : x;
+  for (Count row = 0; row < rows.rows; ++row, x += rows.row_stride, y += rows.row_stride) {
+    if (fetches_ahead) {
+      __builtin_prefetch(x + ahead, 0, 2);
+      if constexpr (is_product(terms)) __builtin_prefetch(y + ahead, 0, 2);
+    }
+    take(Row<terms>{reinterpret_cast<const Element*>(x), reinterpret_cast<const Element*>(y), rows.columns - begin});
+  }
+}
+
 template <Terms terms, int levels>
 struct Window {
   static constexpr bool has_rests = terms == Terms::products_of_doubles;
@@ -140,7 +180,8 @@ struct Window {
   /// Adds one vector of terms to one chain, and gathers: `strayed`, whose sign and exponent are not 0 if the first
   /// level left its binade, even for a while; `lost`, not 0 if the last level lost something; `least` of the absolute
   /// products.
-  HWY_INLINE static void add(const Source<terms>& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
+  template <class Terms>
+  HWY_INLINE static void add(const Terms& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
     const V term = source[i];
     V rest = extract<0>(s0, term, one);
@@ -209,6 +250,36 @@ struct Window {
     return done;
   }
 
+  /// One vector of columns after the other, each through all rows.
+  static void sum_columns(const ColumnRows& rows, ColumnWindows& windows) noexcept {
+    const D d;
+    const DI di;
+    const V one = hn::Set(d, opaque_one);
+    for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(d)) {
+      const VI exponent = hn::Add(hn::LoadU(di, windows.top.data() + begin), hn::Set(di, 1023));
+      const auto start = [&](int level) HWY_ATTR {
+        const VI biased = hn::Sub(exponent, hn::Set(di, window_step * level));
+        return hn::BitCast(d, hn::Or(hn::ShiftLeft<52>(biased), hn::Set(di, std::int64_t{1} << 51)));
+      };
+      const V m0 = start(0), m1 = start(1);
+      const V m2 = levels > 2 ? start(2) : m1, m3 = levels > 3 ? start(3) : m1;
+      const VI start_bits = hn::BitCast(di, m0);
+      V s0 = m0, s1 = m1, s2 = m2, s3 = m3, lost = hn::Zero(d), least = lost;
+      VI strayed = hn::Zero(di);
+      for_each_row<terms>(rows, begin, [&](const Row<terms>& row) HWY_ATTR {
+        add(row, 0, one, start_bits, s0, s1, s2, s3, strayed, lost, least);
+      });
+      hn::StoreU(hn::VecFromMask(di, hn::Eq(misfits(strayed, lost), hn::Zero(di))), di, windows.fits.data() + begin);
+      const auto put = [&](std::size_t level, V sum, V from) HWY_ATTR {
+        hn::StoreU(hn::Sub(hn::BitCast(di, sum), hn::BitCast(di, from)), di, windows.sums[level].data() + begin);
+      };
+      put(0, s0, m0);
+      put(1, s1, m1);
+      if constexpr (levels > 2) put(2, s2, m2);
+      if constexpr (levels > 3) put(3, s3, m3);
+    }
+  }
+
  private:
   HWY_INLINE static VI added(V start, V a, V b) {
     const DI di;
@@ -216,11 +287,15 @@ struct Window {
     return hn::Add(hn::Sub(hn::BitCast(di, a), from), hn::Sub(hn::BitCast(di, b), from));
   }
   HWY_INLINE static std::int64_t total(VI sums) { return hn::GetLane(hn::SumOfLanes(DI(), sums)); }
-  HWY_INLINE static bool fits(VI strayed, V lost) {
+  /// Not 0 in lanes whose terms did not fit.
+  HWY_INLINE static VI misfits(VI strayed, V lost) {
     const DI di;
     const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));
     const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // doubling drops the sign of zeros
-    return hn::AllTrue(di, hn::Eq(hn::Or(outside, left_over), hn::Zero(di)));
+    return hn::Or(outside, left_over);
+  }
+  HWY_INLINE static bool fits(VI strayed, V lost) {
+    return hn::AllTrue(DI(), hn::Eq(misfits(strayed, lost), hn::Zero(DI())));
   }
 
   /// The error of a product below 2^-960 may be too small for a double, unless a factor is 0.
@@ -251,6 +326,46 @@ int highest(const void* first, const void* second, Count count) noexcept {
   for (; i + lanes <= count; i += lanes) take(all[i]);
   if (i < count) take(Padded<terms>(all, i, count - i).source()[0]);
   return static_cast<int>(hn::GetLane(hn::MaxOfLanes(di, most)) >> 52) - 1023;
+}
+
+template <Terms terms>
+void highest_of_columns(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept {
+  const DI di;
+  for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(di)) {
+    VI most = hn::Zero(di);
+    for_each_row<terms>(
+        rows, begin, [&](const Row<terms>& row) HWY_ATTR { most = hn::Max(most, hn::BitCast(di, hn::Abs(row[0]))); });
+    hn::StoreU(hn::Sub(hn::ShiftRight<52>(most), hn::Set(di, 1023)), di, exponents.data() + begin);
+  }
+}
+
+AddColumnsToWindows add_columns_to_windows(Terms terms, int levels) noexcept {
+  if (hn::Lanes(D()) > most_columns) return nullptr;
+  const auto of = [=]<Terms chosen>() {
+    return levels == 2 ? &Window<chosen, 2>::sum_columns : &Window<chosen, 4>::sum_columns;
+  };
+  switch (terms) {
+    case Terms::doubles: return of.template operator()<Terms::doubles>();
+    case Terms::floats: return of.template operator()<Terms::floats>();
+    case Terms::products_of_floats: return of.template operator()<Terms::products_of_floats>();
+    case Terms::products_of_doubles: break;
+    case Terms::absolute_doubles: return of.template operator()<Terms::absolute_doubles>();
+    case Terms::absolute_floats: return of.template operator()<Terms::absolute_floats>();
+  }
+  return nullptr;
+}
+
+HighestExponents highest_exponents(Terms terms) noexcept {
+  if (hn::Lanes(D()) > most_columns) return nullptr;
+  switch (terms) {
+    case Terms::doubles:
+    case Terms::absolute_doubles: return &highest_of_columns<Terms::doubles>;
+    case Terms::floats:
+    case Terms::absolute_floats: return &highest_of_columns<Terms::floats>;
+    case Terms::products_of_floats: return &highest_of_columns<Terms::products_of_floats>;
+    case Terms::products_of_doubles: break;
+  }
+  return nullptr;
 }
 
 AddToWindow add_to_window(Terms terms, int levels) noexcept {
@@ -299,6 +414,19 @@ AddToWindow add_to_window(Target target, [[maybe_unused]] Terms terms, [[maybe_u
 HighestExponent highest_exponent(Target target, [[maybe_unused]] Terms terms) noexcept {
   using Choose = HighestExponent (*)(Terms) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponent));
+  return choose == nullptr ? nullptr : choose(terms);
+}
+
+AddColumnsToWindows add_columns_to_windows(Target target, [[maybe_unused]] Terms terms,
+                                           [[maybe_unused]] int levels) noexcept {
+  using Choose = AddColumnsToWindows (*)(Terms, int) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_columns_to_windows));
+  return choose == nullptr ? nullptr : choose(terms, levels);
+}
+
+HighestExponents highest_exponents(Target target, [[maybe_unused]] Terms terms) noexcept {
+  using Choose = HighestExponents (*)(Terms) noexcept;
+  const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponents));
   return choose == nullptr ? nullptr : choose(terms);
 }
 

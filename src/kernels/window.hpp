@@ -9,8 +9,10 @@
 // those of the starts are the sum, in units.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "kernels/columns.hpp"
 #include "kernels/target.hpp"
 #include "order/index.hpp"
 
@@ -56,5 +58,22 @@ using HighestExponent = int (*)(const void* first, const void* second, Count cou
 /// The target's kernel, or null if it has none. `levels` is 2 or 4.
 AddToWindow add_to_window(Target target, Terms terms, int levels) noexcept;
 HighestExponent highest_exponent(Target target, Terms terms) noexcept;
+
+/// So many rows leave no window that is as high as window_top says.
+inline constexpr Count most_rows_of_columns = 256;
+
+/// The same for several columns at once, each with a window of its own. All rows of a column fit, or it has no sums.
+struct ColumnWindows {
+  EachColumn<std::int64_t> top;                                   // one that is possible
+  std::array<EachColumn<std::int64_t>, most_window_levels> sums;  // written
+  EachColumn<std::int64_t> fits;                                  // written: 0 where rows do not fit
+};
+using AddColumnsToWindows = void (*)(const ColumnRows& rows, ColumnWindows& windows) noexcept;
+/// Writes what HighestExponent returns for every column.
+using HighestExponents = void (*)(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept;
+
+/// Null where the target has none, and for products of doubles.
+AddColumnsToWindows add_columns_to_windows(Target target, Terms terms, int levels) noexcept;
+HighestExponents highest_exponents(Target target, Terms terms) noexcept;
 
 }  // namespace steadfold::kernels

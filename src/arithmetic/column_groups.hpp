@@ -1,0 +1,33 @@
+// Rows of several columns, cut for kernels whose lanes are columns.
+// Rank order: that of the rows. Cost: none per element; a tile of rows stays in a cache for all of its columns.
+// Source: ours.
+#pragma once
+
+#include <algorithm>
+
+#include "arithmetic/partial.hpp"
+#include "kernels/columns.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Most rows of a group.
+inline constexpr Count rows_of_group = 128;
+
+/// `take(first column, rows)` for a few columns of some of the block's rows at a time, where `second`, if it is not
+/// null, stands as `first` does.
+template <class Take>
+void for_each_column_group(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
+  for (Count done = 0; done < block.rows; done += rows_of_group) {
+    const Count rows = std::min(rows_of_group, block.rows - done);
+    for (Count begin = 0; begin < columns; begin += kernels::most_columns) {
+      const Bytes offset = done * block.row_stride + begin * element_bytes;
+      take(begin, kernels::ColumnRows{.first = block.first + offset,
+                                      .second = block.second == nullptr ? nullptr : block.second + offset,
+                                      .row_stride = block.row_stride,
+                                      .rows = rows,
+                                      .columns = std::min(kernels::most_columns, columns - begin)});
+    }
+  }
+}
+
+}  // namespace steadfold::arithmetic
