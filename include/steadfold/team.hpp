@@ -3,8 +3,8 @@
 //
 //   sf::Team team{threads};
 //   // on thread t, of any kind (std::thread, OpenMP, TBB):
-//   double s = sf::sum(mine, team[t]);                // the bits of one thread that has all elements
-//   auto plan = sf::plan(sf::plus, team[t], ...);     // agreed on once, run often
+//   double s = sf::sum(mine, team[t]);                      // the bits of one thread that has all elements
+//   sf::Plan<double> plan(sf::plus, mine.size(), team[t]);  // agreed on once, run often
 //
 // With mpi.hpp, sf::Team team{comm, threads} is one team of the threads of all ranks.
 //
