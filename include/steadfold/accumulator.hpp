@@ -148,7 +148,7 @@ class Accumulator {
     for (const sf_order order : orders) found.push_back(ordering(order));
     return found;
   }
-  /// Of accumulators of one column.
+  /// For accumulators of one column.
   friend std::partial_ordering operator<=>(const Accumulator& a, const Accumulator& b) {
     a.require_one_column();
     sf_order order = SF_UNORDERED;
@@ -162,8 +162,8 @@ class Accumulator {
     return true;
   }
 
-  /// Of one column, rounded once, also to another type: a.sum<float>(). The mean of less than one row is an Error of
-  /// SF_EMPTY; norm2 is the root of a sum of products.
+  /// The sum of one column, rounded once, also to another type: a.sum<float>(). The mean of less than one row is an
+  /// Error of SF_EMPTY; norm2 is the root of a sum of products.
   template <class Result = T>
   Result sum() const {
     return value<Result>(SF_SUM);
@@ -177,7 +177,7 @@ class Accumulator {
   Result norm2() const {
     return value<Result>(SF_NORM2);
   }
-  /// Of every column.
+  /// The same for every column.
   template <class Result = T>
   std::vector<Result> sums() const {
     return values<Result>(SF_SUM);

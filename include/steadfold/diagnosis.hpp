@@ -45,7 +45,7 @@ struct Diagnosis {
   T ratio(T distance) const { return distance == 0 ? T{0} : distance / std::abs(sum); }
 };
 
-/// Of this process's elements: three passes over them.
+/// Looks at this process's elements, in three passes.
 template <Vector R>
   requires std::floating_point<detail::element_t<R>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const LocalOptions& options = {}) {
@@ -56,7 +56,7 @@ Diagnosis<detail::element_t<R>> diagnosis(const R& x, const LocalOptions& option
           .count = std::ranges::size(x)};
 }
 
-/// Of the elements of all ranks: three passes over them, and one message. `threads` go through this rank's.
+/// Looks at the elements of all ranks, in three passes and one message. `threads` go through this rank's.
 template <Vector R, Communicator C>
   requires std::floating_point<detail::element_t<R>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, C comm, unsigned threads = 1) {

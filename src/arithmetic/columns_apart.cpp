@@ -107,7 +107,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
     rows_ = 0;
     status_ = Status::ok;
   }
-  /// Of rows with one mask for all columns.
+  /// For rows with one mask for all columns.
   void push(Index begin, const Block& block) override {
     for_each_piece(block, [&](Builder& column, Count done, const Block& piece) { column.push(begin + done, piece); });
   }

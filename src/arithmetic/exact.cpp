@@ -119,10 +119,12 @@ class ExactBuilder final : public Builder {
   }
 
   void add_turned(const Block& block) {
-    TurnedRows<Element>::for_each_column(
-        block, columns_.size(), [&](Count column, const std::byte* first, const std::byte* second, Count rows) {
-          columns_[column].add_rows(first, second == nullptr ? first : second, rows, sizeof(Element));
-        });
+    TurnedRows<Element> turned;
+    for_each_column_group(block, columns_.size(), sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
+      turned.turn(rows);
+      for (Count i = 0; i < rows.columns; ++i)
+        columns_[begin + i].add_rows(turned.first(i), turned.second(i), rows.rows, sizeof(Element));
+    });
   }
 
   void add_by_windows(const Block& block) {

@@ -41,7 +41,7 @@ enum class Order : std::int32_t { less = -1, equal = 0, greater = 1, unordered =
 /// One caller at a time where it is changed.
 class ExactState {
  public:
-  /// Of no rows.
+  /// The state of no rows.
   static std::unique_ptr<ExactState> make(const StateShape& shape);
   virtual std::unique_ptr<ExactState> copy() const = 0;
   virtual ~ExactState() = default;

@@ -25,7 +25,7 @@ class Natural {
   bool zero() const noexcept { return count_ == 0; }
 
   Natural times(std::uint64_t factor) const noexcept;
-  /// Of a sum of elements: at most half of the digits.
+  /// This one must be a sum of elements, which has at most half of the digits.
   Natural squared() const noexcept;
   /// This less another one, which is not larger.
   Natural minus(const Natural& other) const noexcept;
