@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "arithmetic/term.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -15,27 +16,6 @@ constexpr Count terms_between_carries = Count{1} << 10;
 /// How many digits a term is cut into.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
-
-/// A finite element is +-mantissa 2^(lowest_exponent of the format + shift).
-template <class Element>
-struct Factor {
-  typename Format<Element>::Bits bits;
-  std::uint64_t mantissa;
-  unsigned shift;
-  bool finite;
-};
-
-template <class Element>
-inline Factor<Element> load(const std::byte* from, typename Format<Element>::Bits kept_bits) noexcept {
-  using F = Format<Element>;
-  typename F::Bits bits;
-  std::memcpy(&bits, from, sizeof bits);
-  bits &= kept_bits;
-  const auto biased = (bits >> (F::precision - 1)) & F::exponent_mask;
-  const typename F::Bits normal = biased != 0;
-  const auto mantissa = (bits & (F::implicit_bit - 1)) | (normal << (F::precision - 1));
-  return {bits, mantissa, static_cast<unsigned>(biased - normal), biased != F::exponent_mask};
-}
 
 /// Adds mantissa 2^bit, or subtracts it: `negative` is 0 or -1.
 template <class Mantissa>
@@ -199,14 +179,11 @@ void Accumulator<Element, factors>::note_signs(const std::byte* first, const std
                                                Bytes stride) noexcept {
   for (Count row = 0; other_ == 0 && row < rows; ++row) {
     const Bytes at = row * stride;
-    const Factor<Element> x = load<Element>(first + at, kept_bits_);
-    if constexpr (factors == 1) {
-      other_ = x.bits ^ F::sign_bit;
-    } else {
-      const Factor<Element> y = load<Element>(second + at, kept_bits_);
-      const bool is_zero = x.mantissa == 0 || y.mantissa == 0;
-      other_ = !is_zero || ((x.bits ^ y.bits) & F::sign_bit) == 0;
-    }
+    const Factor<Element> x = load_factor<Element>(first + at, kept_bits_);
+    if constexpr (factors == 1)
+      other_ = !is_minus_zero(x);
+    else
+      other_ = !is_minus_zero(x, load_factor<Element>(second + at, kept_bits_));
   }
 }
 
@@ -220,14 +197,14 @@ void Accumulator<Element, factors>::add_some(const std::byte* first, const std::
   unsigned high = 0;
   std::uint64_t other = 0;
   for (Count row = 0; row < rows; ++row, first += stride) {
-    const Factor<Element> x = load<Element>(first, kept_bits);
+    const Factor<Element> x = load_factor<Element>(first, kept_bits);
     Mantissa mantissa = x.mantissa;
     unsigned shift = x.shift;
     Bits sign = x.bits;
     bool finite = x.finite;
     Bits y_bits = 0;
     if constexpr (factors == 2) {
-      const Factor<Element> y = load<Element>(second, kept_bits);
+      const Factor<Element> y = load_factor<Element>(second, kept_bits);
       second += stride;
       y_bits = y.bits;
       mantissa *= y.mantissa;

@@ -1,159 +1,24 @@
 #include "arithmetic/exact.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
-#include <vector>
 
-#include "arithmetic/accumulator.hpp"
-#include "arithmetic/column_groups.hpp"
+#include "arithmetic/exact_builder.hpp"
 #include "arithmetic/exact_ending.hpp"
 #include "arithmetic/exact_record.hpp"
-#include "arithmetic/few_rows.hpp"
 #include "arithmetic/operator.hpp"
-#include "arithmetic/turned_rows.hpp"
 #include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
 
+using exact_record::columns_of_group;
 using exact_record::Descriptor;
 using exact_record::digit_bytes;
 using exact_record::fixed_bytes;
+using exact_record::Group;
+using exact_record::GroupHead;
 using exact_record::Reader;
 using exact_record::Writer;
-
-template <class Element, ExactOperation operation>
-class ExactBuilder final : public Builder {
-  using Column = Accumulator<Element, sums_products(operation) ? 2 : 1>;
-
- public:
-  ExactBuilder(Count columns, const Ending& ending)
-      : columns_(columns,
-                 Column(kernels::chosen(), operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
-        ending_(ending),
-        windows_(Column::terms_of(operation == ExactOperation::abs_sum ? Signs::dropped : Signs::kept)),
-        tops_(columns > 1 ? columns : 0, ColumnWindowFinder::no_top),
-        few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
-                 ? kernels::sum_as_pair<Element>(kernels::chosen())
-                 : nullptr) {}
-
-  void clear() override {
-    few_.clear();
-    for (Column& column : columns_) column.clear();
-    rows_ = 0;
-    status_ = Status::ok;
-  }
-
-  void push(Index /*begin*/, const Block& block) override {
-    const std::byte* second = operation == ExactOperation::dot ? block.second : block.first;
-    if (block.rows > 0 && (block.first == nullptr || second == nullptr)) {
-      status_ = Status::invalid_argument;
-      return;
-    }
-    push_few();
-    const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
-    rows_ += block.rows;
-    if (waits) return few_.let_wait(block);
-    add(block, second);
-  }
-
-  Bytes write(std::span<std::byte> out) override {
-    push_few();
-    Writer writer(out, Header{.status = status_}, rows_, Column::digit_count);
-    if (status_ != Status::ok) return out.size() < sizeof(Header) ? 0 : write_failure(out, Header{}, status_);
-    Window window;
-    for (const Column& column : columns_) {
-      column.window(window);
-      writer.put(column.flags(), window);
-    }
-    return writer.finish();
-  }
-
-  ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
-  Count column_count() const noexcept { return columns_.size(); }
-  bool prefers_rows() const noexcept { return windows_.works(); }
-  void push_column(Count column, Index /*begin*/, const Block& block) {
-    const std::byte* second = operation == ExactOperation::dot ? block.second : block.first;
-    if (block.rows > 0 && (block.first == nullptr || second == nullptr)) {
-      status_ = Status::invalid_argument;
-      return;
-    }
-    if (column == 0) rows_ += block.rows;
-    columns_[column].add_rows(block.first, second, block.rows, block.row_stride);
-  }
-
-  bool finishes_alone() const noexcept override { return true; }
-  Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
-    const Status status = status_ != Status::ok ? status_ : ending_.check(rows_, element_count);
-    if (status != Status::ok) return status;
-    if (!few_.empty() && finish_few(values)) return Status::ok;
-    push_few();
-    for (const Column& column : columns_) {
-      ending_.write(column.flags(), rows_, column.leading(), values);
-      values += ending_.value_size();
-    }
-    return Status::ok;
-  }
-
- private:
-  void push_few() {
-    if (few_.empty()) return;
-    const Block few = few_.take();
-    add(few, few.first);
-  }
-  bool finish_few(std::byte* value) const noexcept {
-    kernels::PairSum found;
-    return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
-  }
-
-  void add(const Block& block, const std::byte* second) {
-    Block taken = block;
-    taken.second = sums_products(operation) ? second : nullptr;
-    if (columns_.size() > 1 && windows_.works() && block.rows >= fewest_for_windows) return add_by_windows(taken);
-    if (columns_.size() > 1 && block.rows >= fewest_for_kernels) return add_turned(taken);
-    for (Bytes offset = 0; Column & column : columns_) {
-      column.add_rows(block.first + offset, second + offset, block.rows, block.row_stride);
-      offset += sizeof(Element);
-    }
-  }
-
-  void add_turned(const Block& block) {
-    TurnedRows<Element> turned;
-    for_each_column_group(block, columns_.size(), sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
-      turned.turn(rows);
-      for (Count i = 0; i < rows.columns; ++i)
-        columns_[begin + i].add_rows(turned.first(i), turned.second(i), rows.rows, sizeof(Element));
-    });
-  }
-
-  void add_by_windows(const Block& block) {
-    for_each_column_group(block, columns_.size(), sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
-      ColumnWindowFinder::Found found;
-      windows_.add(rows, std::span(tops_).subspan(begin), found);
-      for (Count i = 0; i < rows.columns; ++i) {
-        Column& column = columns_[begin + i];
-        const std::byte* const first = rows.first + i * sizeof(Element);
-        const std::byte* const second = rows.second == nullptr ? first : rows.second + i * sizeof(Element);
-        if (found[i].count > 0)
-          column.add_sums(found[i], first, second, rows.row_stride);
-        else
-          column.add_rows(first, second, rows.rows, rows.row_stride);
-      }
-    });
-  }
-
-  static constexpr Count fewest_for_windows = 4;
-
-  std::vector<Column> columns_;
-  ColumnViews<ExactBuilder> views_{*this};
-  Ending ending_;
-  ColumnWindowFinder windows_;
-  std::vector<ColumnWindowFinder::Top> tops_;
-  FewRows few_;
-  Count rows_ = 0;
-  Status status_ = Status::ok;
-};
 
 // The words of a partial, each to be added over all ranks: those of its head, and for every column its flags and its
 // digits. Digits are below 2^32 in magnitude, or -2^32 where nothing is above them: 2^31 of them fit.
@@ -184,12 +49,13 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
   }
 
   Bytes capacity(const order::IntervalSet& /*rows*/) const override {
-    return fixed_bytes + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
+    const Count groups = columns_ == 1 ? 0 : (columns_ + columns_of_group - 1) / columns_of_group;
+    return fixed_bytes + groups * sizeof(GroupHead) + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
   }
   Bytes value_bytes() const noexcept override { return columns_ * ending_.value_size(); }
 
   std::unique_ptr<Builder> builder() const override {
-    return input_ == ExactType::f32 ? builder_of<float>() : builder_of<double>();
+    return make_exact_builder(operation_, input_, columns_, ending_);
   }
 
   const AddedWords* added_words() const noexcept override { return this; }
@@ -220,27 +86,18 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
 
   template <class Element, int factors>
   void set_width() noexcept {
-    digit_count_ = Accumulator<Element, factors>::digit_count;
-    lowest_exponent_ = Accumulator<Element, factors>::lowest_exponent;
+    digit_count_ = digits_needed<Element, factors>;
+    lowest_exponent_ = factors * Format<Element>::lowest_exponent;
   }
-  template <class Element>
-  std::unique_ptr<Builder> builder_of() const {
-    switch (operation_) {
-      case ExactOperation::sum:
-      case ExactOperation::mean: return make_builder<Element, ExactOperation::sum>();
-      case ExactOperation::abs_sum: return make_builder<Element, ExactOperation::abs_sum>();
-      case ExactOperation::dot: return make_builder<Element, ExactOperation::dot>();
-      case ExactOperation::sum_squares:
-      case ExactOperation::norm2: break;
-    }
-    return make_builder<Element, ExactOperation::sum_squares>();
-  }
-  template <class Element, ExactOperation operation>
-  std::unique_ptr<Builder> make_builder() const {
-    return std::make_unique<ExactBuilder<Element, operation>>(columns_, ending_);
-  }
-
   Count column_words() const noexcept { return digits_at + static_cast<Count>(digit_count_); }
+  template <class Word>
+  std::span<Word> words_of(Count column, std::span<Word> all) const noexcept {
+    return all.subspan(word_head::size + column * column_words(), column_words());
+  }
+  /// How many columns the group has that begins with this one.
+  Count columns_from(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
+  bool next(Reader& reader, Count begin, Group& group) const noexcept;
+  void put(Writer& writer, Count begin, Group& group) const noexcept;
   bool readable(std::span<const std::byte> partial) const noexcept;
 
   ExactOperation operation_;
@@ -251,12 +108,29 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
   int lowest_exponent_ = 0;
 };
 
+/// Reads the next columns of a record. False if its bytes are not what `put` writes.
+bool ExactKind::next(Reader& reader, Count begin, Group& group) const noexcept {
+  if (columns_ > 1) return reader.next(columns_from(begin), group);
+  Flags flags = no_flags;
+  const bool is_there = reader.next(flags, group.wide[0]);
+  group.is_narrow = false;
+  group.flags = {};
+  group.flags.add(0, flags);
+  return is_there;
+}
+
+void ExactKind::put(Writer& writer, Count begin, Group& group) const noexcept {
+  if (columns_ > 1)
+    writer.put(columns_from(begin), group);
+  else
+    writer.put(group.flags.of(0), group.wide[0]);
+}
+
 bool ExactKind::readable(std::span<const std::byte> partial) const noexcept {
   Reader reader(partial, digit_count_);
-  Flags flags = no_flags;
-  Window window;
-  for (Count column = 0; column < columns_; ++column) {
-    if (!reader.next(flags, window)) return false;
+  Group group;
+  for (Count begin = 0; begin < columns_; begin += columns_of_group) {
+    if (!next(reader, begin, group)) return false;
   }
   return partial.size() >= fixed_bytes && reader.at_end();
 }
@@ -275,15 +149,16 @@ Partial ExactKind::merge_piece(const Partial& left, const Partial& right, const 
     b.go_to(pieces.right, right.head);
     writer.go_to(pieces.out);
   }
-  Flags flags[2];
-  Window windows[3];
-  for (Count column = columns.begin; column < columns.end; ++column) {
-    if (!a.next(flags[0], windows[0]) || !b.next(flags[1], windows[1])) {
+  Group x;
+  Group y;
+  Group sum;
+  for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    if (!next(a, begin, x) || !next(b, begin, y)) {
       writer.fail();
       break;
     }
-    add_windows(windows[0], windows[1], windows[2]);
-    writer.put(static_cast<Flags>(flags[0] | flags[1]), windows[2]);
+    sum.set_sum(x, y, columns_from(begin));
+    put(writer, begin, sum);
   }
   if (pieces.more && writer.fits()) {
     pieces.left = a.position(left.head);
@@ -307,15 +182,14 @@ Status ExactKind::finish_piece(const Partial& whole, Count element_count, std::b
   if (of_rows != Status::ok) return of_rows;
   const order::Interval columns = pieces.take(columns_);
   if (columns.begin > 0) reader.go_to(pieces.left, partial);
-  Flags flags = no_flags;
-  Window window;
+  Group group;
   values += columns.begin * ending_.value_size();
-  for (Count column = columns.begin; column < columns.end; ++column, values += ending_.value_size()) {
-    if (!reader.next(flags, window)) {
+  for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    if (!next(reader, begin, group)) {
       pieces.stop();
       return Status::transport_failed;
     }
-    ending_.write(flags, reader.rows(), leading(window, lowest_exponent_), values);
+    values = ending_.write(group, columns_from(begin), reader.rows(), lowest_exponent_, values);
   }
   pieces.left = reader.position(partial);
   return pieces.more || reader.at_end() ? Status::ok : Status::transport_failed;
@@ -328,11 +202,12 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
   Reader reader(partial, digit_count_);
   word_head::put(header, reader.rows(), words);
   if (header.status != Status::ok) return;
-  Flags flags = no_flags;
+  Group group;
   Window window;
   for (Count column = 0; column < columns_; ++column) {
-    reader.next(flags, window);
-    put_column(flags, window, digit_count_, words.subspan(word_head::size + column * column_words(), column_words()));
+    const std::size_t lane = column % columns_of_group;
+    if (lane == 0) next(reader, column, group);
+    put_column(group.flags.of(lane), group.window(lane, window), digit_count_, words_of(column, words));
   }
 }
 
@@ -343,11 +218,16 @@ Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t ra
   const Header header = word_head::header_of(sums, rank_count, digest);
   if (header.status != Status::ok) return write_failure(out, header, header.status);
   Writer writer(out, header, word_head::rows_of(sums), digit_count_);
-  Window window;
-  for (Count column = 0; column < columns_; ++column) {
-    const auto words = sums.subspan(word_head::size + column * column_words(), column_words());
-    make_window(words.subspan(digits_at), 0, window);
-    writer.put(word_head::flags_of(words), window);
+  Group group;
+  for (Count begin = 0; begin < columns_; begin += columns_of_group) {
+    group.flags = {};
+    group.is_narrow = false;
+    for (std::size_t lane = 0; lane < columns_from(begin); ++lane) {
+      const auto words = words_of(begin + lane, sums);
+      make_window(words.subspan(digits_at), 0, group.wide[lane]);
+      group.flags.add(lane, word_head::flags_of(words));
+    }
+    put(writer, begin, group);
   }
   return writer.finish();
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "arithmetic/exact.hpp"
+#include "arithmetic/exact_record.hpp"
 #include "arithmetic/long_integer.hpp"
 
 namespace steadfold::arithmetic {
@@ -28,6 +29,18 @@ struct Ending {
       write_as<float>(flags, rows, sum, value);
     else
       write_as<double>(flags, rows, sum, value);
+  }
+
+  /// Writes the values of a group's columns; returns where those of the next one go.
+  std::byte* write(const exact_record::Group& group, Count columns, Count rows, int lowest_exponent,
+                   std::byte* values) const noexcept {
+    const bool is_plain_sum = result == ExactType::f64 && operation != ExactOperation::norm2 &&
+                              operation != ExactOperation::mean && group.is_narrow &&
+                              group.flags.all_are(not_minus_zero, columns);
+    const bool is_written = is_plain_sum && group.narrow.round(columns, lowest_exponent, values);
+    for (std::size_t lane = 0; lane < columns; ++lane, values += value_size())
+      if (!is_written) write(group.flags.of(lane), rows, group.leading(lane, lowest_exponent), values);
+    return values;
   }
 
  private:

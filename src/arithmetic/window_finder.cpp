@@ -8,6 +8,17 @@ namespace {
 constexpr std::uint32_t longest_wait = 63;
 constexpr int no_window = kernels::highest_window_top + 1;
 
+void set_tops(std::span<const ColumnWindowFinder::Top> tops, int levels, kernels::ColumnWindows& windows) noexcept {
+  for (std::size_t i = 0; i < tops.size(); ++i)
+    windows.top[i] = std::clamp<int>(tops[i], kernels::lowest_window_top(levels), kernels::highest_window_top);
+}
+
+bool all_fit(const kernels::ColumnRows& rows, const kernels::ColumnWindows& windows) noexcept {
+  bool all = true;
+  for (order::Count i = 0; i < rows.columns; ++i) all = all & (windows.fits[i] != 0);
+  return all;
+}
+
 }  // namespace
 
 WindowFinder::WindowFinder(kernels::Terms terms, kernels::Target target) noexcept
@@ -54,36 +65,39 @@ ColumnWindowFinder::ColumnWindowFinder(kernels::Terms terms, kernels::Target tar
       most_(kernels::add_columns_to_windows(target, terms, kernels::most_window_levels)),
       highest_(kernels::highest_exponents(target, terms)) {}
 
-/// Whether all columns have sums now. Those that have keep them.
-bool ColumnWindowFinder::fit(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops,
-                             Found& found) const noexcept {
-  kernels::ColumnWindows windows;
-  for (order::Count i = 0; i < rows.columns; ++i)
-    windows.top[i] = std::clamp<int>(tops[i], kernels::lowest_window_top(levels), kernels::highest_window_top);
-  (levels == 2 ? few_ : most_)(rows, windows);
-  bool all_fit = true;
+/// Tries those columns that fit no window yet; whether all fit then.
+bool ColumnWindowFinder::fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops,
+                                    Found& found) const noexcept {
+  Found tried;
+  set_tops(tops, levels, tried);
+  (levels == 2 ? few_ : most_)(rows, tried);
   for (order::Count i = 0; i < rows.columns; ++i) {
-    if (found[i].count > 0) continue;
-    all_fit = all_fit && windows.fits[i] != 0;
-    if (windows.fits[i] == 0) continue;
-    found[i] = {.count = rows.rows, .top = static_cast<int>(windows.top[i])};
+    if (found.fits[i] != 0 || tried.fits[i] == 0) continue;
+    found.fits[i] = tried.fits[i];
+    found.top[i] = tried.top[i];
     for (std::size_t level = 0; level < static_cast<std::size_t>(levels); ++level)
-      found[i].sums[level] = windows.sums[level][i];
+      found.sums[level][i] = tried.sums[level][i];
   }
-  return all_fit;
+  return all_fit(rows, found);
 }
 
-void ColumnWindowFinder::add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept {
-  for (WindowSums& each : found) each.count = 0;
+int ColumnWindowFinder::add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept {
   const auto columns = tops.first(rows.columns);
-  if (std::ranges::find(columns, no_top) == columns.end() && fit(rows, 2, tops, found)) return;
+  if (std::ranges::find(columns, no_top) == columns.end()) {
+    set_tops(columns, 2, found);
+    few_(rows, found);
+    if (all_fit(rows, found)) return 2;
+    for (std::size_t level = 2; level < found.sums.size(); ++level) found.sums[level] = {};
+  } else {
+    found = {};
+  }
   kernels::EachColumn<std::int64_t> highest;
   highest_(rows, highest);
   for (order::Count i = 0; i < rows.columns; ++i)
-    if (found[i].count == 0)
-      tops[i] = static_cast<Top>(std::min<int>(kernels::window_top(static_cast<int>(highest[i])), no_top));
-  if (fit(rows, 2, tops, found)) return;
-  fit(rows, kernels::most_window_levels, tops, found);
+    if (found.fits[i] == 0)
+      columns[i] = static_cast<Top>(std::min<int>(kernels::window_top(static_cast<int>(highest[i])), no_top));
+  if (!fit_others(rows, 2, columns, found)) fit_others(rows, kernels::most_window_levels, columns, found);
+  return kernels::most_window_levels;
 }
 
 }  // namespace steadfold::arithmetic

@@ -42,7 +42,7 @@ class WindowFinder {
 /// The same for rows of several columns, where lanes of the kernels are columns.
 class ColumnWindowFinder {
  public:
-  using Found = kernels::EachColumn<WindowSums>;
+  using Found = kernels::ColumnWindows;
   /// Where the last terms of a column fitted.
   using Top = std::int16_t;
   static constexpr Top no_top = kernels::highest_window_top + 1;
@@ -52,12 +52,12 @@ class ColumnWindowFinder {
 
   /// Whether there are kernels for these terms.
   bool works() const noexcept { return few_ != nullptr; }
-  /// Sums of all rows, at most `most_rows`, of every column, or none of a column that fits no window. `tops` are those
-  /// of the columns.
-  void add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept;
+  /// Sums of all rows, at most `most_rows`, of every column; `found.fits` is 0 for a column that fits no window. `tops`
+  /// are those of the columns. Returns how many levels are written; if it is 2, all columns fit.
+  int add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept;
 
  private:
-  bool fit(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops, Found& found) const noexcept;
+  bool fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops, Found& found) const noexcept;
 
   kernels::AddColumnsToWindows few_;   // with two levels
   kernels::AddColumnsToWindows most_;  // with as many as there are
