@@ -1,8 +1,8 @@
-// An allreduce of one vector per rank: one-shot calls and plans of every schedule, beside the MPI library's
-// MPI_Allreduce with its own operator, with a user operator and with as many bytes as a partial has, in the same run.
-// And allreduces in two phases, beside MPI_Iallreduce. Rows say whether all ranks get the same bits: those that need
-// not (plain sums by cyclic schedules) are no call that anybody else can make. Source: [S1] for types, operators and
-// columns; [S4] for two phases and cyclic schedules.
+// An allreduce of one vector per rank, or of several, which rivals add up in a loop before: one-shot calls and plans of
+// every schedule, beside the MPI library's MPI_Allreduce with its own operator, with a user operator and with as many
+// bytes as a partial has, in the same run. And allreduces in two phases, beside MPI_Iallreduce. Rows say whether all
+// ranks get the same bits: those that need not (plain sums by cyclic schedules) are no call that anybody else can make.
+// Source: [S1] for types, operators and columns; [S4] for two phases and cyclic schedules.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -132,7 +132,7 @@ Measurement measure_all(const AllreduceOptions& common, const Options& options, 
   for (const std::string& op : common.operators) {
     for (const std::string& type : common.types) {
       for (const std::size_t count : common.counts) {
-        const Task task{operator_named(op), count};
+        const Task task{operator_named(op), count, common.rows};
         measurement.contests.push_back(measure(type, task, options, job));
       }
     }

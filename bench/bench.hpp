@@ -41,6 +41,7 @@ struct AllreduceOptions {
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
   std::vector<std::string> schedules = {};  // empty: auto and all rows
   std::string interface = {};               // the network interface whose bytes are counted; empty: none
+  std::size_t rows = 1;                     // that every rank brings; the rivals add theirs in a loop first
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.

@@ -74,6 +74,22 @@ template <class T, Wanted wanted>
 void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) result[i] = combined<T, wanted>(left[i], right[i]);
 }
+/// Adds up, or what the operator does, `rows` rows of as many columns as `sums` has: what programs do before they call.
+template <class T, Wanted wanted>
+void combine_rows(std::span<const T> rows, std::span<T> sums) noexcept {
+  std::copy_n(rows.begin(), sums.size(), sums.begin());
+  for (std::size_t begin = sums.size(); begin < rows.size(); begin += sums.size())
+    combine<T, wanted>(sums.data(), rows.data() + begin, sums.data(), sums.size());
+}
+template <class T>
+void combine_rows(Wanted wanted, std::span<const T> rows, std::span<T> sums) noexcept {
+  switch (wanted) {
+    case Wanted::least: return combine_rows<T, Wanted::least>(rows, sums);
+    case Wanted::greatest: return combine_rows<T, Wanted::greatest>(rows, sums);
+    default: return combine_rows<T, Wanted::sum>(rows, sums);
+  }
+}
+
 template <class T, Wanted wanted>
 int combine_for_us(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   combine<T, wanted>(static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(result), count);
@@ -131,6 +147,8 @@ class ShortPlan {
     return done != 0;
   }
   void wait() { check(sf_plan_wait(plan_)); }
+  /// The name of the schedule in force, while the plan is bound.
+  std::string schedule() const { return sf_plan_schedule(plan_); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
   /// The mean size of the last run's messages, headers included. Collective.
@@ -148,13 +166,29 @@ class ShortPlan {
   sf_plan* plan_ = nullptr;
 };
 
+/// The labels of a call of ours, or of a plan of it. Collective.
+inline Way way_of(const std::string& method, const std::string& schedule, const std::string& name,
+                  const std::vector<std::size_t>& rivals, const sf_call& call) {
+  Way way{.method = method,
+          .schedule = schedule,
+          .call = name,
+          .rivals = rivals,
+          .same_on_all_ranks = same_on_all_ranks(call, schedule)};
+  if (schedule != "auto" && schedule != "mpich") return way;
+  ShortPlan plan(call, schedule);
+  plan.bind();
+  way.chosen = plan.schedule();
+  return way;
+}
+
 /// What is reduced in one contest.
 struct Task {
   Operator op;
-  std::size_t count;
+  std::size_t count;     // of columns
+  std::size_t rows = 1;  // that every rank brings
 };
 
-/// A rank's vector and its result.
+/// A rank's rows, one after the other, and its result.
 template <class T, class Allocator = std::allocator<T>>
 struct Buffers {
   std::vector<T, Allocator> mine;
@@ -169,7 +203,7 @@ class CheckedTask {
   CheckedTask(const Task& task, const Job& job)
       : task_(task),
         job_(job),
-        buffers_{columns_of_rank<T>(rank_in_world(), 0, task.count), std::vector<T>(task.count), near()} {
+        buffers_{rows_of_rank(rank_in_world(), 0, task.count), std::vector<T>(task.count), near()} {
     MPI_Op_create(user_operator<T>(task.op.wanted).for_mpi, 1, &user_);
   }
   CheckedTask(const CheckedTask&) = delete;
@@ -189,10 +223,11 @@ class CheckedTask {
     return {{"operator", task_.op.name},
             {"type", named_type<T>().name},
             {"count", task_.count},
+            {"rows", task_.rows},
             {"bytes", task_.count * sizeof(T)}};
   }
 
-  /// The call of the task by a method, one row per rank.
+  /// The call of the task by a method.
   sf_call call_by(const std::string& method) const {
     sf_call call = built_in_call(command::method_named(method));
     if (!task_.op.user) return call;
@@ -237,12 +272,24 @@ class CheckedTask {
   sf_call built_in_call(const Method& method) const {
     sf_call call = sf_call_default();
     method.describe(call);
-    call.layout = SF_ROW_A_RANK;
-    call.rows = 1;
+    call.layout = task_.rows == 1 ? SF_ROW_A_RANK : SF_RANK_ORDER;
+    call.rows = task_.rows;
     call.columns = task_.count;
     call.operation = named(task_.op.wanted).operation;
     call.type = call.result_type = named_type<T>().type;
     return call;
+  }
+
+  /// Columns begin, ..., begin + count - 1 of a rank's rows.
+  std::vector<T> rows_of_rank(int rank, std::size_t begin, std::size_t count) const {
+    std::vector<T> rows;
+    rows.reserve(task_.rows * count);
+    for (std::size_t row = 0; row < task_.rows; ++row) {
+      const auto number = static_cast<std::uint64_t>(rank) * task_.rows + row;
+      const std::vector<T> columns = columns_of_row<T>(number, begin, count);
+      rows.insert(rows.end(), columns.begin(), columns.end());
+    }
+    return rows;
   }
 
   /// The expected result, computed by this process alone, some columns at a time to save memory.
@@ -252,25 +299,25 @@ class CheckedTask {
     std::vector<T> results(task_.count);
     std::vector<T> rows;
     call.layout = SF_ANYWHERE;
-    call.rows = static_cast<std::uint64_t>(rank_count);
+    call.rows = static_cast<std::uint64_t>(rank_count) * task_.rows;
     for (std::size_t begin = 0; begin < task_.count; begin += at_a_time) {
       call.columns = std::min(at_a_time, task_.count - begin);
       rows.clear();
       for (int rank = 0; rank < rank_count; ++rank) {
-        const std::vector<T> row = columns_of_rank<T>(rank, begin, call.columns);
-        rows.insert(rows.end(), row.begin(), row.end());
+        const std::vector<T> its_rows = rows_of_rank(rank, begin, call.columns);
+        rows.insert(rows.end(), its_rows.begin(), its_rows.end());
       }
       bench::check(sf_reduce_local(&call, rows.data(), nullptr, results.data() + begin));
     }
     return results;
   }
 
-  /// Expected of any order, for sums of p numbers below 1: p - 1 roundings of at most p, and the reference's own.
+  /// Expected of any order, for sums of n numbers below 1: n - 1 roundings of at most n, and the reference's own.
   Expected<T> near() const {
-    const double ranks = rank_count_of_world();
+    const double numbers = static_cast<double>(rank_count_of_world()) * static_cast<double>(task_.rows);
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());
     const bool rounds = std::floating_point<T> && task_.op.wanted == Wanted::sum;
-    return {reduced_locally(built_in_call({rounds ? SF_EXACT : SF_TREE})), rounds ? ranks * ranks * unit : 0};
+    return {reduced_locally(built_in_call({rounds ? SF_EXACT : SF_TREE})), rounds ? numbers * numbers * unit : 0};
   }
 
   static void compare(const std::string& name, std::span<const T> result, const Expected<T>& expected) {

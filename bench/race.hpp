@@ -42,12 +42,12 @@ class Race {
     rivals.push_back(wider_of_.at(method)->place);
     const std::string name = method + " by " + schedule;
     if (schedule == "auto")
-      ways_.add({method, schedule, "allreduce", false, rivals, same_on_all_ranks(call, schedule)},
+      ways_.add(way_of(method, schedule, "allreduce", rivals, call),
                 task_.checked(name, buffers, expected, [&buffers, call] {
                   bench::check(sf_reduce(&call, buffers.mine.data(), nullptr, buffers.result.data(), MPI_COMM_WORLD));
                 }));
     const auto plan = std::make_shared<ShortPlan>(call, schedule);
-    ways_.add({method, schedule, "plan", false, rivals, same_on_all_ranks(call, schedule)},
+    ways_.add(way_of(method, schedule, "plan", rivals, call),
               task_.checked(
                   name, buffers, expected, [&buffers, plan] { plan->run(buffers.mine.data(), buffers.result.data()); },
                   [plan] { plan->bind(); }, [plan] { plan->free(); }));
@@ -78,7 +78,7 @@ class Race {
     if (ours_.mine.empty())
       ours_ = {{other.mine.begin(), other.mine.end()}, {other.result.begin(), other.result.end()}, other.near};
     const auto plan = std::make_shared<ShortPlan>(task_.call_by(method), "auto");
-    ways_.add({method, "auto", "plan, sf_allocate", false, rivals, true},
+    ways_.add(way_of(method, "auto", "plan, sf_allocate", rivals, task_.call_by(method)),
               task_.checked(
                   method + " by auto in memory of sf_allocate", ours_, expected,
                   [this, plan] { plan->run(ours_.mine.data(), ours_.result.data()); }, [plan] { plan->bind(); },
@@ -89,9 +89,16 @@ class Race {
     return "MPI_Allreduce(" + times + CheckedTask<T>::mpi_type_name() + ", " + op + ")";
   }
 
+  /// Several rows are added up first, in a loop.
   std::size_t add_mpi(Buffers<T>& buffers, MPI_Op op, const std::string& name) {
-    return ways_.add_rival(name, task_.checked(name, buffers, buffers.near, [&buffers, op] {
-      MPI_Allreduce(buffers.mine.data(), buffers.result.data(), static_cast<int>(buffers.mine.size()),
+    const std::size_t count = buffers.result.size();
+    const bool has_one_row = buffers.mine.size() == count;
+    const Wanted wanted = task_.task().op.wanted;
+    const auto sums = std::make_shared<std::vector<T>>(has_one_row ? 0 : count);
+    const std::string full_name = has_one_row ? name : "a loop, " + name;
+    return ways_.add_rival(full_name, task_.checked(full_name, buffers, buffers.near, [=, &buffers] {
+      if (!has_one_row) combine_rows<T>(wanted, buffers.mine, *sums);
+      MPI_Allreduce(has_one_row ? buffers.mine.data() : sums->data(), buffers.result.data(), static_cast<int>(count),
                     CheckedTask<T>::mpi_type(), op, MPI_COMM_WORLD);
     }));
   }

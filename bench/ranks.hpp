@@ -65,6 +65,7 @@ struct Way {
   bool passthrough = false;  // only passes the call on to the MPI library
   std::vector<std::size_t> rivals = {0};
   std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not said
+  std::optional<std::string> chosen = std::nullopt;      // the schedule that was taken, where `schedule` leaves it open
 };
 
 /// Ways to the same result: rivals first, then those that are compared with rivals.
@@ -86,6 +87,7 @@ class Ways {
          {{"method", way.method}, {"schedule", way.schedule}, {"call", way.call}, {"passthrough", way.passthrough}},
          {},
          way.rivals});
+    if (way.chosen) entrants_.back().labels["chosen"] = *way.chosen;
     if (way.same_on_all_ranks) entrants_.back().labels["same_on_all_ranks"] = *way.same_on_all_ranks;
     candidates_.push_back(std::move(candidate));
     return entrants_.size() - 1;

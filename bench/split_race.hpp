@@ -129,7 +129,7 @@ class SplitRace {
       if (pieces.count > 0) compute_pieces([&plan] { plan->test(); });
       plan->wait();
     };
-    return ways_.add({method, schedule, way, false, {rival}, same_on_all_ranks(call, schedule)},
+    return ways_.add(way_of(method, schedule, way, {rival}, call),
                      task_.checked(
                          method + " by " + schedule, buffers, task_.expected_of(method, call), reduce,
                          [plan] { plan->bind(); }, [plan] { plan->free(); }));
@@ -149,8 +149,7 @@ class SplitRace {
         method + " by " + schedule, buffers, task_.expected_of(method, call), reduce, [plan] { plan->bind(); },
         [plan] { plan->free(); });
     candidate.tests = [tests] { return static_cast<double>(*tests); };
-    ways_.add({method, schedule, "start, tests", false, {waits_}, same_on_all_ranks(call, schedule)},
-              std::move(candidate));
+    ways_.add(way_of(method, schedule, "start, tests", {waits_}, call), std::move(candidate));
   }
 
   CheckedTask<T> task_;

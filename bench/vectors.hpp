@@ -12,9 +12,9 @@
 
 namespace steadfold::bench {
 
-/// A number between -1 and 1 with 53 random bits and one of 16 exponents, a function of rank and column alone.
-inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
-  std::uint64_t bits = 0x20161126 + ((rank << 40) + column) * 0x9E3779B97F4A7C15u;
+/// A number between -1 and 1 with 53 random bits and one of 16 exponents, a function of row and column alone.
+inline double element_at(std::uint64_t row, std::uint64_t column) noexcept {
+  std::uint64_t bits = 0x20161126 + ((row << 40) + column) * 0x9E3779B97F4A7C15u;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
   bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
   bits ^= bits >> 31;
@@ -22,13 +22,12 @@ inline double element_at(std::uint64_t rank, std::uint64_t column) noexcept {
   return std::ldexp(digits, -static_cast<int>(bits & 15));
 }
 
-/// Columns begin, ..., begin + count - 1 of a rank's vector. Integers are below 2^20, so sums over 2^11 ranks fit.
+/// Columns begin, ..., begin + count - 1 of a row of the whole job. Integers are below 2^20, so sums of 2^11 rows fit.
 template <class T>
-std::vector<T> columns_of_rank(int rank, std::size_t begin, std::size_t count) {
+std::vector<T> columns_of_row(std::uint64_t row, std::size_t begin, std::size_t count) {
   constexpr double scale = std::integral<T> ? 0x1p20 : 1;
   std::vector<T> columns(count);
-  for (std::size_t i = 0; i < count; ++i)
-    columns[i] = static_cast<T>(scale * element_at(static_cast<std::uint64_t>(rank), begin + i));
+  for (std::size_t i = 0; i < count; ++i) columns[i] = static_cast<T>(scale * element_at(row, begin + i));
   return columns;
 }
 

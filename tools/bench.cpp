@@ -30,6 +30,7 @@ struct BenchOptions {
   std::vector<unsigned> threads;
   std::string interface;
   double poll_microseconds = 50;
+  std::size_t rows = 1;
   int rounds = 15;
 
   void add_to(CLI::App& app);
@@ -69,11 +70,14 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
       ->check(CLI::Range(0.1, 1e6));
+  app.add_option("--rows", rows, "allreduce: rows that every rank brings; rivals add theirs in a loop first")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
 }
 
 std::vector<std::string> BenchOptions::arguments() const {
   std::vector<std::string> words = {name, fmt::format("--rounds={}", rounds)};
+  if (name == "allreduce" && rows > 1) words.push_back(fmt::format("--rows={}", rows));
   if (name == "splitphase") words.push_back(fmt::format("--poll={}", poll_microseconds));
   if (!counts.empty()) words.push_back(fmt::format("--counts={}", fmt::join(counts, ",")));
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
@@ -119,7 +123,11 @@ bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, cons
 
 /// Measures over the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
-  if (options.name == "allreduce") return bench::allreduce(asked_in_place_of({}, options), job);
+  if (options.name == "allreduce") {
+    bench::AllreduceOptions allreduce = asked_in_place_of({}, options);
+    allreduce.rows = options.rows;
+    return bench::allreduce(allreduce, job);
+  }
   if (options.name == "splitphase") {
     bench::SplitphaseOptions split{.poll_seconds = options.poll_microseconds * 1e-6};
     split.allreduce = asked_in_place_of(split.allreduce, options);

@@ -23,7 +23,9 @@ std::string heading_of(const Json& row) {
   const int ranks = row["ranks"].get<int>();
   const int threads = row["threads"].get<int>();
   const bool is_of_threads = threads > ranks;
-  std::string text = fmt::format("{} of {}", words("operator"), row["count"].get<std::size_t>());
+  const std::size_t rows = row.value("rows", std::size_t{1});
+  std::string text = fmt::format("{} of {}{}", words("operator"), rows > 1 ? fmt::format("{} rows of ", rows) : "",
+                                 row["count"].get<std::size_t>());
   if (row.contains("type"))
     text += fmt::format(" {} per {} ({} bytes)", words("type"), is_of_threads ? "thread" : "rank",
                         row["bytes"].get<std::size_t>());

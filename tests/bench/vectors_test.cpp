@@ -12,7 +12,7 @@ namespace {
 TEST(Vectors, DifferAndStayBelowOne) {
   std::set<double> seen;
   for (int rank = 0; rank < 5; ++rank) {
-    for (const double element : columns_of_rank<double>(rank, 0, 1000)) {
+    for (const double element : columns_of_row<double>(rank, 0, 1000)) {
       EXPECT_LT(std::abs(element), 1);
       seen.insert(element);
     }
@@ -21,8 +21,8 @@ TEST(Vectors, DifferAndStayBelowOne) {
 }
 
 TEST(Vectors, AreTheSameInParts) {
-  const auto whole = columns_of_rank<float>(3, 0, 100);
-  const auto part = columns_of_rank<float>(3, 40, 60);
+  const auto whole = columns_of_row<float>(3, 0, 100);
+  const auto part = columns_of_row<float>(3, 40, 60);
   EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 40));
 }
 

@@ -138,6 +138,7 @@ class Bench(CommandTest):
             self.assertEqual("tests" in row, row["call"] == "start, tests")
             self.assertEqual("hidden" in row, row["call"] == "start, computation, wait")
             self.assertEqual("hidden" in row["rivals"][0], "hidden" in row)
+            self.assertEqual("chosen" in row, row["schedule"] == "auto")
             self.assertGreaterEqual(row.get("tests", 1), 1)
         ran = run("bench", "splitphase", "--counts", "1,255", "--types", "i32", "--operators", "sum,min,max", "--methods",
                   "tree", "--schedules", "bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
@@ -170,8 +171,10 @@ class Bench(CommandTest):
             self.assertEqual(differ, unequal & serving if method == "plain" else set())
         for row in rows:
             self.assertEqual((row["operator"], row["type"], row["count"], row["bytes"]), ("sum", "f64", 5, 40))
-            self.assertEqual(row["ranks"], 2)
+            self.assertEqual((row["ranks"], row["rows"]), (2, 1))
             self.assert_against(row, 3)
+            self.assertEqual("chosen" in row, row["schedule"] == "auto")
+            self.assertIn(row.get("chosen", "ring").split(":")[0], {each["name"] for each in registry})
 
     def test_plain_over_cyclic_schedules(self):
         """Plain sums of floating-point numbers differ between ranks there: they are measured, and no call gets them."""
@@ -215,6 +218,21 @@ class Bench(CommandTest):
             self.assertIn(f"MPI_Allreduce({kind}, {built_in})", first)
             self.assertIn(f"MPI_Allreduce({kind}, a user operator)", second)
             self.assertRegex(third, rf"MPI_Allreduce\(\d+ x {kind}, {built_in}\), as many bytes as a partial has")
+
+    def test_allreduce_of_several_rows(self):
+        """Rivals add up their rows first. Results are compared with those of one process after every sample."""
+        ran = run("bench", "allreduce", "--rows", "16", "--counts", "1,100", "--operators", "sum,max,user_sum",
+                  "--methods", "tree,exact,plain", "--schedules", "auto,ring", "--rounds", "3", "--json", ranks=2)  # fmt: skip
+        rows = self.rows_from(ran, ALLREDUCE)
+        self.assertEqual({row["count"] for row in rows}, {1, 100})
+        for row in rows:
+            self.assertEqual((row["rows"], row["bytes"]), (16, 8 * row["count"]))
+            self.assert_against(row, 3)
+            self.assertIn("a loop, MPI_Allreduce", row["rival"])
+        table = run("bench", "allreduce", "--rows", "4", "--counts", "10", "--methods", "exact", "--schedules", "auto",
+                    "--rounds", "3", ranks=2).stdout  # fmt: skip
+        self.assertIn("sum of 4 rows of 10 f64 per rank", table)
+        self.expect_fault(run("bench", "allreduce", "--rows", "0", ranks=2), "--rows")
 
     def test_allreduce_where_the_order_shows(self):
         ran = run("bench", "allreduce", "--counts", "70", "--operators", "user_sum", "--methods", "tree,plain",
