@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "arithmetic/binned_builder.hpp"
 #include "arithmetic/binned_record.hpp"
@@ -10,12 +11,15 @@
 namespace steadfold::arithmetic {
 namespace {
 
+using binned_record::are_possible;
 using binned_record::check_rows;
 using binned_record::Column;
+using binned_record::convert;
 using binned_record::put;
 using binned_record::rows_of;
 using binned_record::Shape;
 using binned_record::take;
+using binned_record::with_column;
 using binned_record::write_value;
 
 // The words of a partial by double sweep, each to be added over all ranks: those of its head, and for every column its
@@ -59,7 +63,7 @@ class BinnedKind final : public PiecewiseKind, private AddedWords {
  public:
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
-  Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.record_bytes(); }
+  Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.largest_record_bytes(); }
   Bytes value_bytes() const noexcept override { return shape_.columns * size_of(shape_.result); }
 
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }
@@ -81,32 +85,63 @@ class BinnedKind final : public PiecewiseKind, private AddedWords {
   Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
                    std::span<std::byte> out) const noexcept override;
 
+  bool is_whole(std::span<const std::byte> record) const noexcept;
+  template <class Sum>
+  bool take_any(std::span<const std::byte> record, Count number, binned_record::ColumnOf<Sum>& column) const noexcept;
   Count column_words() const noexcept { return bins_at + bin_words * static_cast<Count>(shape_.bin_count); }
   Status columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept;
 
   Shape shape_;
 };
 
+/// A record of any number of rows, as long as it has to be.
+bool BinnedKind::is_whole(std::span<const std::byte> record) const noexcept {
+  return record.size() >= binned_record::fixed_bytes && record.size() == shape_.record_bytes(rows_of(record));
+}
+
+/// Reads a column, of any number of words.
+template <class Sum>
+bool BinnedKind::take_any(std::span<const std::byte> record, Count number,
+                          binned_record::ColumnOf<Sum>& column) const noexcept {
+  return with_column(rows_of(record), [&](auto of_record) {
+    if constexpr (std::is_same_v<decltype(of_record), binned_record::ColumnOf<Sum>>) {
+      return take(shape_, record, number, column);
+    } else {
+      const bool is_there = take(shape_, record, number, of_record);
+      if (is_there) convert(of_record, shape_.bin_count, column);
+      return is_there;
+    }
+  });
+}
+
 Partial BinnedKind::merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const {
   const std::span<std::byte> out = room.head;
   const MergedHeader merged = merge_headers(left.head, right.head);
   if (out.size() < sizeof(Header)) return {};
   if (!merged.ok) return failed(room, merged.header, merged.header.status);
-  const Bytes size = shape_.record_bytes();
-  if (left.head.size() != size || right.head.size() != size || out.size() < size)
-    return failed(room, merged.header, Status::transport_failed);
+  if (!is_whole(left.head) || !is_whole(right.head)) return failed(room, merged.header, Status::transport_failed);
   const Count rows = rows_of(left.head) + rows_of(right.head);
-  Column a;
-  Column b;
+  const Bytes size = shape_.record_bytes(rows);
+  if (out.size() < size) return failed(room, merged.header, Status::transport_failed);
   const order::Interval columns = pieces.take(shape_.columns);
-  for (Count column = columns.begin; column < columns.end; ++column) {
-    if (!take(shape_, left.head, column, a) || !take(shape_, right.head, column, b)) {
-      pieces.stop();
-      return failed(room, merged.header, Status::transport_failed);
+  const bool has_one_form = fewest_terms_for_bins <= rows_of(left.head) && fewest_terms_for_bins <= rows_of(right.head);
+  const bool is_done = with_column(rows, [&](auto a) {
+    auto b = a;
+    const bool is_narrow = sizeof a.bins.sums[0] == sizeof(std::int64_t);
+    for (Count column = columns.begin; column < columns.end; ++column) {
+      const bool are_there = is_narrow || has_one_form
+                                 ? take(shape_, left.head, column, a) && take(shape_, right.head, column, b)
+                                 : take_any(left.head, column, a) && take_any(right.head, column, b);
+      if (!are_there) return false;
+      a.bins.add(b.bins, shape_.bin_count);
+      a.flags |= b.flags;
+      put(shape_, a, column, out);
     }
-    a.bins.add(b.bins, shape_.bin_count);
-    a.flags |= b.flags;
-    put(shape_, a, column, out);
+    return true;
+  });
+  if (!is_done) {
+    pieces.stop();
+    return failed(room, merged.header, Status::transport_failed);
   }
   set_header(out, merged.header);
   std::memcpy(out.data() + sizeof(Header), &rows, sizeof rows);
@@ -118,28 +153,29 @@ Status BinnedKind::finish_piece(const Partial& whole, Count element_count, std::
   const std::span<const std::byte> partial = whole.head;
   const Status status = header_of(partial).status;
   if (status != Status::ok) return status;
-  if (partial.size() != shape_.record_bytes()) return Status::transport_failed;
+  if (!is_whole(partial)) return Status::transport_failed;
   const Count rows = rows_of(partial);
   const Status of_rows = check_rows(shape_, rows, element_count);
   if (of_rows != Status::ok) return of_rows;
   const order::Interval columns = pieces.take(shape_.columns);
-  Column column;
-  for (Count i = columns.begin; i < columns.end; ++i) {
-    if (!take(shape_, partial, i, column)) {
-      pieces.stop();
-      return Status::transport_failed;
+  const bool is_done = with_column(rows, [&](auto column) {
+    for (Count i = columns.begin; i < columns.end; ++i) {
+      if (!take(shape_, partial, i, column)) return false;
+      write_value(shape_, column, rows, values + i * size_of(shape_.result));
     }
-    write_value(shape_, column, rows, values + i * size_of(shape_.result));
-  }
-  return Status::ok;
+    return true;
+  });
+  if (is_done) return Status::ok;
+  pieces.stop();
+  return Status::transport_failed;
 }
 
 Status BinnedKind::columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
-  if (partial.size() != shape_.record_bytes()) return Status::transport_failed;
+  if (!is_whole(partial)) return Status::transport_failed;
   if (rows_of(partial) > most_rows) return Status::unsupported;
   Column column;
   for (Count i = 0; i < shape_.columns; ++i) {
-    if (!take(shape_, partial, i, column)) return Status::transport_failed;
+    if (!take_any(partial, i, column)) return Status::transport_failed;
     put_words(column, shape_.bin_count, words.subspan(i * column_words(), column_words()));
   }
   return Status::ok;
@@ -162,16 +198,21 @@ Bytes BinnedKind::from_words(std::span<const std::int64_t> sums, std::uint32_t r
   if (header.status != Status::ok) return write_failure(out, header, header.status);
   const Count rows = word_head::rows_of(sums);
   if (rows > most_rows) return write_failure(out, header, Status::unsupported);
-  if (out.size() < shape_.record_bytes()) return write_failure(out, header, Status::transport_failed);
+  const Bytes size = shape_.record_bytes(rows);
+  if (out.size() < size) return write_failure(out, header, Status::transport_failed);
   Column column;
   for (Count i = 0; i < shape_.columns; ++i) {
     const auto words = sums.subspan(word_head::size + i * column_words(), column_words());
     if (!take_words(words, shape_.bin_count, rank_count, column)) return write_failure(out, header, Status::mismatch);
-    put(shape_, column, i, out);
+    if (!are_possible(column.bins, shape_.bin_count, rows)) return write_failure(out, header, Status::transport_failed);
+    with_column(rows, [&](auto of_record) {
+      convert(column, shape_.bin_count, of_record);
+      put(shape_, of_record, i, out);
+    });
   }
   set_header(out, header);
   std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
-  return shape_.record_bytes();
+  return size;
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ namespace {
 
 using binned_record::check_rows;
 using binned_record::Column;
+using binned_record::convert;
 using binned_record::put;
 using binned_record::Shape;
+using binned_record::with_column;
 using binned_record::write_value;
 using kernels::ColumnRows;
 using kernels::ColumnShares;
@@ -131,11 +133,17 @@ class BinnedBuilder final : public Builder, private Surveyor {
     push_few();
     if (out.size() < sizeof(Header)) return 0;
     if (status_ != Status::ok) return write_failure(out, Header{}, status_);
-    if (out.size() < shape_.record_bytes()) return write_failure(out, Header{}, Status::transport_failed);
+    const Bytes size = shape_.record_bytes(rows_);
+    if (out.size() < size) return write_failure(out, Header{}, Status::transport_failed);
     set_header(out, Header{});
     std::memcpy(out.data() + sizeof(Header), &rows_, sizeof rows_);
-    for (Count i = 0; i < columns_.size(); ++i) put(shape_, columns_[i], i, out);
-    return shape_.record_bytes();
+    with_column(rows_, [&](auto column) {
+      for (Count i = 0; i < columns_.size(); ++i) {
+        convert(columns_[i], shape_.bin_count, column);
+        put(shape_, column, i, out);
+      }
+    });
+    return size;
   }
 
   bool finishes_alone() const noexcept override { return true; }

@@ -1,6 +1,5 @@
 #include "arithmetic/bins.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace steadfold::arithmetic {
@@ -19,6 +18,12 @@ int exponent_bound(std::uint64_t magnitude) noexcept {
 /// 2^exponent, which is normal.
 double power_of_2(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (F::precision - 1));
+}
+
+Bins widened(const NarrowBins& bins, int bin_count) noexcept {
+  Bins wide{.top = bins.top};
+  std::copy_n(bins.sums.begin(), bin_count, wide.sums.begin());
+  return wide;
 }
 
 }  // namespace
@@ -45,32 +50,17 @@ void Grid::extractors(int top, std::span<double> out) const noexcept {
   }
 }
 
-void Bins::raise(int new_top, int bin_count) noexcept {
-  if (new_top <= top) return;
-  const int by = std::min(new_top - top, bin_count);
-  const auto begin = sums.begin();
-  std::copy_backward(begin, begin + bin_count - by, begin + bin_count);
-  std::fill_n(begin, by, 0);
-  top = new_top;
-}
-
-void Bins::add(const Bins& other, int bin_count) noexcept {
-  raise(other.top, bin_count);
-  const auto by = static_cast<std::size_t>(top - other.top);  // bins that the other set lacks above
-  for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
-}
-
 /// Carries leave 40 bits in every bin but the top one. Those make one number of at most 120 bits, and the top bin's
 /// bits, which are fewer than 128, stand above it.
-Leading Bins::leading(int bin_count, int lowest_exponent) const noexcept {
+Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
   Uint128 low = 0;
   Int128 carry = 0;
   int width = 0;  // of `low`
   for (int bin = bin_count - 1; bin > 0; --bin, width += bin_width, carry >>= bin_width) {
-    carry += sums[static_cast<std::size_t>(bin)];
+    carry += bins.sums[static_cast<std::size_t>(bin)];
     low |= static_cast<Uint128>(carry & ((std::int64_t{1} << bin_width) - 1)) << width;
   }
-  auto high = static_cast<Uint128>(sums[0] + carry);
+  auto high = static_cast<Uint128>(bins.sums[0] + carry);
   const bool negative = static_cast<Int128>(high) < 0;
   if (negative) {
     high = low == 0 ? -high : ~high;
@@ -87,6 +77,16 @@ Leading Bins::leading(int bin_count, int lowest_exponent) const noexcept {
   found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
   found.sticky = beyond > 0 && low << (128 - beyond) != 0;
   return found;
+}
+
+/// Two or three bins are mostly one number of two words: 2^45 2^80 at most, and what is below.
+Leading leading(const NarrowBins& bins, int bin_count, int lowest_exponent) noexcept {
+  constexpr std::int64_t most = std::int64_t{1} << 45;
+  const bool fits = bin_count == 2 || (bin_count == 3 && -most <= bins.sums[0] && bins.sums[0] <= most);
+  if (!fits) return leading(widened(bins, bin_count), bin_count, lowest_exponent);
+  Int128 sum = bins.sums[0];
+  for (std::size_t bin = 1; bin < static_cast<std::size_t>(bin_count); ++bin) sum = (sum << bin_width) + bins.sums[bin];
+  return leading(sum, lowest_exponent);
 }
 
 }  // namespace steadfold::arithmetic

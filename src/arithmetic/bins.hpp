@@ -17,6 +17,7 @@
 // blocks, in any order: a vector kernel has no choice but to give these bits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -24,8 +25,6 @@
 #include "arithmetic/long_integer.hpp"
 
 namespace steadfold::arithmetic {
-
-__extension__ typedef __int128 Int128;
 
 inline constexpr int bin_width = 40;
 inline constexpr int fewest_bins = 2;
@@ -70,16 +69,50 @@ struct Extractors {
   }
 };
 
-/// The state of a set of terms: the sums of the shares in the top bin and in those below it.
-struct Bins {
+/// The state of a set of terms: the sums of the shares in the top bin and in those below it. Two words hold those of
+/// any number of terms, one word those of fewer than 2^24.
+template <class Sum>
+struct BinsOf {
   int top = 0;
-  std::array<Int128, most_bins> sums;  // as many as there are bins; not initialised
+  std::array<Sum, most_bins> sums;  // as many as there are bins; not initialised
 
   /// Moves the window up to `new_top`, if it is above the top; what falls out of `bin_count` bins goes.
-  void raise(int new_top, int bin_count) noexcept;
-  void add(const Bins& other, int bin_count) noexcept;
-  /// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
-  Leading leading(int bin_count, int lowest_exponent) const noexcept;
+  void raise(int new_top, int bin_count) noexcept {
+    if (new_top <= top) return;
+    const int by = std::min(new_top - top, bin_count);
+    const auto begin = sums.begin();
+    std::copy_backward(begin, begin + bin_count - by, begin + bin_count);
+    std::fill_n(begin, by, 0);
+    top = new_top;
+  }
+  void add(const BinsOf& other, int bin_count) noexcept {
+    if (top == other.top) return add_to_all(other, bin_count);
+    raise(other.top, bin_count);
+    const auto by = static_cast<std::size_t>(top - other.top);  // bins that the other set lacks above
+    for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
+  }
+
+ private:
+  /// With numbers of bins that the compiler knows, so that the sums stay in registers.
+  void add_to_all(const BinsOf& other, int bin_count) noexcept {
+    static_assert(fewest_bins == 2 && most_bins == 4);
+    switch (bin_count) {
+      case 2: return add_to<2>(other);
+      case 3: return add_to<3>(other);
+      default: return add_to<4>(other);
+    }
+  }
+  template <std::size_t bin_count>
+  void add_to(const BinsOf& other) noexcept {
+    for (std::size_t bin = 0; bin < bin_count; ++bin) sums[bin] += other.sums[bin];
+  }
 };
+using Bins = BinsOf<Int128>;
+using NarrowBins = BinsOf<std::int64_t>;
+inline constexpr std::uint64_t fewest_terms_for_bins = std::uint64_t{1} << 24;
+
+/// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
+Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept;
+Leading leading(const NarrowBins& bins, int bin_count, int lowest_exponent) noexcept;
 
 }  // namespace steadfold::arithmetic

@@ -140,7 +140,7 @@ Partial ExactKind::merge_piece(const Partial& left, const Partial& right, const 
   const MergedHeader merged = merge_headers(left.head, right.head);
   if (out.size() < sizeof(Header)) return {};
   if (!merged.ok) return failed(room, merged.header, merged.header.status);
-  const order::Interval columns = pieces.take(columns_);
+  const order::Interval columns = pieces.take(columns_, columns_of_group);
   Reader a(left.head, digit_count_);
   Reader b(right.head, digit_count_);
   Writer writer(out, merged.header, a.rows() + b.rows(), digit_count_);
@@ -180,7 +180,7 @@ Status ExactKind::finish_piece(const Partial& whole, Count element_count, std::b
   Reader reader(partial, digit_count_);
   const Status of_rows = ending_.check(reader.rows(), element_count);
   if (of_rows != Status::ok) return of_rows;
-  const order::Interval columns = pieces.take(columns_);
+  const order::Interval columns = pieces.take(columns_, columns_of_group);
   if (columns.begin > 0) reader.go_to(pieces.left, partial);
   Group group;
   values += columns.begin * ending_.value_size();

@@ -95,6 +95,15 @@ struct Leading {
 
 /// The window's integer in units of 2^lowest_exponent.
 Leading leading(const Window& window, int lowest_exponent) noexcept;
+/// A smaller one.
+inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
+  if (integer == 0) return {};
+  const auto sign = static_cast<Uint128>(integer >> 127);  // without a branch: it is as good as random
+  const Uint128 magnitude = (static_cast<Uint128>(integer) ^ sign) - sign;
+  const int spare = zeros_before(magnitude);
+  return {
+      .negative = integer < 0, .sticky = false, .exponent = lowest_exponent + 127 - spare, .bits = magnitude << spare};
+}
 
 /// The sum that flags, row count and number stand for, rounded once to the nearest, ties to even. NaN is the canonical
 /// quiet NaN; no rows give +0.0, none but -0.0 give -0.0.

@@ -137,18 +137,6 @@ void NarrowGroup::window(std::size_t lane, Window& window) const noexcept {
   make_window(words, lowest_, window);
 }
 
-Leading NarrowGroup::leading(std::size_t lane, int lowest_exponent) const noexcept {
-  const Int128 all = value(lane);
-  if (all == 0) return {};
-  const auto sign = static_cast<Uint128>(all >> 127);
-  const Uint128 magnitude = (static_cast<Uint128>(all) ^ sign) - sign;
-  const int zeros = zeros_before(magnitude);
-  return {.negative = all < 0,
-          .sticky = false,
-          .exponent = lowest_exponent + 32 * lowest_ + 127 - zeros,
-          .bits = magnitude << zeros};
-}
-
 /// As `rounded` does, for numbers between 2^unit and 2^(unit + 127).
 bool NarrowGroup::round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept {
   using F = Format<double>;

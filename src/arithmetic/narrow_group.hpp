@@ -42,7 +42,9 @@ class NarrowGroup {
   /// Becomes as many windows, with the largest unit; false if there is none.
   bool set_windows(std::span<const Window> windows) noexcept;
   void window(std::size_t lane, Window& window) const noexcept;
-  Leading leading(std::size_t lane, int lowest_exponent) const noexcept;
+  Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
+    return arithmetic::leading(value(lane), lowest_exponent + 32 * lowest_);
+  }
   /// Writes the sums of the first columns, each rounded once; zeros are +0.0. False if one may be no normal number.
   bool round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept;
 

@@ -194,10 +194,11 @@ struct Pieces {
   Bytes out = 0;
   Count made = 0;  // changes of a piece that is not done, since the operator wants to be called later
 
-  /// The columns of the next piece, of `columns` in all.
-  order::Interval take(Count columns) noexcept {
+  /// The columns of the next piece, of `columns` in all. Columns of a group of so many stay together.
+  order::Interval take(Count columns, Count group = 1) noexcept {
     const Count first = done;
-    done += std::min(most, columns - first);
+    const Count others = columns - first;
+    done += most >= others ? others : std::min((most + group - 1) / group * group, others);
     more = done < columns;
     return {first, done};
   }

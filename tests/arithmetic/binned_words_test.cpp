@@ -214,12 +214,14 @@ struct ByHand {
   std::vector<Int128> bins;
 
   Record record() const {
-    Record out(sizeof(Header) + sizeof rows + 8 + bins.size() * sizeof(Int128));
+    const Bytes bytes_of_bin = rows < Count{1} << 24 ? 8 : 16;
+    Record out(sizeof(Header) + sizeof rows + 8 + bins.size() * bytes_of_bin);
     set_header(out, {.digest = test_digest});
     std::memcpy(out.data() + sizeof(Header), &rows, sizeof rows);
     out[24] = static_cast<std::byte>(top);
     out[25] = std::byte{not_minus_zero};
-    std::memcpy(out.data() + 32, bins.data(), bins.size() * sizeof(Int128));
+    for (std::size_t bin = 0; bin < bins.size(); ++bin)
+      std::memcpy(out.data() + 32 + bin * bytes_of_bin, &bins[bin], bytes_of_bin);
     return out;
   }
 };
@@ -242,6 +244,34 @@ TEST(BinnedWords, OfFullBinsOnTheMostRanksFit) {
         EXPECT_EQ(hex(from_words(*kind, times(words, ranks), ranks)), hex(all.record())) << ranks << " ranks";
       }
     }
+  }
+}
+
+/// Bins have one word up to 2^24 - 1 rows, else two, whatever the merges were.
+TEST(BinnedWords, OfManyRowsTakeTwoWordsPerBin) {
+  constexpr Count many = Count{1} << 24;
+  const double element = -0x1.8p-3;
+  for (const int bin_count : {2, 3, 4}) {
+    const auto kind = kind_of<double>(Operation::sum, bin_count, 1);
+    const auto record_of = [&](Count rows) {
+      const auto builder = kind->builder();
+      builder->push(0, {.first = reinterpret_cast<const std::byte*>(&element), .rows = rows, .row_stride = 0});
+      return written(*kind, *builder);
+    };
+    const Record few = record_of(many - 1);
+    const Record one = record_of(1);
+    const Record all = record_of(many);
+    EXPECT_EQ(few.size(), 32 + 8 * static_cast<std::size_t>(bin_count));
+    EXPECT_EQ(all.size(), 32 + 16 * static_cast<std::size_t>(bin_count));
+    EXPECT_EQ(hex(merged(*kind, few, one)), hex(all));
+    EXPECT_EQ(hex(merged(*kind, one, few)), hex(all));
+    EXPECT_EQ(hex(merged(*kind, merged(*kind, all, one), all)), hex(merged(*kind, merged(*kind, one, all), all)));
+    EXPECT_EQ(hex(added_as_words(*kind, {few, one})), hex(all));
+    double sum = 0;
+    kind->finish(all, many, reinterpret_cast<std::byte*>(&sum), nullptr);
+    EXPECT_EQ(sum, element * static_cast<double>(many));
+    kind->finish(few, many - 1, reinterpret_cast<std::byte*>(&sum), nullptr);
+    EXPECT_EQ(sum, element * static_cast<double>(many - 1));
   }
 }
 
@@ -269,8 +299,8 @@ TEST(BinnedWords, OfDamagedRecordsFail) {
                         damaged(24, 53),
                         damaged(25, 16),
                         damaged(26, 1),
-                        damaged(80, 1),
-                        damaged(82, 1),
+                        damaged(56, 1),
+                        damaged(58, 1),
                         {good.begin(), good.end() - 1},
                         {good.begin(), good.begin() + 16}};
   for (const Record& each : bad) {

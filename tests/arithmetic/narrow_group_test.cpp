@@ -205,6 +205,40 @@ TEST(NarrowGroup, RecordsDependOnTheSumsAlone) {
   EXPECT_GE(longest, 25U);
 }
 
+/// A piece ends where a group does, whatever is asked for.
+TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
+  constexpr Count columns = 30;
+  const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns);
+  std::mt19937_64 random(5);
+  const Record left = whole(*kind, hostile_data<double>(random, 3, columns, true));
+  const Record right = whole(*kind, near_data<double>(random, 3, columns, 0, 40));
+  const Record all = merged(*kind, left, right);
+  const Record values = finished(*kind, all);
+  for (const Count most : {1U, 7U, 8U, 9U, 16U, 29U, 30U, 100U}) {
+    SCOPED_TRACE(testing::Message() << most << " columns per piece");
+    const Count expected = (columns + (most + 7) / 8 * 8 - 1) / ((most + 7) / 8 * 8);
+    Pieces merges{.most = most};
+    Pieces finishes{.most = most};
+    Record out(kind->capacity({}));
+    Count calls = 0;
+    Bytes size = 0;
+    do {
+      size = kind->in_pieces()->merge_piece(left, right, {out}, merges).head.size();
+      ++calls;
+    } while (merges.more);
+    out.resize(size);
+    EXPECT_EQ(hex(out), hex(all));
+    EXPECT_EQ(calls, expected);
+    Record found(kind->value_bytes());
+    do {
+      EXPECT_EQ(kind->in_pieces()->finish_piece(all, unknown_count, found.data(), nullptr, finishes), Status::ok);
+      --calls;
+    } while (finishes.more);
+    EXPECT_EQ(hex(found), hex(values));
+    EXPECT_EQ(calls, 0U);
+  }
+}
+
 /// Bytes that no writer writes: not the largest unit, too many words, flags of columns that are not there.
 TEST(NarrowGroup, OtherFormsOfTheSameSumsAreRefused) {
   const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 3);
