@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/checker.hpp"
+#include "schedule/rank_counts.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule::bruck_test {
@@ -57,7 +58,7 @@ class ProvesEveryBruck : public testing::TestWithParam<int> {};
 /// Every contribution exactly once.
 TEST_P(ProvesEveryBruck, ToRanks512) {
   const Spec spec = parse("bruck:n=" + std::to_string(GetParam()));
-  for (Rank ranks = 1; ranks <= 512; ++ranks)
+  for (const Rank ranks : rank_counts_to_512(GetParam()))
     EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedule/checker.hpp"
+#include "schedule/rank_counts.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule::dissemination_test {
@@ -160,7 +161,7 @@ class ProvesEveryDissemination : public testing::TestWithParam<int> {};
 /// Every contribution exactly once, in the rounds, messages and partials of the formulas.
 TEST_P(ProvesEveryDissemination, ToRanks512) {
   const Spec spec = dissemination(GetParam());
-  for (Rank ranks = 1; ranks <= 512; ++ranks)
+  for (const Rank ranks : rank_counts_to_512(GetParam()))
     EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 

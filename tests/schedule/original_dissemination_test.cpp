@@ -7,6 +7,7 @@
 
 #include "broken_star.hpp"
 #include "schedule/checker.hpp"
+#include "schedule/rank_counts.hpp"
 #include "schedule/served.hpp"
 
 namespace steadfold::schedule::original_dissemination_test {
@@ -80,7 +81,7 @@ class ProvesEveryOriginal : public testing::TestWithParam<int> {};
 /// Every contribution at least once, in the rounds, messages and partials of the formulas.
 TEST_P(ProvesEveryOriginal, ToRanks512) {
   const Spec spec = original(GetParam());
-  for (Rank ranks = 1; ranks <= 512; ++ranks)
+  for (const Rank ranks : rank_counts_to_512(GetParam()))
     EXPECT_EQ(check(*spec.row, {.rank_count = ranks, .spec = &spec}).value_or(""), "") << ranks << " ranks";
 }
 

@@ -25,15 +25,14 @@ struct Ranks {
 
 void PrintTo(const Ranks& ranks, std::ostream* out) { *out << ranks.first << " to " << ranks.last; }
 
-// All up to 34; beyond, where landing slots are used again, those at the ends of what fills all slots once, twice and
-// so on, at powers of two, and some between. STEADFOLD_FULL=1: all to 257.
+// All up to 18; beyond, those beside powers of two, multiples of 3, 5 and 7, and where landing slots are used again
+// (from 66 ranks on): once, twice and four times. STEADFOLD_FULL=1: all to 257.
 std::vector<Ranks> rank_counts() {
-  std::vector<Ranks> all = {{1, 16}, {17, 22}, {23, 26}, {27, 29}, {30, 32}, {33, 34}};
-  if (std::getenv("STEADFOLD_FULL")) {
-    for (Rank first = 35; first <= 257; first += 8) all.push_back({first, std::min(first + 7, 257)});
-    return all;
-  }
-  all.insert(all.end(), {{48, 49}, {63, 66}, {96, 96}, {128, 129}, {200, 200}, {256, 257}});
+  if (!std::getenv("STEADFOLD_FULL"))
+    return {{1, 18},  {21, 21}, {24, 25}, {27, 27},   {31, 32},  {33, 34},
+            {48, 48}, {63, 64}, {65, 66}, {129, 129}, {257, 257}};
+  std::vector<Ranks> all = {{1, 16}};
+  for (Rank first = 17; first <= 257; first += 6) all.push_back({first, std::min(first + 5, 257)});
   return all;
 }
 
