@@ -115,11 +115,9 @@ class AllocationTest : public testing::Test {
   /// Calls often, then counts.
   template <class Call>
   Count count(const Call& call) const {
-    const int warm_up = 40;
-    const int calls = world.size <= 2 ? 500 : 60;
-    for (int i = 0; i < warm_up; ++i) call();
+    for (std::size_t i = 0; i < warm_up; ++i) call();
     counted = {};
-    for (int i = 0; i < calls; ++i) {
+    for (std::size_t i = 0; i < calls; ++i) {
       counting = true;
       call();
       counting = false;
@@ -136,11 +134,12 @@ class AllocationTest : public testing::Test {
   }
 
   Ranks world;
+  const std::size_t warm_up = thorough(world) ? 40 : 15;
+  const std::size_t calls = thorough(world) ? 500 : 25;
   Random random{seed_of("allocation_test", 8)};
 };
 
 TEST_F(AllocationTest, TheCounterCounts) {
-  const std::size_t calls = world.size <= 2 ? 500 : 60;
   std::vector<double> kept;
   EXPECT_EQ(count([&] { std::vector<double>(7).swap(kept); }).ours, calls);
   EXPECT_EQ(count([&] { kept[0] += 1; }).ours, 0u);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "messages.hpp"
+#include "ranks.hpp"
 #include "run_ranks.hpp"
 #include "transport/mpi_rma.hpp"
 
@@ -21,9 +22,12 @@ namespace {
 
 constexpr std::uint64_t period_end = (std::uint64_t{1} << 32) * Lanes::mailboxes;  // numbers begin again
 
-/// A rank's lane to itself, whose words the test may write too.
+/// A rank's lane to itself, whose words the test may write too. One rank shows as much as many.
 class LaneTest : public testing::Test {
  protected:
+  void SetUp() override {
+    if (tests::Ranks().size > 1) GTEST_SKIP() << "of one rank";
+  }
   void make(const RmaSettings& settings, const std::vector<Bytes>& capacities) {
     window = make_window(MPI_COMM_SELF, settings.pool, settings.reads);
     lanes = std::make_unique<Lanes>(window, 0, 1, capacities, settings);
@@ -31,6 +35,7 @@ class LaneTest : public testing::Test {
     lanes->connect(0);
   }
   void TearDown() override {
+    if (!lanes) return;  // skipped
     lanes->rest(true);
     lanes.reset();
     window->end();
@@ -130,10 +135,11 @@ TEST_F(LaneTest, NoMailboxIsWrittenBeforeItsMessageWasTakenOut) {
   }
 }
 
-/// Words of long messages stay behind short ones. They must not count when their numbers come again.
+/// Words of long messages stay behind short ones. They must not count when their numbers come again. Every mailbox has
+/// some of both before and after. (Each message takes MPICH 5 ms.)
 TEST_F(LaneTest, NumbersWrapAround) {
-  make({.first = period_end - 600 * Lanes::mailboxes}, {400});
-  for (int message = 0; message < 1200 * static_cast<int>(Lanes::mailboxes); ++message) {
+  make({.first = period_end - 40 * Lanes::mailboxes}, {400});
+  for (int message = 0; message < 80 * static_cast<int>(Lanes::mailboxes); ++message) {
     const std::vector<std::byte> bytes = pattern(message % 7 == 0 ? 400 : 3, 0, message);
     ASSERT_TRUE(send(bytes));
     ASSERT_EQ(look(), bytes) << message;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "mpi/ranks.hpp"
 #include "mpi/run_ranks.hpp"
 #include "order/distribution.hpp"
 #include "schedule/registry.hpp"
@@ -95,22 +96,25 @@ std::vector<std::vector<Count>> all_counts(int ranks) {
   return all;
 }
 
+/// On many ranks each schedule, method and root has every fifth distribution: predictions of all stand beside what
+/// simulated ranks count in tests/collective/prediction_test.cpp.
 TEST(Prediction, IsWhatRealRanksCount) {
+  const int one_in = thorough(Ranks()) ? 1 : 5;
+  int asked = 0;
   int compared = 0;
   for (const schedule::Row& row : schedule::registry()) {
     for (const std::string& schedule : names_of(row)) {
       for (const auto& counts : all_counts(size_of_world())) {
         for (const auto method : {agreement::Method::tree, agreement::Method::plain}) {
           for (const order::Rank root : {agreement::all_ranks, 0, size_of_world() - 1}) {
-            compared += expect_prediction(schedule, method, root, counts);
+            if (asked++ % one_in == 0) compared += expect_prediction(schedule, method, root, counts);
           }
         }
       }
     }
   }
-  EXPECT_GE(
-      compared,
-      408);  // 17 distributions: two methods by four schedules, one for allreduce only; two owners, reduce by tree
+  // Two methods by four schedules, one for allreduce only; two owners, reduce by tree: 24, each with 17 distributions.
+  EXPECT_GE(compared, 24 * (17 / one_in));
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ TEST_F(TogetherTest, MemoryOfTheLibraryIsUsedInPlace) {
   if (world.size == 1) return;  // it reduces its own row
   std::uint64_t seed = 7000 + 10 * static_cast<std::uint64_t>(world.size);
   for (const std::size_t columns : {1000u, 4095u, 40001u, 200000u}) {
+    if (world.size > 4 && columns != 1000 && columns != 40001) continue;
     compare_in_place<double>(here, sf::plus, sf::tree(), columns, ++seed);
     compare_in_place<double>(here, sf::plus, sf::exact(), columns, ++seed);
     compare_in_place<float>(here, sf::times, sf::tree(), columns, ++seed);
