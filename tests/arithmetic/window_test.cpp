@@ -99,6 +99,7 @@ class Windows : public EveryTarget {
   void expect_reference(const Data& data, const Data& other, std::uint64_t seed) {
     Random random(seed);
     for (const Count count : {1, 31, 32, 33, 63, 65, 100, 1000, 1023, 1024, 1025, 2049, 5000, 70000}) {
+      if (count == 70000 && (data.name.size() + seed) % 3 != 0) continue;  // other data each time
       const auto x = made<Element>(data, random, count + 8);
       const auto y = made<Element>(other, random, count + 8);
       const Count offset = random() % 8;

@@ -79,7 +79,7 @@ TEST_P(Lengths, OfBlocksAndSegments) {
   const auto ranks = static_cast<Count>(p);
   std::uint64_t seed = 7000 * ranks;
   std::mt19937_64 random(seed);
-  const std::uint64_t one_in = is_full() ? 1 : 1 + ranks / 4;
+  const std::uint64_t one_in = is_full() ? 1 : 1 + ranks / 2;
   for (const Count columns : std::set<Count>{1, std::max(ranks, Count{2}) - 1, ranks, ranks + 1, 7 * ranks + 3, 1000}) {
     const Vectors vectors(p, columns, random);
     for (const schedule::Row& row : schedule::registry()) {

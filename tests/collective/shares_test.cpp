@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -128,6 +129,8 @@ std::vector<std::vector<Count>> counts_for(std::mt19937_64& random, Rank p) {
   return {std::vector<Count>(some.size(), 1), std::vector<Count>(some.size(), 5), some};
 }
 
+bool is_full() { return std::getenv("STEADFOLD_FULL") != nullptr; }
+
 class Shares : public testing::TestWithParam<Rank> {};
 
 TEST_P(Shares, OfReduceScatter) {
@@ -142,8 +145,10 @@ TEST_P(Shares, OfReduceScatter) {
       const auto elements = summands(random, each * static_cast<Count>(p) * columns);
       for (const Method method : {Method::tree, Method::exact, Method::binned}) {
         for (const std::string& name : names_for(Collective::reduce_scatter, method)) {
+          ++seed;
+          if (p > 16 && !is_full() && random() % 4 != 0) continue;  // they take p^2 blocks
           SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", columns "
-                                          << columns << ", seed " << ++seed);
+                                          << columns << ", seed " << seed);
           const LayoutKind layout = each == 1 ? LayoutKind::row_per_rank : LayoutKind::rank_order;
           const Call call{.method = method,
                           .columns = columns,
