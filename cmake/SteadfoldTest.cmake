@@ -140,6 +140,9 @@ function(steadfold_add_ranks test name p target)
   if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
     set(processors 2)
   endif()
+  if(test MATCHES "timeout_test") # all sleep most of the time
+    set(processors 1)
+  endif()
   add_test(NAME ${test} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
   set_tests_properties(${test} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
     SKIP_REGULAR_EXPRESSION "are left out \\("
@@ -168,7 +171,8 @@ endfunction()
 function(steadfold_script_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "ENVIRONMENT")
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${arg_SCRIPT})
-  set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
+  set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 COST 100 # the longest, which begin first
+    SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
     ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")
   steadfold_own_session(${test})
 endfunction()

@@ -151,13 +151,13 @@ TEST(DamagedMessages, AreNoticedByTheRankThatGetsThem) {
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     int done = 0;
     for (const Count columns : {1u, 40u, 1030u}) {
-      if (sanitized && columns == 40) continue;
-      for (const Rank p : {3, sanitized ? 2 : 5}) {
+      for (const Rank p : {3, 5}) {
+        if (sanitized && (columns == 40 || p == 5)) continue;
         const Call call{.method = method, .columns = columns, .layout = LayoutKind::rank_order};
         done += damage_some(call, p, 1000 * columns + static_cast<std::uint64_t>(p));
       }
     }
-    EXPECT_GT(done, sanitized ? 60 : 200) << agreement::name_of(method);
+    EXPECT_GT(done, sanitized ? 100 : 200) << agreement::name_of(method);
   }
 }
 
