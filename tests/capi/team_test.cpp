@@ -74,20 +74,23 @@ TEST(Team, EverySchedule) {
   for (const int workers : {2, 3, 5, 8}) {
     const auto p = static_cast<std::size_t>(workers);
     const auto all = hostile(p * most_columns, 9);
+    std::vector<double> by_tree, exactly;  // of each column
+    for (std::size_t c = 0; c < most_columns; ++c) {
+      std::vector<double> column;
+      for (std::size_t r = 0; r < p; ++r) column.push_back(all[r * most_columns + c]);
+      by_tree.push_back(sf::sum(column, LocalOptions{.method = sf::tree()}));
+      exactly.push_back(sf::sum(column));
+    }
     on_team(workers, [&](const Team::Member& member) {
-      const auto w = static_cast<std::size_t>(member.worker());
+      const auto mine = std::span(all).subspan(static_cast<std::size_t>(member.worker()) * most_columns);
       for (const char* schedule :
            {"recursive_doubling", "ring", "transpose", "binomial", "pipelined_tree:block=64", "circulant", "native",
             "halving_doubling", "bruck", "dissemination", "two_level:inner=[flat]:outer=[ring]:size=2", "knomial"}) {
         for (const std::size_t columns : {std::size_t{1}, std::size_t{7}, std::size_t{300}, most_columns}) {
           const bool is_native = std::string(schedule) == "native";
-          std::vector<double> due(columns), row(columns);
-          for (std::size_t c = 0; c < columns; ++c) {
-            std::vector<double> column;
-            for (std::size_t r = 0; r < p; ++r) column.push_back(all[r * most_columns + c]);
-            due[c] = sf::sum(column, is_native ? LocalOptions{} : LocalOptions{.method = sf::tree()});
-            row[c] = column[w];
-          }
+          const auto& sums = is_native ? exactly : by_tree;
+          const std::vector<double> due(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(columns));
+          std::vector<double> row(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(columns));
           sf::allreduce(row, sf::plus, member, {.method = is_native ? sf::exact() : sf::tree(), .schedule = schedule});
           EXPECT_EQ(bits(row), bits(due)) << schedule << ", " << columns << " columns, " << workers << " workers";
         }

@@ -111,18 +111,21 @@ TEST_F(TeamTest, EverySchedule) {
   constexpr std::size_t most_columns = 3000;
   const auto rows = hostile(64 * most_columns, 9);  // more than there are workers
   on_team(1 + uneven(0), [&](const Here& here) {
+    const auto mine = std::span(rows).subspan(static_cast<std::size_t>(here.rank) * most_columns);
+    std::vector<double> sums;  // of each column
+    for (std::size_t c = 0; c < most_columns; ++c) {
+      std::vector<double> column;
+      for (int r = 0; r < here.size; ++r) column.push_back(rows[static_cast<std::size_t>(r) * most_columns + c]);
+      sums.push_back(sf::sum(column, LocalOptions{.method = sf::tree()}));
+    }
     for (const char* schedule :
          {"auto", "recursive_doubling", "ring", "transpose", "binomial", "pipelined_tree:block=64", "circulant",
           "halving_doubling", "bruck", "dissemination", "two_level", "two_level:inner=[flat]:outer=[ring]", "knomial",
           "doubly_pipelined_tree:block=100"}) {
       for (const std::size_t columns : {std::size_t{1}, std::size_t{300}, most_columns}) {
-        std::vector<double> due(columns), row(columns);
-        for (std::size_t c = 0; c < columns; ++c) {
-          std::vector<double> column;
-          for (int r = 0; r < here.size; ++r) column.push_back(rows[static_cast<std::size_t>(r) * most_columns + c]);
-          due[c] = sf::sum(column, LocalOptions{.method = sf::tree()});
-          row[c] = column[static_cast<std::size_t>(here.rank)];
-        }
+        const auto end = static_cast<std::ptrdiff_t>(columns);
+        const std::vector<double> due(sums.begin(), sums.begin() + end);
+        std::vector<double> row(mine.begin(), mine.begin() + end);
         sf::allreduce(row, sf::plus, here.member, {.method = sf::tree(), .schedule = schedule});
         EXPECT_EQ(bits(row), bits(due)) << schedule << ", " << columns << " columns, " << here.size << " workers";
       }

@@ -295,7 +295,7 @@ TEST_F(ThreadsTest, ThreadsThatRaceForAPlan) {
   PlanOfThread shared = plan_of(1, alone.comm);
   std::atomic<int> right = 0;
   at_once(thread_count, [&](std::size_t t) -> std::string {
-    for (int run = 0; run < 1000; ++run) {
+    for (int run = 0; run < (world.size == 1 ? 1000 : 200); ++run) {
       const Round round = round_of(alone, t, run);
       double result = 0;
       const Outcome outcome = outcome_of([&] { result = shared.plan->run(round.mine); });
@@ -311,7 +311,7 @@ TEST_F(ThreadsTest, ThreadsThatRaceForAPlan) {
 }
 
 TEST_F(ThreadsTest, ThreadsThatRaceForACommunicator) {
-  for (int repetition = 0; repetition < 20; ++repetition) {
+  for (int repetition = 0; repetition < (world.size == 1 ? 20 : 5); ++repetition) {
     const Ranks alone = Ranks::split(world.rank, 0);  // its first use is raced for, too
     std::atomic<int> right = 0;
     at_once(thread_count, [&](std::size_t t) -> std::string {

@@ -52,8 +52,8 @@ TEST_F(TogetherTest, DataThatCannotBeUsed) {
 template <class T>
 void compare_in_place(const test::Here<MPI_Comm>& here, const auto& op, const Method& method, std::size_t columns,
                       std::uint64_t seed) {
-  const auto all = test::with_specials<T>(here.count() * columns, seed);
-  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  const auto made = test::row_of<T>(here, columns, seed);
+  const std::span row(made);
   auto plan = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
   auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
   std::vector<T> due(columns), ordinary(columns);

@@ -57,6 +57,12 @@ std::vector<T> with_specials(std::size_t count, std::uint64_t seed) {
   return x;
 }
 
+/// The row of this rank.
+template <class T, class C>
+std::vector<T> row_of(const Here<C>& here, std::size_t columns, std::uint64_t seed) {
+  return with_specials<T>(columns, 1000 * seed + here.index());
+}
+
 template <class T>
 std::string bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
@@ -67,8 +73,7 @@ inline bool says_together(const std::string& description) { return description.f
 /// One wide or narrow row of this rank: by `auto`, which goes together, and by messages.
 template <class T, class C, class Op>
 void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed) {
-  const auto all = with_specials<T>(here.count() * columns, seed);
-  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  const auto row = row_of<T>(here, columns, seed);
   auto together = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
   auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
   EXPECT_TRUE(says_together(together.describe())) << together.describe();
@@ -173,8 +178,7 @@ void rows_dealt_one_by_one(const Here<C>& here) {
 
 template <class C>
 void results_of_another_size(const Here<C>& here, std::size_t columns) {
-  const auto all = with_specials<float>(here.count() * columns, 41 + columns);
-  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  const auto row = row_of<float>(here, columns, 41 + columns);
   auto plan = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm, {.method = sf::exact()});
   auto apart = Plan<float, double>::of_vectors(sf::to<double>(sf::plus), columns, here.comm,
                                                {.method = sf::exact(), .schedule = "recursive_doubling"});
@@ -193,8 +197,7 @@ void results_of_another_size(const Here<C>& here, std::size_t columns) {
 /// Some callers of a wide row stay and some do not, or have results that overlap their rows: then ranks take messages.
 template <class C>
 void some_stay_and_some_do_not(const Here<C>& here, std::size_t columns) {
-  const auto all = with_specials<double>(here.count() * columns, 77);
-  const auto row = std::span(all).subspan(here.index() * columns, columns);
+  const auto row = row_of<double>(here, columns, 77);
   auto plan = Plan<double>::of_vectors(sf::plus, columns, here.comm, {.method = sf::tree()});
   std::vector<double> due(columns);
   plan.run(row, due);
