@@ -7,7 +7,7 @@ import re
 import struct
 import unittest
 
-from support import CommandTest, binned, binpsllh, bits, bits32, exact, hostile, left_to_right, npy, run, tree
+from support import CommandTest, binned, binpsllh, bits, bits32, exact, hostile, left_to_right, npy, run, some, tree
 
 FIELDS = {
     "elements": int, "ranks": int, "method": str, "schedule": str, "distribution": str, "collective": str,
@@ -37,23 +37,23 @@ class Fields(CommandTest):
         self.assertEqual((found["messages"], found["rounds"], found["bytes"]), (0, 0, 0))
 
     def test_what_is_not_finite_is_null(self):
-        for values, pattern in (
+        for values, pattern in some([
             ([1.0, math.inf], "7FF0000000000000"),
             ([-math.inf], "FFF0000000000000"),
             ([math.inf, -math.inf], "7FF8000000000000"),
             ([math.nan, 1.0], "7FF8000000000000"),
             ([1.7976931348623157e308] * 2, "7FF0000000000000"),
-        ):
+        ]):  # fmt: skip
             path = self.write("x.binpsllh", binpsllh(values))
             for found in self.sums(path, [(["--method", method], 2) for method in ("exact", "tree")]):
                 self.assertIsNone(found["value"])
                 self.assertEqual(found["bits"], pattern, (values, found["method"]))
 
     def test_zeros_and_nothing(self):
-        for values, method, expected in (
+        for values, method, expected in some([
             ([], "exact", 0.0), ([], "tree", 0.0), ([-0.0] * 3, "exact", -0.0), ([-0.0] * 3, "tree", -0.0),
             ([-0.0, 0.0], "exact", 0.0), ([1.0, -1.0], "exact", 0.0), ([5e-324] * 1000, "exact", 1000 * 5e-324),
-        ):  # fmt: skip
+        ]):  # fmt: skip
             path = self.write("x.binpsllh", binpsllh(values))
             found = self.sum(path, "--method", method, ranks=4)
             self.assertEqual(found["bits"], bits(expected), (values[:3], method))
@@ -92,23 +92,24 @@ class Bits(CommandTest):
 
     def test_ranks(self):
         cases = [(["--method", method], ranks) for method in self.expected for ranks in (None, 2, 3, 4, 7)]
-        for found in self.sums(self.path, cases):
+        for found in self.sums(self.path, some(cases)):
             self.assertEqual(found["bits"], self.expected[found["method"]], (found["method"], found["ranks"]))
 
     def test_distributions(self):
         counts = self.write("counts", "0\n1000 1\n0\n2\n")
         distributions = ["lower", "power2", "optimized", "optimized:deviation=0.5", "balanced", str(counts)]
         for method, expected in self.expected.items():
-            some = distributions if method == "tree" else ["lower", str(counts)]  # the others follow no layout
-            found = self.sums(self.path, [(["--method", method, "--distribution", each], 5) for each in some])
-            self.assertEqual([each["distribution"] for each in found], some)
+            asked = some(distributions) if method == "tree" else ["lower", str(counts)]  # the others follow no layout
+            found = self.sums(self.path, [(["--method", method, "--distribution", each], 5) for each in asked])
+            self.assertEqual([each["distribution"] for each in found], asked)
             self.assertEqual([each["bits"] for each in found], [expected] * len(found), method)
 
     def test_fewer_elements_than_ranks(self):
         for count in (1, 3):
             path = self.write("few.binpsllh", binpsllh(self.values[:count]))
             distributions = ("lower", "upper", "power2", "optimized", "balanced")
-            for found in self.sums(path, [(["--method", "tree", "--distribution", each], 4) for each in distributions]):
+            cases = [(["--method", "tree", "--distribution", each], 4) for each in some(distributions)]
+            for found in self.sums(path, cases):
                 self.assertEqual(found["bits"], bits(tree(self.values[:count])), (count, found["distribution"]))
 
     def test_floats(self):
@@ -132,7 +133,7 @@ class Schedules(CommandTest):
         self.path = self.write("x.binpsllh", binpsllh(self.values))
 
     def test_messages_and_rounds(self):
-        cases = [*(("tree", ranks) for ranks in (2, 3, 5, 8)), ("exact", 5)]
+        cases = some([*(("tree", ranks) for ranks in (2, 3, 5, 8)), ("exact", 5)])
         binomial = ["--schedule", "binomial", "--collective", "reduce"]
         for found in self.sums(self.path, [(["--method", method, *binomial], ranks) for method, ranks in cases]):
             ranks = found["ranks"]
