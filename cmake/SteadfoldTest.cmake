@@ -147,6 +147,9 @@ function(steadfold_add_ranks test name p target)
   set_tests_properties(${test} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
     SKIP_REGULAR_EXPRESSION "are left out \\("
     ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
+  if(test MATCHES "team_test") # other threads of a rank that naps spin
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT STEADFOLD_TEST_NAP=20000)
+  endif()
   steadfold_own_session(${test})
 endfunction()
 
