@@ -287,6 +287,11 @@ class Bundle {
     return reduce(x, BuiltIn<SF_ABS_SUM>{}, options);
   }
   template <Lasting R>
+    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_NORM1>> norm1(R&& x, const MemberOptions& options = {}) {
+    return abs_sum(x, options);
+  }
+  template <Lasting R>
     requires Rounded<detail::element_t<R>>
   Result<detail::value_of_t<R, SF_SUM_SQUARES>> sum_squares(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_SUM_SQUARES>{}, options);
@@ -302,6 +307,12 @@ class Bundle {
     requires Rounded<detail::element_t<R>>
   Result<detail::value_of_t<R, SF_NORM2>> norm2(R&& x, const MemberOptions& options = {}) {
     return reduce(x, BuiltIn<SF_NORM2>{}, options);
+  }
+  /// The greatest absolute value; without elements 0.
+  template <Lasting R>
+    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
+  Result<detail::value_of_t<R, SF_NORMINF>> norminf(R&& x, const MemberOptions& options = {}) {
+    return reduce(x, BuiltIn<SF_NORMINF>{}, options);
   }
   /// The sum divided by the number of elements, rounded once.
   template <Lasting R>
@@ -369,12 +380,16 @@ class Bundle {
   template <Fleeting R>
   void abs_sum(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R>
+  void norm1(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
   void sum_squares(R&&, const MemberOptions& = {}) = delete;
   template <class R, class M>
     requires Fleeting<R> || Fleeting<M>
   void masked_sum(R&&, M&&, const MemberOptions& = {}) = delete;
   template <Fleeting R>
   void norm2(R&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void norminf(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R>
   void mean(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R>

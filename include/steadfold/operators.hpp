@@ -149,6 +149,7 @@ constexpr bool serves(sf_operation operation) {
     case SF_MIN_LOCATION:
     case SF_MAX_LOCATION: return Number<T>;
     case SF_ABS_SUM:
+    case SF_NORMINF:
     case SF_STATISTICS:
     case SF_WEIGHTED_MEAN: return Rounded<T> && !Complex<T>;
     case SF_DOT:

@@ -54,12 +54,14 @@ typedef enum sf_operation {
   SF_MEAN,         /* the sum divided by the number of rows, rounded once; without rows: SF_EMPTY */
   SF_MIN_LOCATION, /* the least value and the lowest index that has it; a result is an sf_located_... of 16 bytes */
   SF_MAX_LOCATION,
-  SF_ABS_SUM,      /* the sum of absolute values */
-  SF_SUM_SQUARES,  /* the sum of squares: norm2 before the root */
-  SF_MASKED_SUM,   /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
-  SF_STATISTICS,   /* of doubles, floats and what floats hold; a result is an sf_statistics, result_type SF_F64 */
-  SF_WEIGHTED_MEAN /* the sum of products with weights divided by the sum of the weights, rounded once; of the same
-                      types; without rows: SF_EMPTY */
+  SF_ABS_SUM,       /* the sum of absolute values; not of complex numbers */
+  SF_SUM_SQUARES,   /* the sum of squares: norm2 before the root */
+  SF_MASKED_SUM,    /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
+  SF_STATISTICS,    /* of doubles, floats and what floats hold; a result is an sf_statistics, result_type SF_F64 */
+  SF_WEIGHTED_MEAN, /* the sum of products with weights divided by the sum of the weights, rounded once; of the same
+                       types; without rows: SF_EMPTY */
+  SF_NORMINF,       /* the greatest absolute value, of the types of SF_ABS_SUM; NaN if an element is; without rows: 0 */
+  SF_NORM1 = SF_ABS_SUM
 } sf_operation;
 
 /* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
@@ -89,7 +91,7 @@ typedef struct sf_statistics {
 
 /* What fixes the bits. */
 typedef enum sf_method {
-  SF_AUTOMATIC, /* plain if no order can change a bit (min, max, integers); exact for dot, norm2, mean, sums of
+  SF_AUTOMATIC, /* plain if no order can change a bit (min, max, norminf, integers); exact for dot, norm2, mean, sums of
                    squares, masked sums, and for sums of distributed floating-point rows; else tree */
   SF_TREE,      /* the binary tree over element indices: any operator */
   SF_EXACT,     /* the correctly rounded value: all sums, mean, dot, norm2 */

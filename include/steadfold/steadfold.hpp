@@ -233,13 +233,15 @@ inline constexpr BuiltIn<SF_MAX_LOCATION> max_location, maximum_location;
 /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
 inline constexpr BuiltIn<SF_DOT> dot, weighted_sum;
 /// The sum of absolute values, and the sum of squares, by default correctly rounded.
-inline constexpr BuiltIn<SF_ABS_SUM> abs_sum;
+inline constexpr BuiltIn<SF_ABS_SUM> abs_sum, norm1;
 inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares;
 /// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
 /// never read. If none is selected: +0.0.
 inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum;
 /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
 inline constexpr BuiltIn<SF_NORM2> norm2;
+/// The greatest absolute value. NaN if an element is; no elements: 0.
+inline constexpr BuiltIn<SF_NORMINF> norminf;
 /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean;
 /// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.

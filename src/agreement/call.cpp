@@ -208,7 +208,7 @@ void validate_share(const Call& call, Rank rank_count) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (call.operation > Operation::weighted_mean)
+  if (call.operation > Operation::norminf)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
@@ -349,8 +349,9 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
   if (operation == Operation::abs_sum && method.has_absolute_sums && is_double_or_float(type))
     return method.make(description, op, columns);
   const auto conversion = arithmetic::conversion(operation, type, description.result_type, method.rounds_once);
-  if (!conversion && operation == Operation::abs_sum)
-    throw Failure(Status::unsupported, "abs sum of " + std::string(arithmetic::name_of(type)) +
+  if (!conversion && arithmetic::takes_absolute_values(operation))
+    throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
+                                           std::string(arithmetic::name_of(type)) +
                                            " is not offered (absolute values of reals of 64 bits at most are), take "
                                            "double, float, bf16 or f16");
   if (!conversion) return method.make(description, op, columns);

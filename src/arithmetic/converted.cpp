@@ -261,7 +261,7 @@ Conversion of_complex(Operation operation, Type part, Type result) {
 }  // namespace
 
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept {
-  if (operation == Operation::abs_sum) {
+  if (takes_absolute_values(operation)) {
     const bool is_narrow = type == Type::bf16 || type == Type::f16;
     const Type to = !rounds_once ? result : is_narrow ? Type::f32 : type;
     const Convert convert = widening(type, to, absolutes);

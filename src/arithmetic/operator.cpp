@@ -99,6 +99,21 @@ std::array<Operator, 4> make_all() {
   return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
 }
 
+/// The greatest of numbers that have lost their signs. No number is less than 0 then, which is what none come to.
+template <class T>
+Operator make_norminf() {
+  Operator op = make<Max, T>();
+  op.of_nothing = of_nothing<Sum, T>;
+  return op;
+}
+
+const Operator& norminf_of(Type type) {
+  static const Operator of_doubles = make_norminf<double>();
+  static const Operator of_floats = make_norminf<float>();
+  static const Operator of_others;
+  return type == Type::f64 ? of_doubles : type == Type::f32 ? of_floats : of_others;
+}
+
 /// Every operation rounds once, none are fused.
 template <class T>
 int multiply_complex(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
@@ -159,6 +174,7 @@ const Operator& built_in(Operation operation, Type type) noexcept {
       extended_operators(Type::long_double),
       extended_operators(Type::f128),
   };
+  if (operation == Operation::norminf) return norminf_of(type);
   return table[static_cast<std::size_t>(type)][static_cast<std::size_t>(operation)];
 }
 
@@ -169,10 +185,10 @@ std::string_view name_of(Type type) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 15> names = {
-      "sum",     "product",        "min",        "max",          "user",
-      "dot",     "norm2",          "mean",       "min location", "max location",
-      "abs sum", "sum of squares", "masked sum", "statistics",   "weighted mean"};
+  static constexpr std::array<std::string_view, 16> names = {
+      "sum",        "product",    "min",           "max",          "user",    "dot",
+      "norm2",      "mean",       "min location",  "max location", "abs sum", "sum of squares",
+      "masked sum", "statistics", "weighted mean", "norminf"};
   return names[static_cast<std::size_t>(operation)];
 }
 

@@ -33,7 +33,8 @@ enum class Operation : std::uint32_t {
   sum_squares,
   masked_sum,
   statistics,
-  weighted_mean
+  weighted_mean,
+  norminf
 };
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
@@ -52,6 +53,11 @@ constexpr bool names_rows(Operation operation) noexcept {
 /// Whether what is reduced are squares, and so of one sign.
 constexpr bool squares(Operation operation) noexcept {
   return operation == Operation::norm2 || operation == Operation::sum_squares;
+}
+
+/// Whether elements lose their signs before they are combined.
+constexpr bool takes_absolute_values(Operation operation) noexcept {
+  return operation == Operation::abs_sum || operation == Operation::norminf;
 }
 
 /// Whether elements have factors, or weights.
@@ -202,8 +208,9 @@ inline order::Count columns_of_piece(const Operator& op) noexcept {
 /// Writes the result of no elements at all, or is `empty` where there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);
 
-/// A built-in operator; sum, product, min or max of a number type. Integers wrap around; complex numbers have the
-/// product (ac - bd) + (ad + bc)i alone. `apply` is null where there is no operator.
+/// A built-in operator of a number type: sum, product, min, max, or norminf, which is max of numbers without a sign,
+/// and 0 of none. Integers wrap around; complex numbers have the product (ac - bd) + (ad + bc)i alone. `apply` is null
+/// where there is no operator.
 const Operator& built_in(Operation operation, Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

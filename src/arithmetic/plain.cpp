@@ -1,5 +1,6 @@
 #include "arithmetic/plain.hpp"
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -36,10 +37,11 @@ class PlainBuilder final : public Builder {
 
   void push(Index /*begin*/, const Block& block) override {
     if (block.rows == 0) return;
-    const bool whole =
-        row_count_ == 0 && columns_ == 1 && op_.fold_left != nullptr && block.row_stride == values_.size();
-    if (whole)
+    const bool is_run = columns_ == 1 && op_.fold_left != nullptr && block.row_stride == values_.size();
+    if (is_run && row_count_ == 0)
       op_.fold_left(block.first, block.rows, values_.data());
+    else if (is_run && op_.order_free)
+      push_run(block);
     else
       push_rows(block);
     row_count_ += block.rows;
@@ -56,6 +58,13 @@ class PlainBuilder final : public Builder {
   }
 
  private:
+  /// The run by itself, which no order forbids.
+  void push_run(const Block& block) {
+    alignas(16) std::array<std::byte, 16> folded;
+    op_.fold_left(block.first, block.rows, folded.data());
+    combine(op_, values_.data(), folded.data(), values_.data(), 1);
+  }
+
   void push_rows(const Block& block) {
     const std::byte* row = block.first;
     Count i = 0;

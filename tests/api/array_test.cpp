@@ -63,6 +63,7 @@ void expect_sums(std::mt19937_64& random, const ArrayCase<T, M>& made) {
       EXPECT_TRUE(are(sum(x, weighted, options), dots(elements, factors, alone)));
       if constexpr (std::same_as<T, double>) {
         EXPECT_TRUE(are(abs_sum(x, axes, options), each_by_itself(elements, abs_sum, alone)));
+        EXPECT_TRUE(are(norminf(x, axes, {.threads = options.threads}), each_by_itself(elements, norminf, {})));
       }
     }
   }

@@ -158,6 +158,7 @@ void expect_all(std::mt19937_64& random, const Grouped<Label>& grouped) {
       }
       EXPECT_TRUE(are_located(statistics(x, axes, options),
                               each(all, [](const Some& some) { return at_rows(statistics(some.x), some); })));
+      EXPECT_TRUE(are(norminf(x, axes, options), each(all, [](const Some& some) { return norminf(some.x); })));
       const auto or_nan = [](const Some& some, const auto& op) { return some.x.empty() ? no_number : op(some.x); };
       expect_or_empty(
           is_empty, [&] { return mean(x, axes, options); },

@@ -141,6 +141,15 @@ std::vector<T> absolute(std::vector<T> x) {
   return x;
 }
 
+/// The greatest absolute value: bits without a sign are as large as their numbers, NaNs the largest.
+template <class T>
+T greatest_bits_of(const std::vector<T>& x) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  Bits greatest = 0;
+  for (const T& each : x) greatest = std::max(greatest, static_cast<Bits>(std::bit_cast<Bits>(each) << 1 >> 1));
+  return reference::canonical(std::bit_cast<T>(greatest));
+}
+
 template <class T>
 void expect_other_sums(const std::vector<T>& x, Random& random, const std::string& what) {
   const std::span<const T> all(x);
@@ -148,6 +157,10 @@ void expect_other_sums(const std::vector<T>& x, Random& random, const std::strin
   EXPECT_TRUE(is(abs_sum(x), reference::exact_sum(std::span<const T>(positive)))) << what;
   EXPECT_TRUE(is(abs_sum(x, binned()), sum(positive, binned()))) << what;
   EXPECT_TRUE(is(abs_sum(x, {.method = tree(), .threads = 3}), sum(positive, tree()))) << what;
+  EXPECT_TRUE(is(norm1(x), abs_sum(x))) << what;
+  for (const Method& method : {Method(), plain(), tree()})
+    for (const unsigned threads : {1U, 3U})
+      EXPECT_TRUE(is(norminf(x, {.method = method, .threads = threads}), greatest_bits_of(x))) << what;
   EXPECT_TRUE(is(sum_squares(x), reference::exact_dot(all, all))) << what;
   EXPECT_TRUE(is(sum_squares(x, {.threads = 4}), dot(x, x))) << what;
   std::vector<T> weights(x.size());
@@ -281,6 +294,7 @@ TEST_F(LocalTest, NothingToReduce) {
   EXPECT_TRUE(is(dot(none, none), 0.0));
   EXPECT_TRUE(is(norm2(none), 0.0));
   EXPECT_TRUE(is(abs_sum(none), 0.0));
+  for (const Method& method : {Method(), plain(), tree()}) EXPECT_TRUE(is(norminf(none, method), 0.0));
   EXPECT_TRUE(is(sum_squares(none), 0.0));
   EXPECT_TRUE(is(masked_sum(none, std::vector<std::uint8_t>()), 0.0));
 }
@@ -296,6 +310,7 @@ TEST_F(LocalTest, FactorsOfDifferentSize) {
 TEST_F(LocalTest, CombinationsThatAreNotOffered) {
   const std::vector<double> x(3, 1.0);
   expect_error(SF_UNSUPPORTED, "max", [&] { reduce(x, maximum, exact()); });
+  expect_error(SF_UNSUPPORTED, "norminf", [&] { norminf(x, exact()); });
   expect_error(SF_UNSUPPORTED, "user", [&] { reduce(x, subtract, exact()); });
   expect_error(SF_UNSUPPORTED, "exact", [&] { sum(std::vector<int>(3), exact()); });
 }

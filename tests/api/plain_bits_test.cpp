@@ -10,8 +10,8 @@
 namespace steadfold::golden::plain_bits_test {
 namespace {
 
-const std::vector<std::string> operations = {"sum",     "product",    "min",          "max",
-                                             "abs_sum", "masked_sum", "min_location", "max_location"};
+const std::vector<std::string> operations = {"sum",        "product",      "min",          "max",    "abs_sum",
+                                             "masked_sum", "min_location", "max_location", "norminf"};
 
 /// Types of elements, and of their results.
 const std::vector<std::pair<std::string, std::string>> types = {

@@ -424,6 +424,7 @@ TEST(Descriptions, ResolveTheAutomaticMethod) {
   EXPECT_EQ(method(Operation::masked_sum, Type::i32, LayoutKind::row_per_rank), Method::plain);
   EXPECT_EQ(method(Operation::abs_sum, Type::f32, LayoutKind::anywhere), Method::exact);
   EXPECT_EQ(method(Operation::abs_sum, Type::f64, LayoutKind::row_per_rank), Method::tree);
+  EXPECT_EQ(method(Operation::norminf, Type::f64, LayoutKind::anywhere), Method::plain);
   EXPECT_EQ(method(Operation::user, Type::bytes, LayoutKind::anywhere), Method::tree);
   EXPECT_EQ(method(Operation::max, Type::f64, LayoutKind::row_per_rank), Method::plain);
   for (const Operation operation : {Operation::sum, Operation::product, Operation::min})

@@ -43,6 +43,7 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
   const Call masked{.operation = Operation::masked_sum};
   const Call absolute{.operation = Operation::abs_sum, .method = Method::tree};
   const Call least{.operation = Operation::min};
+  const Call largest{.operation = Operation::norminf};
   const Call integers{.operation = Operation::sum, .type = Type::i64, .result_type = Type::i64};
   const Call where{.operation = Operation::max_location};
   Call plain = sum;
@@ -60,7 +61,7 @@ inline std::map<std::string, std::vector<agreement::Call>> guarantee_columns() {
        {with(exact, listed), with(exact, ordered), with(exact, anywhere), with(dot, anywhere), with(mean, listed),
         with(squares, anywhere), with(masked, ordered)}},
       {"binned", {with(binned, listed), with(binned, anywhere), with(binned_norm, ordered)}},
-      {"order-free", {with(least, listed), with(least, anywhere), with(integers, ordered)}},
+      {"order-free", {with(least, listed), with(least, anywhere), with(largest, anywhere), with(integers, ordered)}},
       {"location, layout given", {with(where, listed)}},
       {"location, rank order", {with(where, ordered), with(where, anywhere)}},
       {"plain", {with(plain, listed), with(plain, anywhere), with(plain_user, listed)}},

@@ -134,11 +134,11 @@ def fold_by_tree(operation, vector, result, column):
         if operation == "product":
             return tree(x, multiplying_complex(f)) if x else (one, zero)
         return tuple(tree([z[part] for z in x], adding(f)) if x else zero for part in (0, 1))
-    if operation == "abs_sum":
+    if operation in ("abs_sum", "norminf"):
         x = [absolute(a) for a in x]
     if not x:
-        return {"sum": (zero,), "abs_sum": (zero,), "product": (one,)}.get(operation)
-    combine = {"product": multiplying(f), "min": least, "max": greatest}.get(operation, adding(f))
+        return {"sum": (zero,), "abs_sum": (zero,), "norminf": (zero,), "product": (one,)}.get(operation)
+    combine = {"product": multiplying(f), "min": least, "max": greatest, "norminf": greatest}.get(operation, adding(f))
     return (tree(x, combine),)
 
 
@@ -200,7 +200,7 @@ def real_record(operation, type, result, vector, by_tree):
     f = part_of(result)
     if by_tree:
         by_method["tree"] = joined([text_of(fold_by_tree(operation, vector, result, c), f) for c in columns])
-        if operation in ("min", "max"):
+        if operation in ("min", "max", "norminf"):
             by_method["plain"] = by_method["tree"]
     if operation in ROUNDED_ONCE and type not in EXTENDED and result not in EXTENDED:
         empty = operation == "mean" and vector.rows == 0
@@ -240,7 +240,7 @@ def real_records(types):
                 is_own = result == COMPLEX[type]
                 for vector in vectors_of(type, OWN_SIZES if is_own else OTHER_SIZES, is_own):
                     yield real_record(operation, type, result, vector, False)
-        for operation in ["product"] if is_complex else ["product", "min", "max"]:
+        for operation in ["product"] if is_complex else ["product", "min", "max", "norminf"]:
             for result in [own, *wider]:
                 for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
                     yield real_record(operation, type, result, vector, True)

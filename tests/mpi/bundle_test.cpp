@@ -77,6 +77,8 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       const auto masked = bundle.masked_sum(my_x, my_mask);
       const auto by_tree = bundle.sum(my_y, {.method = tree(), .layout = layout});
       const auto greatest = bundle.max(my_z);
+      const auto largest = bundle.norminf(my_z);
+      const auto norm1 = bundle.norm1(my_y);
       const auto where = bundle.min_location(my_z, {.layout = layout, .require = sf::ranks | sf::layout});
       const auto mean_of_weighted = bundle.weighted_mean(my_x, my_y);
       const auto statistics = bundle.statistics(my_z, {.layout = layout});
@@ -102,6 +104,8 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
                      reference::exact_masked_sum(std::span<const double>(x), std::span<const std::uint8_t>(mask))));
       EXPECT_TRUE(is(by_tree.value(), tree_of(y, add)));
       EXPECT_TRUE(is(greatest.value(), tree_of(z, greater)));
+      EXPECT_TRUE(is(largest.value(), sf::norminf(z)));
+      EXPECT_TRUE(is(norm1.value(), absolute.value()));
       EXPECT_TRUE(is(where.value().value, least(z).value));
       EXPECT_EQ(where.value().index, least(z).index);
       EXPECT_TRUE(is(mean_of_weighted.value(), weighted_mean(x, y)));
@@ -372,7 +376,9 @@ template <class R>
 concept CanBeAddedToSome = requires(Bundle bundle, R&& x) { bundle.sum(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.abs_sum(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.sum_squares(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.norm1(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.norm2(std::forward<R>(x)); } ||
+                           requires(Bundle bundle, R&& x) { bundle.norminf(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.mean(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.min(std::forward<R>(x)); } ||
                            requires(Bundle bundle, R&& x) { bundle.max(std::forward<R>(x)); } ||

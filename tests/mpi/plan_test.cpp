@@ -128,6 +128,7 @@ TEST_F(PlanTest, ServesEveryOperatorByName) {
   expect("norm2", planned(norm2), norm2(x));
   expect("mean", planned(mean), mean(x));
   expect("abs_sum", planned(abs_sum), abs_sum(x));
+  expect("norminf", planned(norminf), norminf(x));
   expect("sum_squares", planned(sum_squares), sum_squares(x));
   expect("dot", planned(dot), dot(x, y), my_y);
   expect("weighted_sum", planned(weighted_sum), dot(x, y), my_y);

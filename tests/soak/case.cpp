@@ -116,7 +116,8 @@ sf_method Member::resolved_method() const {
 
 bool Member::order_free() const {
   if (operation == SF_USER || rounds_once(operation)) return false;
-  return is_integer(type) || operation == SF_MIN || operation == SF_MAX || is_location(operation);
+  return is_integer(type) || operation == SF_MIN || operation == SF_MAX || operation == SF_NORMINF ||
+         is_location(operation);
 }
 
 bool Member::has_neutral() const {

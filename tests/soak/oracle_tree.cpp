@@ -62,6 +62,7 @@ void fold_by(sf_operation operation, std::vector<T>& values, std::uint64_t rows,
   switch (operation) {
     case SF_PRODUCT: return fold(values, rows, width, product<T>);
     case SF_MIN: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, true); });
+    case SF_NORMINF:
     case SF_MAX: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, false); });
     default: return fold(values, rows, width, sum<T>);
   }
@@ -93,7 +94,7 @@ void reduce_as(const Member& m, const Elements& all, std::uint64_t rows, std::by
     for (std::uint64_t c = 0; c < width; ++c) {
       T x = converted<T>(part, all.first.data() + (i * width + c) * size_of(part));
       if constexpr (!std::is_integral_v<T>)
-        if (m.operation == SF_ABS_SUM && is_negative(x)) x = -x;
+        if ((m.operation == SF_ABS_SUM || m.operation == SF_NORMINF) && is_negative(x)) x = -x;
       values.push_back(x);
     }
   }

@@ -62,13 +62,13 @@ void choose_extended(Random& random, Member& m) {
 void choose_ordered(Random& random, Member& m) {
   const bool is_complex_one = random.one_in(5);
   m.type = is_complex_one ? random.one_of(complexes) : random.one_of(reals);
-  const sf_operation operations[] = {SF_SUM, SF_SUM, SF_PRODUCT,      SF_ABS_SUM,
-                                     SF_MIN, SF_MAX, SF_MIN_LOCATION, SF_MAX_LOCATION};
-  m.operation = operations[random.below(is_complex_one ? 3 : is_narrow(m.type) ? 6 : 8)];
+  const sf_operation operations[] = {SF_SUM, SF_SUM,     SF_PRODUCT,      SF_ABS_SUM,     SF_MIN,
+                                     SF_MAX, SF_NORMINF, SF_MIN_LOCATION, SF_MAX_LOCATION};
+  m.operation = operations[random.below(is_complex_one ? 3 : is_narrow(m.type) ? 7 : 9)];
   const bool is_location = m.operation >= SF_MIN_LOCATION && m.operation <= SF_MAX_LOCATION;
   m.result_type = is_location ? m.type : widened(random, m.type);
   m.method = is_location ? random.one_of({SF_AUTOMATIC, SF_PLAIN}) : SF_TREE;
-  if ((m.operation == SF_MIN || m.operation == SF_MAX) && random.one_in(2))
+  if ((m.operation == SF_MIN || m.operation == SF_MAX || m.operation == SF_NORMINF) && random.one_in(2))
     m.method = random.one_of({SF_AUTOMATIC, SF_PLAIN});
   const bool is_sum = m.operation == SF_SUM || m.operation == SF_ABS_SUM;
   if (is_sum && random.one_in(8)) {  // sums that no order can change, though the method does not know

@@ -30,7 +30,7 @@ schedule::Merging merging_of(const Member& m) {
 }
 
 schedule::Operator kind_of(const Member& m) {
-  if (m.order_free() && !m.has_neutral()) return schedule::Operator::idempotent;
+  if (m.order_free() && (!m.has_neutral() || m.operation == SF_NORMINF)) return schedule::Operator::idempotent;
   const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
   return commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
 }

@@ -404,6 +404,7 @@ inline sf_operation operation_of(const std::string& name) {
       {"masked_sum", SF_MASKED_SUM},
       {"statistics", SF_STATISTICS},
       {"weighted_mean", SF_WEIGHTED_MEAN},
+      {"norminf", SF_NORMINF},
   };
   return operations.at(name);
 }
