@@ -274,6 +274,13 @@ class Bundle {
     using T = detail::element_t<R>;
     return add<T, T>(BuiltIn<SF_DOT>{}, x, detail::source_of<const T>(y), options);
   }
+  /// The sum of conj(x[i]) * y[i].
+  template <Lasting R, Lasting S>
+    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
+  Result<detail::value_of_t<R, SF_DOTC>> dotc(R&& x, S&& y, const MemberOptions& options = {}) {
+    using T = detail::element_t<R>;
+    return add<T, T>(BuiltIn<SF_DOTC>{}, x, detail::source_of<const T>(y), options);
+  }
   /// The sum of w[i] * x[i], correctly rounded: the same as `dot`.
   template <Lasting R, Lasting S>
     requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
@@ -374,6 +381,9 @@ class Bundle {
   template <class R, class S>
     requires Fleeting<R> || Fleeting<S>
   void dot(R&&, S&&, const MemberOptions& = {}) = delete;
+  template <class R, class S>
+    requires Fleeting<R> || Fleeting<S>
+  void dotc(R&&, S&&, const MemberOptions& = {}) = delete;
   template <class R, class S>
     requires Fleeting<R> || Fleeting<S>
   void weighted_sum(R&&, S&&, const MemberOptions& = {}) = delete;

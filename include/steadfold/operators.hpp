@@ -26,7 +26,7 @@ struct Calls;
 /// What an operation needs besides its elements.
 enum class Second { none, factors, mask };
 constexpr Second second_of(sf_operation operation) {
-  if (operation == SF_DOT || operation == SF_WEIGHTED_MEAN) return Second::factors;
+  if (operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN) return Second::factors;
   return operation == SF_MASKED_SUM ? Second::mask : Second::none;
 }
 }  // namespace detail
@@ -153,6 +153,7 @@ constexpr bool serves(sf_operation operation) {
     case SF_STATISTICS:
     case SF_WEIGHTED_MEAN: return Rounded<T> && !Complex<T>;
     case SF_DOT:
+    case SF_DOTC:
     case SF_NORM2:
     case SF_MEAN:
     case SF_SUM_SQUARES: return Rounded<T>;

@@ -36,7 +36,7 @@ typedef enum sf_type {
   SF_BF16,        /* bfloat16, the upper half of a float; only read: the result is SF_F32 or SF_F64 */
   SF_F16,         /* IEEE binary16, likewise */
   SF_COMPLEX_F32, /* two floats, the real part first: sum, masked sum, product, mean, dot (of x[i] y[i], nothing
-                     conjugated), and norm2 and the sum of squares, whose results are real */
+                     conjugated), dotc, and norm2 and the sum of squares, whose results are real */
   SF_COMPLEX_F64,
   SF_LONG_DOUBLE, /* the platform's: the same bits on one architecture only. Sum, product, min, max; not exact */
   SF_FLOAT128     /* __float128, if the compiler that built the library has it; the same operations */
@@ -61,6 +61,7 @@ typedef enum sf_operation {
   SF_WEIGHTED_MEAN, /* the sum of products with weights divided by the sum of the weights, rounded once; of the same
                        types; without rows: SF_EMPTY */
   SF_NORMINF,       /* the greatest absolute value, of the types of SF_ABS_SUM; NaN if an element is; without rows: 0 */
+  SF_DOTC, /* SF_DOT with the first factors conjugated, the sum of conj(x[i]) y[i]; of real numbers SF_DOT itself */
   SF_NORM1 = SF_ABS_SUM
 } sf_operation;
 
@@ -162,7 +163,7 @@ typedef struct sf_array {
  * indices, has a result of its own. The elements of the other axes are the rows, in C order: the last axis fastest. */
 typedef struct sf_arrays {
   sf_array x;
-  sf_array factors; /* SF_DOT, SF_WEIGHTED_MEAN: the other factors, of the type of x */
+  sf_array factors; /* SF_DOT, SF_DOTC, SF_WEIGHTED_MEAN: the other factors, of the type of x */
   sf_array mask;   /* if it has data or axes: what counts. An element does unless all bytes of its mask are 0; what does
                       not count is never combined, whatever it is. SF_BYTES of 1, 2, 4 or 8 bytes, or integers. Sums,
                       mean and dot by exact, binned and plain; min and max, with and without locations; statistics */
@@ -226,9 +227,10 @@ typedef struct sf_call {
 /* A call with default fields: a sum of zero rows of doubles. */
 sf_call sf_call_default(void);
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT or
- * SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL); both are
- * only read. `result` receives `columns` results. root and schedule are ignored; collective must be SF_REDUCE. */
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT,
+ * SF_DOTC or SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);
+ * both are only read. `result` receives `columns` results. root and schedule are ignored; collective must be SF_REDUCE.
+ */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* The error of this thread's last failing call: "problem (why), suggestion". Valid until the next call. */

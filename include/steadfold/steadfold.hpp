@@ -232,6 +232,9 @@ inline constexpr BuiltIn<SF_MIN_LOCATION> min_location, minimum_location;
 inline constexpr BuiltIn<SF_MAX_LOCATION> max_location, maximum_location;
 /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
 inline constexpr BuiltIn<SF_DOT> dot, weighted_sum;
+/// The sum of conj(x[i]) * y[i], by default both parts correctly rounded: BLAS's zdotc, NumPy's vdot. Of real numbers
+/// the same as `dot`.
+inline constexpr BuiltIn<SF_DOTC> dotc;
 /// The sum of absolute values, and the sum of squares, by default correctly rounded.
 inline constexpr BuiltIn<SF_ABS_SUM> abs_sum, norm1;
 inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares;

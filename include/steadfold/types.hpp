@@ -178,7 +178,7 @@ struct Float16 {
 template <class T>
 concept Narrow = std::same_as<T, Bfloat16> || std::same_as<T, Float16>;
 
-/// Serves sum, masked sum, product, mean, dot (nothing is conjugated), sum of squares and norm2.
+/// Serves sum, masked sum, product, mean, dot (nothing is conjugated), dotc, sum of squares and norm2.
 template <class T>
 concept Complex = std::same_as<T, std::complex<double> > || std::same_as<T, std::complex<float> >;
 

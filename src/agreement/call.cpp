@@ -208,7 +208,7 @@ void validate_share(const Call& call, Rank rank_count) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (call.operation > Operation::norminf)
+  if (call.operation > Operation::dotc)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
@@ -275,7 +275,7 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
     return null("the labels are null (" + to_be_read + "), give one for every row, or none of the call");
   if (arithmetic::has_factors(operation))
     return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
-                (operation == Operation::dot ? "dot product" : "weighted mean") +
+                (arithmetic::is_dot(operation) ? "dot product" : "weighted mean") +
                 " is null (it is missing or of another size; " + to_be_read + "), give two vectors of the same size");
   if (missing == Missing::second)
     return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +

@@ -82,7 +82,7 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   if (operation == Operation::weighted_mean)
     return arithmetic::make_weighted_mean(exact_type(description.type), exact_type(description.result_type));
   const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
-                               : operation == Operation::dot         ? ExactOperation::dot
+                               : arithmetic::is_dot(operation)       ? ExactOperation::dot
                                : operation == Operation::norm2       ? ExactOperation::norm2
                                : operation == Operation::abs_sum     ? ExactOperation::abs_sum
                                : operation == Operation::sum_squares ? ExactOperation::sum_squares
@@ -95,8 +95,10 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
   require_sum(description);
   if (arithmetic::has_several_sums(description.operation))
     unsupported(description, "only exact sums are made into such), take exact");
-  return arithmetic::make_binned(description.operation, description.type, description.result_type,
-                                 static_cast<int>(description.bin_count), description.sweep, columns);
+  const Operation operation = description.operation;
+  return arithmetic::make_binned(arithmetic::is_dot(operation) ? Operation::dot : operation, description.type,
+                                 description.result_type, static_cast<int>(description.bin_count), description.sweep,
+                                 columns);
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {

@@ -66,12 +66,15 @@ void widen(const std::byte* elements, Count count, std::byte* converted) {
 }
 
 /// A row of complex numbers as two of reals: (a + bi)(c + di) is a c - b d and a d + b c, so the factors are
-/// (a, a), (-b, b) on one side, and (c, d), (d, c) on the other.
-template <class T>
+/// (a, a), (-b, b) on one side, and (c, d), (d, c) on the other. Conjugated, a - bi: (a, a), (b, -b).
+template <class T, bool are_conjugated>
 void left_factors(const std::byte* elements, Count count, std::byte* converted) {
   const auto part = [&](Count i) { return load<T>(elements + i * sizeof(T)); };
   for (Count i = 0; i < count; ++i) converted = store(part(2 * i), store(part(2 * i), converted));
-  for (Count i = 0; i < count; ++i) converted = store(part(2 * i + 1), store(-part(2 * i + 1), converted));
+  for (Count i = 0; i < count; ++i) {
+    const T b = are_conjugated ? -part(2 * i + 1) : part(2 * i + 1);
+    converted = store(b, store(-b, converted));
+  }
 }
 template <class T>
 void right_factors(const std::byte* elements, Count count, std::byte* converted) {
@@ -247,12 +250,12 @@ class ConvertedKind final : public PartialKind, private InPieces {
 /// Sums of complex numbers are sums of their parts; products are not.
 template <class T>
 Conversion of_complex(Operation operation, Type part, Type result) {
-  if (operation == Operation::dot)
+  if (is_dot(operation))
     return {.type = part,
             .result = part_of(result),
             .parts = 2,
             .rows = 2,
-            .first = left_factors<T>,
+            .first = operation == Operation::dotc ? left_factors<T, true> : left_factors<T, false>,
             .second = right_factors<T>};
   if (squares(operation)) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
   return {.type = part, .result = part_of(result), .parts = 2};

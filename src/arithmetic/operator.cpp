@@ -185,10 +185,10 @@ std::string_view name_of(Type type) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 16> names = {
+  static constexpr std::array<std::string_view, 17> names = {
       "sum",        "product",    "min",           "max",          "user",    "dot",
       "norm2",      "mean",       "min location",  "max location", "abs sum", "sum of squares",
-      "masked sum", "statistics", "weighted mean", "norminf"};
+      "masked sum", "statistics", "weighted mean", "norminf",      "dotc"};
   return names[static_cast<std::size_t>(operation)];
 }
 

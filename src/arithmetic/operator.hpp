@@ -34,7 +34,8 @@ enum class Operation : std::uint32_t {
   masked_sum,
   statistics,
   weighted_mean,
-  norminf
+  norminf,
+  dotc
 };
 
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
@@ -60,9 +61,13 @@ constexpr bool takes_absolute_values(Operation operation) noexcept {
   return operation == Operation::abs_sum || operation == Operation::norminf;
 }
 
+/// Whether the result is a sum of products, with the first factors conjugated or not.
+constexpr bool is_dot(Operation operation) noexcept {
+  return operation == Operation::dot || operation == Operation::dotc;
+}
 /// Whether elements have factors, or weights.
 constexpr bool has_factors(Operation operation) noexcept {
-  return operation == Operation::dot || operation == Operation::weighted_mean;
+  return is_dot(operation) || operation == Operation::weighted_mean;
 }
 /// Whether there is a second operand: those, or the mask.
 constexpr bool has_second(Operation operation) noexcept {
@@ -75,14 +80,14 @@ constexpr bool has_several_sums(Operation operation) noexcept {
 
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
-  return operation == Operation::dot || operation == Operation::mean || has_several_sums(operation) ||
-         squares(operation);
+  return is_dot(operation) || operation == Operation::mean || has_several_sums(operation) || squares(operation);
 }
 
 /// The built-in operator that a reduction combines with; `user` has none.
 constexpr Operation combined_by(Operation operation) noexcept {
   switch (operation) {
     case Operation::dot:
+    case Operation::dotc:
     case Operation::norm2:
     case Operation::mean:
     case Operation::abs_sum:

@@ -56,7 +56,7 @@ Call translated(const sf_call* call, std::optional<agreement::Array>& array) {
   using arithmetic::Type;
   if (call == nullptr)
     throw Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
-  Call made{.operation = own<SF_NORMINF, Operation::norminf>(call->operation, "operation"),
+  Call made{.operation = own<SF_DOTC, Operation::dotc>(call->operation, "operation"),
             .method = own<SF_BINNED, Method::binned>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
             .result_type = own<SF_FLOAT128, Type::f128>(call->result_type, "result type"),

@@ -35,11 +35,11 @@ auto each_by_itself(const std::vector<std::vector<T>>& elements, const Op& op, c
   for (const auto& some : elements) results.push_back(op(some, options));
   return results;
 }
-template <class T>
-std::vector<T> dots(const std::vector<std::vector<T>>& x, const std::vector<std::vector<T>>& y,
-                    const LocalOptions& options) {
+template <class T, class Op>
+std::vector<T> each_pair(const std::vector<std::vector<T>>& x, const std::vector<std::vector<T>>& y, const Op& op,
+                         const LocalOptions& options) {
   std::vector<T> results;
-  for (std::size_t i = 0; i < x.size(); ++i) results.push_back(dot(x[i], y[i], options));
+  for (std::size_t i = 0; i < x.size(); ++i) results.push_back(op(x[i], y[i], options));
   return results;
 }
 
@@ -57,10 +57,10 @@ void expect_sums(std::mt19937_64& random, const ArrayCase<T, M>& made) {
       const LocalOptions alone{.method = method};
       EXPECT_TRUE(are(sum(x, axes, options), each_by_itself(elements, plus, alone)));
       EXPECT_TRUE(are(norm2(x, axes, options), each_by_itself(elements, norm2, alone)));
-      EXPECT_TRUE(are(dot(x, made.factors.array(), axes, options), dots(elements, factors, alone)));
+      EXPECT_TRUE(are(dot(x, made.factors.array(), axes, options), each_pair(elements, factors, dot, alone)));
       Axes weighted = axes;
       weighted.weights = made.factors.array();
-      EXPECT_TRUE(are(sum(x, weighted, options), dots(elements, factors, alone)));
+      EXPECT_TRUE(are(sum(x, weighted, options), each_pair(elements, factors, dot, alone)));
       if constexpr (std::same_as<T, double>) {
         EXPECT_TRUE(are(abs_sum(x, axes, options), each_by_itself(elements, abs_sum, alone)));
         EXPECT_TRUE(are(norminf(x, axes, {.threads = options.threads}), each_by_itself(elements, norminf, {})));
@@ -100,7 +100,9 @@ TEST(Arrays, SumsOfComplexNumbers) {
       const auto elements = made.elements(is_masked);
       EXPECT_TRUE(are(sum(made.x.array(), made.axes(is_masked)), each_by_itself(elements, plus, {})));
       EXPECT_TRUE(are(dot(made.x.array(), made.factors.array(), made.axes(is_masked)),
-                      dots(elements, made.factors_of(is_masked), {})));
+                      each_pair(elements, made.factors_of(is_masked), dot, {})));
+      EXPECT_TRUE(are(dotc(made.x.array(), made.factors.array(), made.axes(is_masked)),
+                      each_pair(elements, made.factors_of(is_masked), dotc, {})));
     }
   }
 }

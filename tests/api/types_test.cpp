@@ -239,6 +239,12 @@ std::complex<T> exact_dot(const Numbers<T>& x, const Numbers<T>& y) {
 }
 
 template <class T>
+Numbers<T> conjugated(Numbers<T> x) {
+  for (auto& each : x) each = std::conj(each);
+  return x;
+}
+
+template <class T>
 void expect_complex(Random& random) {
   for (const std::size_t n : sizes) {
     const Numbers<T> x = complex_numbers<T>(n, random);
@@ -252,6 +258,9 @@ void expect_complex(Random& random) {
           is(sum(x, {.method = tree(), .threads = threads}), Complex(sum(real, tree()), sum(imaginary, tree()))))
           << n;
       EXPECT_TRUE(is(dot(x, y, {.threads = threads}), exact_dot(x, y))) << n;
+      EXPECT_TRUE(is(dotc(x, y, {.threads = threads}), exact_dot(conjugated(x), y))) << n;
+      EXPECT_TRUE(is(dotc(x, y, {.method = binned(), .threads = threads}), dot(conjugated(x), y, binned()))) << n;
+      EXPECT_TRUE(is(dotc(real, imaginary, {.threads = threads}), dot(real, imaginary))) << n;
       if (n == 0) continue;
       EXPECT_TRUE(is(mean(x, {.threads = threads}), Complex(mean(real), mean(imaginary)))) << n;
       const Numbers<T> around = unit_numbers<T>(n, random);
@@ -295,6 +304,9 @@ TEST_F(TypesTest, ComplexNumbersThatAreNone) {
   const Numbers<double> y = {{1, 0}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(is(dot(x, y), std::complex<double>(infinity, nan)));  // infinity times 0i
+  EXPECT_TRUE(is(dotc(x, y), std::complex<double>(infinity, nan)));
+  EXPECT_TRUE(is(dotc(Numbers<double>{{0, 0.0}}, Numbers<double>{{-1, 1}}), std::complex<double>(0.0, 0.0)));
+  EXPECT_TRUE(is(dotc(Numbers<double>{{0, 0.0}}, Numbers<double>{{-1, -1}}), std::complex<double>(-0.0, 0.0)));
   EXPECT_TRUE(is(norm2(Numbers<double>{{nan, 1}}), nan));
   EXPECT_TRUE(
       is(reduce(Numbers<double>{{infinity, 0}, {1, 1}, {-infinity, 1}}, times), std::complex<double>(-infinity, nan)));

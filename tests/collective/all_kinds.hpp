@@ -33,8 +33,7 @@ struct Kind {
 /// All that are offered.
 inline std::vector<Kind> kinds_of(agreement::Method method, arithmetic::Sweep sweep) {
   std::vector<Kind> kinds;
-  for (std::uint32_t operation = 0; operation <= static_cast<std::uint32_t>(arithmetic::Operation::norminf);
-       ++operation) {
+  for (std::uint32_t operation = 0; operation <= static_cast<std::uint32_t>(arithmetic::Operation::dotc); ++operation) {
     for (std::uint32_t type = 0; type <= 32; ++type) {
       for (std::uint32_t result = 0; result <= 32; ++result) {
         for (const order::Count columns : {order::Count{1}, most_columns}) {

@@ -7,6 +7,7 @@ from methods import (absolute, adding, best, binned_sum, exact_sum, greatest, le
 
 BINS = (2, 3, 4)
 ROUNDED_ONCE = ["sum", "mean", "dot", "norm2", "abs_sum", "sum_squares", "masked_sum"]
+OF_COMPLEX = ["sum", "mean", "dot", "dotc", "masked_sum"]
 EXTENDED = ["x87", "b128"]
 
 # Rows of one column, of results that are the elements' own type and of others; then rows of several columns, as MPI's
@@ -92,8 +93,10 @@ def real_terms(operation, vector, column):
     if operation == "masked_sum":
         x = [value for row, value in enumerate(x) if selected(row)]
     is_complex = vector.type in COMPLEX
-    if operation == "dot":
+    if operation in ("dot", "dotc"):
         y = vector.column(column, second=True)
+        if operation == "dotc":
+            x = [(a, minus(b)) for a, b in x]
         if not is_complex:
             return [[product(a, b) for a, b in zip(x, y)]]
         real = [t for (a, b), (c, d) in zip(x, y) for t in (product(a, c), product(minus(b), d))]
@@ -112,7 +115,7 @@ def rounded_once(operation, terms, rows, f, bins):
         sum_of = [square(t) for t in terms]
         value = binned_sum([to_53_bits(t) for t in sum_of], terms, bins, 2) if bins else exact_sum(sum_of)
     elif bins:
-        if operation == "dot":
+        if operation in ("dot", "dotc"):
             terms = [rounded(DOUBLE, t) for t in terms]
         value = binned_sum(terms, terms, bins, 1)
     else:
@@ -202,7 +205,7 @@ def real_record(operation, type, result, vector, by_tree):
         by_method["tree"] = joined([text_of(fold_by_tree(operation, vector, result, c), f) for c in columns])
         if operation in ("min", "max", "norminf"):
             by_method["plain"] = by_method["tree"]
-    if operation in ROUNDED_ONCE and type not in EXTENDED and result not in EXTENDED:
+    if operation in [*ROUNDED_ONCE, "dotc"] and type not in EXTENDED and result not in EXTENDED:
         empty = operation == "mean" and vector.rows == 0
         sums = [terms for c in columns for terms in real_terms(operation, vector, c)]
         for bins in (0, *BINS):
@@ -229,7 +232,7 @@ def real_records(types):
         own = "f32" if type in ("bf16", "f16") else type
         wider = ["f64"] if type in ("f32", "bf16", "f16") else ["cf64"] if type == "cf32" else []
         others = ["cf64", "cf32"] if is_complex else ["f64", "f32"]
-        operations = ["sum", "mean", "dot", "masked_sum"] if is_complex else ROUNDED_ONCE
+        operations = OF_COMPLEX if is_complex else ROUNDED_ONCE
         for operation in operations:
             for result in others:
                 by_tree = operation in ("sum", "abs_sum") and result in [own, *wider]

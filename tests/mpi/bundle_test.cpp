@@ -74,6 +74,7 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       const auto absolute = bundle.abs_sum(my_y);
       const auto squares = bundle.sum_squares(my_z);
       const auto weighted = bundle.weighted_sum(my_x, my_y);
+      const auto conjugated = bundle.dotc(my_x, my_y);
       const auto masked = bundle.masked_sum(my_x, my_mask);
       const auto by_tree = bundle.sum(my_y, {.method = tree(), .layout = layout});
       const auto greatest = bundle.max(my_z);
@@ -100,6 +101,7 @@ TEST_F(BundleTest, GivesTheBitsOfTheCallsByThemselves) {
       EXPECT_TRUE(is(absolute.value(), reference::exact_abs_sum(std::span<const double>(y))));
       EXPECT_TRUE(is(squares.value(), reference::exact_dot(std::span<const float>(z), std::span<const float>(z))));
       EXPECT_TRUE(is(weighted.value(), product.value()));
+      EXPECT_TRUE(is(conjugated.value(), product.value()));
       EXPECT_TRUE(is(masked.value(),
                      reference::exact_masked_sum(std::span<const double>(x), std::span<const std::uint8_t>(mask))));
       EXPECT_TRUE(is(by_tree.value(), tree_of(y, add)));
@@ -367,6 +369,7 @@ concept CanBeAdded = requires(Bundle bundle, R&& x, std::vector<double> y) {
   bundle.sum(std::forward<R>(x));
   bundle.dot(std::forward<R>(x), y);
   bundle.dot(y, std::forward<R>(x));
+  bundle.dotc(std::forward<R>(x), y);
   bundle.weighted_sum(y, std::forward<R>(x));
   bundle.norm2(std::forward<R>(x));
   bundle.reduce(std::forward<R>(x), plus);
@@ -390,6 +393,7 @@ template <class R>
 concept CanBeAFactor =
     requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.dot(y, std::forward<R>(x)); } ||
     requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.dot(std::forward<R>(x), y); } ||
+    requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.dotc(y, std::forward<R>(x)); } ||
     requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.weighted_sum(y, std::forward<R>(x)); };
 template <class R>
 concept CanBeAMask =

@@ -132,6 +132,7 @@ TEST_F(PlanTest, ServesEveryOperatorByName) {
   expect("sum_squares", planned(sum_squares), sum_squares(x));
   expect("dot", planned(dot), dot(x, y), my_y);
   expect("weighted_sum", planned(weighted_sum), dot(x, y), my_y);
+  expect("dotc", planned(dotc), dot(x, y), my_y);
   expect("masked_sum", planned(masked_sum), masked_sum(x, mask), my_mask);
   expect("times", Plan<double>(times, my_x.size(), world.comm, tree()), times(x, tree()));
   const auto located = [&](const auto& op) { return Plan<double, Located<double>>(op, my_x.size(), world.comm); };

@@ -10,8 +10,8 @@ namespace steadfold::soak {
 namespace {
 
 bool rounds_once(sf_operation operation) {
-  return operation == SF_DOT || operation == SF_MEAN || operation == SF_NORM2 || operation == SF_SUM_SQUARES ||
-         operation == SF_STATISTICS;
+  return operation == SF_DOT || operation == SF_DOTC || operation == SF_MEAN || operation == SF_NORM2 ||
+         operation == SF_SUM_SQUARES || operation == SF_STATISTICS;
 }
 
 bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }

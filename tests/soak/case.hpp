@@ -76,7 +76,8 @@ struct Member {
   bool order_free() const;
   bool has_neutral() const;  // no rows are no error
   bool in_rank_order() const;
-  bool has_second() const { return operation == SF_DOT || operation == SF_MASKED_SUM; }
+  bool is_dot() const { return operation == SF_DOT || operation == SF_DOTC; }
+  bool has_second() const { return is_dot() || operation == SF_MASKED_SUM; }
   std::size_t element_bytes() const;
   std::size_t result_bytes() const;  // of one element of the result
   std::uint64_t rows_of(std::size_t rank) const;

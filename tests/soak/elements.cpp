@@ -154,7 +154,7 @@ Elements make_elements(const Member& m, std::uint64_t seed) {
   Elements made;
   made.first.resize(m.rows * m.columns * m.element_bytes());
   fill(random, m, made.first);
-  if (m.operation == SF_DOT) {
+  if (m.is_dot()) {
     made.second.resize(made.first.size());
     fill(random, m, made.second);
   } else if (m.operation == SF_MASKED_SUM) {

@@ -129,7 +129,7 @@ class Terms {
   }
   void add_real(std::vector<Term>& terms, std::uint64_t i) const {
     const double x = at(all_.first, i);
-    if (m_.operation == SF_DOT)
+    if (m_.is_dot())
       add_product(terms, x, at(all_.second, i));
     else if (is_square(m_.operation))
       terms.push_back({x, x});
@@ -138,8 +138,8 @@ class Terms {
   }
   void add_complex(std::vector<Term>& terms, std::uint64_t i, int part) const {
     const double a = at(all_.first, 2 * i);
-    const double b = at(all_.first, 2 * i + 1);
-    if (m_.operation == SF_DOT) {
+    const double b = m_.operation == SF_DOTC ? -at(all_.first, 2 * i + 1) : at(all_.first, 2 * i + 1);
+    if (m_.is_dot()) {
       const double c = at(all_.second, 2 * i);
       const double d = at(all_.second, 2 * i + 1);
       add_product(terms, a, part == 0 ? c : d);

@@ -78,10 +78,10 @@ void choose_ordered(Random& random, Member& m) {
 }
 
 void choose_rounded_once(Random& random, Member& m) {
-  const sf_operation operations[] = {SF_SUM,         SF_SUM,        SF_MEAN,    SF_DOT,       SF_NORM2,
-                                     SF_SUM_SQUARES, SF_MASKED_SUM, SF_ABS_SUM, SF_STATISTICS};
+  const sf_operation operations[] = {SF_SUM,   SF_SUM,         SF_MEAN,       SF_DOT,     SF_DOTC,
+                                     SF_NORM2, SF_SUM_SQUARES, SF_MASKED_SUM, SF_ABS_SUM, SF_STATISTICS};
   m.type = random.one_in(5) ? random.one_of(complexes) : random.one_of(reals);
-  m.operation = operations[random.below(is_complex(m.type) ? 7 : 9)];
+  m.operation = operations[random.below(is_complex(m.type) ? 8 : 10)];
   if (m.operation == SF_STATISTICS) {
     m.method = random.one_of({SF_EXACT, SF_AUTOMATIC});
     m.result_type = SF_F64;

@@ -229,7 +229,7 @@ struct Record {
 
   /// The fields that records of the same data with other sizes share.
   auto key() const { return std::tie(operation, type, result, family, columns); }
-  bool is_dot() const { return operation == "dot" || operation == "weighted_mean"; }
+  bool is_dot() const { return operation.starts_with("dot") || operation == "weighted_mean"; }
   bool is_masked() const { return operation == "masked_sum"; }
   bool is_user() const { return operation == "user"; }
   bool is_location() const { return operation.ends_with("location"); }
@@ -405,6 +405,7 @@ inline sf_operation operation_of(const std::string& name) {
       {"statistics", SF_STATISTICS},
       {"weighted_mean", SF_WEIGHTED_MEAN},
       {"norminf", SF_NORMINF},
+      {"dotc", SF_DOTC},
   };
   return operations.at(name);
 }
