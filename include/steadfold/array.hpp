@@ -175,7 +175,9 @@ class ArrayCall {
                 .mask = axes.where.c_array(),
                 .kept = 0,
                 .labels = axes.labels.c_array(),
-                .groups = axes.groups} {
+                .groups = axes.groups,
+                .xs = nullptr,
+                .x_count = 0} {
     call_ = call_of_defaults();
     held_.describe(call_);
     if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;

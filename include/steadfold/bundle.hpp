@@ -104,6 +104,43 @@ class HeldMember final : public BundleMember {
   Result result_ = no_result<Result>();
 };
 
+/// Dot products of one vector with several others.
+template <class T, sf_operation id>
+class HeldDots final : public BundleMember {
+ public:
+  using Result = std::vector<value_t<T, BuiltIn<id>>>;
+
+  HeldDots(Source<const T> x, const Vectors<T>& ys, const MemberOptions& options)
+      : options_(options), x_(std::move(x)), ys_(ys), results_(ys.all().size(), no_result<value_t<T, BuiltIn<id>>>()) {
+    for (const auto& y : ys_.all()) list_.push_back(y.data());
+  }
+
+  sf_call call() override {
+    arrays_ = arrays_of_dots<T>(list_, nullptr, size());
+    return call_of_dots<T, id>(arrays_, options_);
+  }
+  std::uint64_t size() const override { return x_().size(); }
+  std::string fault() const override {
+    for (const auto& y : ys_.all())
+      if (y.size() != size())
+        return "a factor of " + std::to_string(y.size()) + " elements (the first one has " + std::to_string(size()) +
+               "), give vectors of the same size";
+    return {};
+  }
+  sf_data data() override { return {list_.data(), x_().data(), results_.data(), nullptr, nullptr}; }
+  std::shared_ptr<OperatorHolder> holder() override { return held_; }
+  const Result& result() const { return results_; }
+
+ private:
+  std::shared_ptr<OperatorHolder> held_ = std::make_shared<HeldOperator<T, BuiltIn<id>>>(BuiltIn<id>{});
+  MemberOptions options_;
+  Source<const T> x_;
+  Vectors<T> ys_;
+  std::vector<const void*> list_;
+  sf_arrays arrays_{};
+  Result results_;
+};
+
 /// MPI's shape, in place.
 template <class T, class Op>
 class HeldVector final : public BundleMember {
@@ -274,6 +311,20 @@ class Bundle {
     using T = detail::element_t<R>;
     return add<T, T>(BuiltIn<SF_DOT>{}, x, detail::source_of<const T>(y), options);
   }
+  /// dots(x, {y0, y1, ...}): the dot product with every y, whose elements stay where they are; x is read once. dotcs
+  /// conjugates the others.
+  template <Lasting R>
+    requires Rounded<detail::element_t<R>>
+  Result<std::vector<detail::value_of_t<R, SF_DOT>>> dots(R&& x, const Vectors<detail::element_t<R>>& ys,
+                                                          const MemberOptions& options = {}) {
+    return add_dots<SF_DOT>(x, ys, options);
+  }
+  template <Lasting R>
+    requires Rounded<detail::element_t<R>>
+  Result<std::vector<detail::value_of_t<R, SF_DOTC>>> dotcs(R&& x, const Vectors<detail::element_t<R>>& ys,
+                                                            const MemberOptions& options = {}) {
+    return add_dots<SF_DOTC>(x, ys, options);
+  }
   /// The sum of conj(x[i]) * y[i].
   template <Lasting R, Lasting S>
     requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
@@ -384,6 +435,10 @@ class Bundle {
   template <class R, class S>
     requires Fleeting<R> || Fleeting<S>
   void dotc(R&&, S&&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void dots(R&&, const Vectors<detail::element_t<R>>&, const MemberOptions& = {}) = delete;
+  template <Fleeting R>
+  void dotcs(R&&, const Vectors<detail::element_t<R>>&, const MemberOptions& = {}) = delete;
   template <class R, class S>
     requires Fleeting<R> || Fleeting<S>
   void weighted_sum(R&&, S&&, const MemberOptions& = {}) = delete;
@@ -436,6 +491,14 @@ class Bundle {
                                                                                     std::move(second), options);
     members_.push_back(member);
     return {member, &member->result()};
+  }
+
+  template <sf_operation id, class R>
+  auto add_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options) {
+    using T = detail::element_t<R>;
+    auto member = std::make_shared<detail::HeldDots<T, id>>(detail::source_of<const T>(x), ys, options);
+    members_.push_back(member);
+    return Result<typename detail::HeldDots<T, id>::Result>(member, &member->result());
   }
 
   BundlePlan::Members members_;

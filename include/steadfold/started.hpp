@@ -108,6 +108,14 @@ struct StartedVectors final : UnderWayTo<void> {
   void take() override {}
   HeldOperator<T, Op> held;
 };
+template <class T, sf_operation id>
+struct StartedDots final : UnderWayTo<std::vector<value_t<T, BuiltIn<id>>>> {
+  StartedDots(std::span<const T> x, const Vectors<T>& ys, const Options& options) : made(x, ys, options) {
+    this->fault = made.fault();
+  }
+  std::vector<value_t<T, BuiltIn<id>>> take() override { return made.take(SF_OK); }
+  DotsCall<T, id> made;
+};
 struct StartedBarrier final : UnderWayTo<void> {
   void take() override {}
 };
@@ -173,6 +181,15 @@ Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group 
   return Pending<result_t<T, Op>>(std::move(call));
 }
 
+template <sf_operation id, class T>
+Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, const Vectors<T>& ys, Group group,
+                                                         const Options& options) {
+  auto call = std::make_unique<StartedDots<T, id>>(x, ys, options);
+  check(
+      sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
+  return Pending<std::vector<value_t<T, BuiltIn<id>>>>(std::move(call));
+}
+
 template <class R, class Op>
 Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options,
                          sf_collective collective = SF_REDUCE) {
@@ -217,6 +234,18 @@ template <class R, Communicator C>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
   return start(plus, std::forward<R>(x), comm, options);
+}
+
+/// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.
+template <class R, Communicator C>
+auto start_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
+  static_assert(detail::lasts<R>());
+  return detail::start_dots<SF_DOT>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
+}
+template <class R, Communicator C>
+auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
+  static_assert(detail::lasts<R>());
+  return detail::start_dots<SF_DOTC>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
 }
 
 /// MPI's shape, in place, as the functions of the same names that wait.

@@ -173,6 +173,12 @@ typedef struct sf_arrays {
                       which have no sign; what has a label below 0 belongs to no group, one of `groups` or above is
                       SF_INVALID_ARGUMENT, unless a mask leaves it out. By exact, binned and plain, not by tree */
   uint64_t groups; /* 0: there are no labels */
+  const void* const* xs; /* NULL, or x_count arrays of one shape, wherever each stands: xs[j] is where the element
+                            stands whose indices are all 0, x says the rest and has no data. There is a result for every
+                            array; no axes are kept, and no labels given. Factors and mask are those of all. With SF_DOT
+                            that is k dot products with one vector, whose elements are read once. The list stays as it
+                            is until the call has ended; where a run of a plan gives `first`, it is such a list */
+  uint64_t x_count;
 } sf_arrays; /* Factors, mask and labels are stretched to the shape of x: their last axis is its last; an axis that they
                 lack, or that has one index, is repeated. */
 

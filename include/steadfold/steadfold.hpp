@@ -11,6 +11,7 @@
 #pragma once
 
 #include "steadfold/array.hpp"
+#include "steadfold/dots.hpp"
 #include "steadfold/operators.hpp"
 
 #if __cplusplus >= 202002L

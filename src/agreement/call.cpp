@@ -65,12 +65,14 @@ std::string_view layout_name(LayoutKind kind) {
 }
 
 std::string_view array_name(ArrayForm form) {
-  static constexpr std::array<std::string_view, 6> names = {"in rows",
+  static constexpr std::array<std::string_view, 8> names = {"in rows",
                                                             "of an array",
                                                             "of an array with a mask of rows",
                                                             "of an array with a mask of elements",
                                                             "of an array with labels",
-                                                            "of an array with labels and a mask"};
+                                                            "of an array with labels and a mask",
+                                                            "of a list of arrays",
+                                                            "of a list of arrays with a mask"};
   return names[static_cast<std::size_t>(form)];
 }
 
@@ -97,6 +99,7 @@ void require_target() {
 
 ArrayForm form_of(const Array& array) {
   const bool has_mask = array.mask_bytes > 0;
+  if (array.is_listed) return has_mask ? ArrayForm::masked_and_listed : ArrayForm::listed;
   if (array.labels.groups > 0) return has_mask ? ArrayForm::masked_and_dealt : ArrayForm::dealt;
   if (!has_mask) return ArrayForm::whole;
   return array.mask_has_columns ? ArrayForm::masked_elements : ArrayForm::masked_rows;
@@ -255,6 +258,8 @@ void validate(const Call& call, Rank rank_count) {
 Missing missing(const Description& description, Count rows, const Data& data, bool is_due) noexcept {
   const bool is_read = rows > 0 && description.columns > 0;
   if (is_read && data.first == nullptr) return Missing::first;
+  for (Count i = 0; is_read && description.is_listed() && i < description.columns; ++i)
+    if (arithmetic::Strides::listed(data.first, i) == nullptr) return Missing::first;
   if (is_read && arithmetic::has_second(description.operation) && data.second == nullptr) return Missing::second;
   const bool is_array = description.array != ArrayForm::none;
   if (is_array && description.has_mask() && is_read && data.mask == nullptr) return Missing::mask;
@@ -301,8 +306,8 @@ bool order_free(const Description& description) noexcept {
 schedule::Merging merging_of(const Description& description) noexcept {
   schedule::Merging merging = merging_of(row_of(description.method), description.sweep);
   merging.is_associative = merging.is_associative || order_free(description);
-  const bool has_only_sums =
-      description.array <= ArrayForm::masked_rows && !arithmetic::has_several_sums(description.operation);
+  const bool has_own_rows = description.array == ArrayForm::masked_elements || description.deals_rows();
+  const bool has_only_sums = !has_own_rows && !arithmetic::has_several_sums(description.operation);
   merging.offers_words = merging.offers_words && has_only_sums;
   return merging;
 }
@@ -404,7 +409,8 @@ arithmetic::Strides strides_of(const Description& description, const Array* arra
           axes.subspan(array->row_axes, array->column_axes),
           array->mask_bytes,
           array->is_aligned,
-          array->labels};
+          array->labels,
+          array->is_listed};
 }
 
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept {

@@ -52,12 +52,22 @@ struct Array {
   Bytes mask_bytes = 0;  // of an element of the mask; 0: there is none
   bool mask_has_columns = false;
   bool is_aligned = true;  // the first element, and so all of them unless strides say otherwise
+  bool is_listed = false;  // the data are a list of addresses, one for every column
   arithmetic::Labels labels = {};
   arithmetic::Operands data = {};  // where the operands begin, unless a call's Data say otherwise
 };
 
 /// What ranks know of each other's arrays.
-enum class ArrayForm : std::uint32_t { none, whole, masked_rows, masked_elements, dealt, masked_and_dealt };
+enum class ArrayForm : std::uint32_t {
+  none,
+  whole,
+  masked_rows,
+  masked_elements,
+  dealt,
+  masked_and_dealt,
+  listed,
+  masked_and_listed
+};
 
 struct Call {
   arithmetic::Operation operation = arithmetic::Operation::sum;
@@ -142,8 +152,11 @@ struct Description {
 
   bool has_mask() const noexcept {
     return operation == arithmetic::Operation::masked_sum || array == ArrayForm::masked_rows ||
-           array == ArrayForm::masked_elements || array == ArrayForm::masked_and_dealt;
+           array == ArrayForm::masked_elements || array == ArrayForm::masked_and_dealt ||
+           array == ArrayForm::masked_and_listed;
   }
+  /// Whether the elements of each column stand where a list says.
+  bool is_listed() const noexcept { return array == ArrayForm::listed || array == ArrayForm::masked_and_listed; }
   /// Whether rows are dealt to the columns of groups by labels.
   bool deals_rows() const noexcept { return array == ArrayForm::dealt || array == ArrayForm::masked_and_dealt; }
   Bytes row_bytes() const noexcept { return columns * element_bytes; }

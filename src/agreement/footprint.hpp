@@ -17,7 +17,8 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
 }
 
 struct Footprint {
-  std::span<const std::byte> first;
+  std::span<const std::byte> first;  // or a list of addresses, from each of which on `listed` is read
+  arithmetic::Strides::Reach listed;
   std::span<const std::byte> second;
   std::span<const std::byte> mask;
   std::span<const std::byte> label;
@@ -28,8 +29,16 @@ struct Footprint {
 
  private:
   bool touches(std::span<const std::byte> memory) const noexcept {
-    return overlap(first, memory) || overlap(second, memory) || overlap(mask, memory) || overlap(label, memory) ||
-           overlap(result, memory);
+    return touches_listed(memory) || overlap(first, memory) || overlap(second, memory) || overlap(mask, memory) ||
+           overlap(label, memory) || overlap(result, memory);
+  }
+  bool touches_listed(std::span<const std::byte> memory) const noexcept {
+    const auto bytes = static_cast<std::size_t>(listed.end - listed.begin);
+    for (std::size_t i = 0; bytes > 0 && i < first.size() / sizeof(void*); ++i) {
+      const std::byte* const place = arithmetic::Strides::listed(first.data(), i);
+      if (place != nullptr && overlap({place + listed.begin, bytes}, memory)) return true;
+    }
+    return false;
   }
 };
 
@@ -49,7 +58,11 @@ inline Footprint footprint_of(const Description& description, const arithmetic::
     return std::span(begin + reach.begin, static_cast<std::size_t>(reach.end - reach.begin));
   };
   const arithmetic::Operands operands = operands_of(description, data);
-  return {.first = memory(operands.first, arithmetic::Operand::first, description.element_bytes),
+  const bool is_list = description.is_listed() && operands.first != nullptr;
+  const std::span<const std::byte> list(operands.first, is_list ? description.columns * sizeof(void*) : 0);
+  const auto listed = strides.reach(arithmetic::Operand::first, is_list ? rows : 0, description.element_bytes);
+  return {.first = is_list ? list : memory(operands.first, arithmetic::Operand::first, description.element_bytes),
+          .listed = listed,
           .second = memory(operands.second, arithmetic::Operand::second, description.element_bytes),
           .mask = memory(operands.mask, arithmetic::Operand::mask, strides.mask_bytes()),
           .label = memory(operands.label, arithmetic::Operand::label, strides.labels().bytes),

@@ -182,7 +182,8 @@ void Intake::survey_copied(const Operands& data, Count rows, const Strides& stri
 template <class Take>
 void Intake::for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   if (shape_.columns > 1 && !strides.have_columns_apart()) return for_each_column_turned(data, rows, strides, take);
-  const Count most = std::max<Count>(tile_bytes / std::max<Bytes>(shape_.element_bytes, 1), 1);
+  const Bytes bytes = strides.are_listed() ? listed_tile_bytes : tile_bytes;
+  const Count most = std::max<Count>(bytes / std::max<Bytes>(shape_.element_bytes, 1), 1);
   const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = next_rows(strides, data.row + done, rows - done, most, long_run);
@@ -332,8 +333,12 @@ const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strid
                         are_side_by_side(strides, operand, size, columns);
   if (place == nullptr || is_there) return place;
   to.resize(most * columns * size);
-  gather(strides, operand, begin_of(data, operand), {data.row, data.row + rows}, {data.column, data.column + columns},
-         size, to.data(), {columns * size, size});
+  const bool is_list = strides.are_listed() && operand == Operand::first;
+  const Count together = is_list ? 1 : columns;  // that begin at one place
+  for (Count column = 0; column < columns; column += together)
+    gather(strides, operand, strides.begin(data.at(0, column), operand), {data.row, data.row + rows},
+           {data.column + column, data.column + column + together}, size, to.data() + column * size,
+           {columns * size, size});
   return to.data();
 }
 

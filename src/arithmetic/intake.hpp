@@ -46,9 +46,10 @@ class Intake {
   };
   static constexpr Bytes tile_bytes = 8192;
 
-  static constexpr Bytes large_tile_bytes = Bytes{1} << 17;  // of all columns
-  static constexpr Count fewest_by_column = 64;              // rows that are worth being taken column by column
-  static constexpr Count long_run = 128;                     // rows that touch and are worth being taken where they are
+  static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;  // that all columns of a list go past, one after the other
+  static constexpr Bytes large_tile_bytes = Bytes{1} << 17;   // of all columns
+  static constexpr Count fewest_by_column = 64;               // rows that are worth being taken column by column
+  static constexpr Count long_run = 128;  // rows that touch and are worth being taken where they are
 
   bool goes_by_column(Count rows, const Strides& strides) const noexcept {
     if (columns_ == nullptr) return false;

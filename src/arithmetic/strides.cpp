@@ -58,15 +58,16 @@ Strides::Strides(const RowShape& shape) noexcept : axes_{touching_rows(shape), t
 }
 
 Strides::Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, Bytes mask_bytes,
-                 bool is_aligned, const Labels& labels) noexcept
+                 bool is_aligned, const Labels& labels, bool are_listed) noexcept
     : row_axes_(join(rows, axes_.data())),
       column_axes_(join(columns, axes_.data() + row_axes_)),
       mask_bytes_(mask_bytes),
       labels_(labels),
-      are_direct_(is_aligned && judged(shape)),
+      are_direct_(is_aligned && !are_listed && judged(shape)),
       are_touching_(are_direct_ && axes_[0].of(Operand::first) == static_cast<Stride>(shape.row_bytes())),
-      have_columns_apart_(shape.columns > 1 && std::abs(this->rows().back().of(Operand::first)) <
-                                                   std::abs(this->columns().back().of(Operand::first))) {}
+      have_columns_apart_(are_listed || (shape.columns > 1 && std::abs(this->rows().back().of(Operand::first)) <
+                                                                  std::abs(this->columns().back().of(Operand::first)))),
+      are_listed_(are_listed) {}
 
 bool Strides::judged(const RowShape& shape) const noexcept {
   if (row_axes_ > 1 || column_axes_ > 1) return false;
@@ -82,7 +83,7 @@ bool Strides::judged(const RowShape& shape) const noexcept {
 }
 
 const std::byte* Strides::place(const Operands& operands, Operand operand) const noexcept {
-  const std::byte* const begin = begin_of(operands, operand);
+  const std::byte* const begin = this->begin(operands, operand);
   if (begin == nullptr) return nullptr;
   return begin + (offset(rows(), operand, operands.row) + offset(columns(), operand, operands.column));
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "order/index.hpp"
@@ -95,9 +96,10 @@ class Strides {
   explicit Strides(const RowShape& shape) noexcept;
   /// Axes that can be one are joined. At least one of rows and one of columns, at most `most_axes` of both and one
   /// more. An element of the mask has so many bytes, and selects unless all of them are 0. Elements of rows that begin
-  /// unaligned are never taken where they stand.
+  /// unaligned are never taken where they stand. If `are_listed`, the elements begin with a list of addresses, one for
+  /// every column, and what it names stands as the rows say.
   Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, order::Bytes mask_bytes = 1,
-          bool is_aligned = true, const Labels& labels = {}) noexcept;
+          bool is_aligned = true, const Labels& labels = {}, bool are_listed = false) noexcept;
 
   std::span<const Axis> rows() const noexcept { return {axes_.data(), row_axes_}; }
   std::span<const Axis> columns() const noexcept { return {axes_.data() + row_axes_, column_axes_}; }
@@ -114,6 +116,20 @@ class Strides {
   /// Whether the elements of a column stand nearer to each other than those of a row.
   bool have_columns_apart() const noexcept { return have_columns_apart_; }
 
+  /// Whether the elements of each column stand where a list says.
+  bool are_listed() const noexcept { return are_listed_; }
+  /// The address of a column's elements in such a list.
+  static const std::byte* listed(const std::byte* list, order::Count column) noexcept {
+    const void* place = nullptr;
+    std::memcpy(&place, list + column * sizeof place, sizeof place);
+    return static_cast<const std::byte*>(place);
+  }
+  /// Where an operand begins, for the column that the operands name.
+  const std::byte* begin(const Operands& operands, Operand operand) const noexcept {
+    const std::byte* const begin = begin_of(operands, operand);
+    const bool is_list = are_listed_ && operand == Operand::first && begin != nullptr;
+    return is_list ? listed(begin, operands.column) : begin;
+  }
   /// Where an operand of the row and column that the operands name stands.
   const std::byte* place(const Operands& operands, Operand operand) const noexcept;
   /// The same where strides are direct.
@@ -142,6 +158,7 @@ class Strides {
   bool are_direct_ = false;
   bool are_touching_ = false;
   bool have_columns_apart_ = false;
+  bool are_listed_ = false;
 };
 
 }  // namespace steadfold::arithmetic

@@ -76,10 +76,23 @@ struct Given {
   bool labels;
 };
 
+bool is_list(const sf_arrays& arrays) { return arrays.xs != nullptr || arrays.x_count > 0; }
+
+void require_list(const sf_arrays& arrays, bool has_labels) {
+  if (!is_list(arrays)) return;
+  if (arrays.x.data != nullptr)
+    refuse("data of x beside a list of " + std::to_string(arrays.x_count) +
+           " arrays (the list says where each begins), give x none");
+  if (arrays.kept != 0 || has_labels)
+    refuse("a list of " + std::to_string(arrays.x_count) + " arrays with kept axes or labels " +
+           "(every array has one result), make a call for each array");
+}
+
 Given require_operands(const sf_arrays& arrays, const Call& call) {
   const Given given{.factors = arithmetic::has_factors(call.operation),
                     .mask = is_given(arrays.mask),
                     .labels = is_given(arrays.labels) || arrays.groups > 0};
+  require_list(arrays, given.labels);
   require_axes(arrays.x, "the elements");
   if (given.factors) require_axes(arrays.factors, "the factors");
   if (given.mask) require_axes(arrays.mask, "the mask");
@@ -166,8 +179,13 @@ void take_arrays(const sf_arrays& arrays, Call& call, Array& array) {
       axes = 1;
     }
   }
+  if (is_list(arrays)) {
+    call.columns = array.axes[array.row_axes].extent = arrays.x_count;
+    array.is_listed = true;
+  }
   array.mask_bytes = given.mask ? mask_bytes_of(arrays.mask) : 0;
-  array.data = {.first = static_cast<const std::byte*>(x.data),
+  const void* const first = is_list(arrays) ? static_cast<const void*>(arrays.xs) : x.data;
+  array.data = {.first = static_cast<const std::byte*>(first),
                 .second = given.factors ? static_cast<const std::byte*>(arrays.factors.data) : nullptr,
                 .mask = given.mask ? static_cast<const std::byte*>(arrays.mask.data) : nullptr,
                 .label = given.labels ? static_cast<const std::byte*>(arrays.labels.data) : nullptr};

@@ -280,6 +280,28 @@ TEST_F(ArrayTest, LabelsWithoutAGroupFailEverywhere) {
   }
 }
 
+/// One vector with several others, in one message: the bits of one process, however the vectors are dealt.
+TEST_F(ArrayTest, DotsOfOneVectorWithOthers) {
+  const std::uint64_t n = 500;
+  std::vector<std::vector<double>> all;
+  for (std::uint64_t j = 0; j < 3; ++j) {
+    all.emplace_back();
+    for (std::uint64_t i = 0; i < n; ++i) all.back().push_back(value(j, i / width, i % width));
+  }
+  const std::uint64_t begin = n * world.index() / world.count();
+  const std::uint64_t end = n * (world.index() + 1) / world.count();
+  std::vector<std::span<const double>> mine;
+  for (const auto& each : all) mine.push_back(std::span(each).subspan(begin, end - begin));
+  const std::vector<double> wanted = dots(all[0], all);
+  for (const char* schedule : {"", "native", "binomial", "ring"})
+    EXPECT_TRUE(are(dots(mine[0], mine, world.comm, {.schedule = schedule}), wanted)) << schedule;
+  EXPECT_TRUE(are(dots(mine[0], mine, world.comm, {.method = binned()}), dots(all[0], all, binned())));
+  const std::vector<double> at_root = dots(mine[0], mine, world.comm, {.root = 0});
+  if (world.rank == 0) {
+    EXPECT_TRUE(are(at_root, wanted));
+  }
+}
+
 /// The control: sums of ranks added by MPI depend on how the field is dealt.
 TEST_F(ArrayTest, PlainSumsDependOnTheDeal) {
   const Axes axes{.keep = {0}, .where = part.ocean(), .weights = {}};
