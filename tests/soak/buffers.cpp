@@ -55,6 +55,8 @@ Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank,
   // A wrong call may say that it has one column more.
   if (prepared.made.wrong != Wrong::nothing) rows_.resize(rows_.size() + 16 * (m.rows_of(rank) + 1));
   before_ = rows_;
+  for (std::uint64_t c = 0; m.is_listed && prepared.made.wrong == Wrong::nothing && c < m.columns; ++c)
+    list_.push_back(rows_.data() + first_at_ + c * m.element_bytes());
 }
 
 /// Where the rows begin, at the rank's block in them, or anywhere; all addresses stay aligned.
@@ -71,7 +73,8 @@ void Buffers::place_within(const Member& m, Random& own) {
 }
 
 Data Buffers::data() {
-  return {rows_.data() + first_at_, second_.data(), is_apart_ ? apart_.data() : rows_.data() + result_at_};
+  const void* const first = list_.empty() ? static_cast<const void*>(rows_.data() + first_at_) : list_.data();
+  return {first, second_.data(), is_apart_ ? apart_.data() : rows_.data() + result_at_};
 }
 
 bool Buffers::others_are_untouched() const {

@@ -47,7 +47,8 @@ class Buffers {
   std::vector<std::byte> rows_;
   std::vector<std::byte> before_;  // what `rows_` was
   std::vector<std::byte> second_;
-  std::vector<std::byte> apart_;  // with a guard behind it
+  std::vector<const void*> list_;  // of the columns, if they are given so
+  std::vector<std::byte> apart_;   // with a guard behind it
 };
 
 }  // namespace steadfold::soak

@@ -92,6 +92,8 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   if (is_scan && m.rows == 0) m.rows = 1;
   deal_rows(random, ranks, m);
   m.says_count = random.one_in(3);
+  const bool has_common_factors = !m.has_second() || (m.is_dot() && m.columns == 1);
+  m.is_listed = has_common_factors && m.columns > 0 && random.one_in(6);
   if (random.one_in(4)) m.require = kept(m) & static_cast<std::uint32_t>(random.bits());
 }
 

@@ -68,7 +68,8 @@ struct Member {
   bool names_blocks = false;
   std::string schedule;  // empty: null
   std::uint32_t require = 0;
-  bool may_fail = false;  // SF_USER
+  bool may_fail = false;   // SF_USER
+  bool is_listed = false;  // the columns are given as a list of arrays
   Numbers numbers = Numbers::ordinary;
 
   /// What SF_AUTOMATIC comes to.

@@ -31,6 +31,24 @@ bool any_native(const Case& made) {
                      [](const Member& m) { return m.schedule.find("native") != std::string::npos; });
 }
 
+/// The columns of a rank's rows, as a list of arrays that the data of the call name.
+std::unique_ptr<sf_arrays> columns_of(const Member& m, std::size_t rank) {
+  auto arrays = std::make_unique<sf_arrays>();
+  const auto column = [&](std::uint64_t columns) {
+    sf_array array{};
+    array.type = m.type;
+    array.element_bytes = m.element_bytes();
+    array.axis_count = 1;
+    array.shape[0] = m.rows_of(rank);
+    array.strides[0] = static_cast<std::int64_t>(columns * m.element_bytes());
+    return array;
+  };
+  arrays->x = column(m.columns);
+  if (m.is_dot()) arrays->factors = column(1);
+  arrays->x_count = m.columns;
+  return arrays;
+}
+
 }  // namespace
 
 Runner::Runner(Library& library, Preparation& preparation, std::size_t rank, Tally& tally)
@@ -100,6 +118,10 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
       call.operator_name = user_operator(m.user).name;
       call.commutative = user_operator(m.user).commutative ? 1 : 0;
       call.never_fails = m.may_fail ? 0 : 1;
+    }
+    if (m.is_listed && prepared->made.wrong == Wrong::nothing) {
+      made.arrays.push_back(columns_of(m, rank_));
+      call.arrays = made.arrays.back().get();
     }
     made.calls.push_back(call);
   }

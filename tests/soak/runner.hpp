@@ -23,6 +23,7 @@ class Runner {
   struct Calls {
     std::vector<sf_call> calls;
     std::vector<std::unique_ptr<UserContext>> contexts;
+    std::vector<std::unique_ptr<sf_arrays>> arrays;
     std::shared_ptr<const Prepared> prepared;  // the intervals
   };
   /// A plan of some members of a case.

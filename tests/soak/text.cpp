@@ -33,6 +33,7 @@ std::string text_of(const Member& m) {
   text += ", " + std::to_string(m.rows) + " x " + std::to_string(m.columns) + " " +
           named(numbers, static_cast<std::size_t>(m.numbers)) + ", " + named(layouts, m.layout);
   if (m.layout == SF_INTERVALS && m.in_rank_order()) text += " in rank order";
+  if (m.is_listed) text += ", listed columns";
   if (m.names_blocks) text += ", named blocks";
   if (m.require != 0) text += ", requires " + std::to_string(m.require);
   return text + ", schedule '" + m.schedule + "'";
