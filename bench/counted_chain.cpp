@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
                              .rows = 1};
   const std::vector<std::byte> proposal = agreement::propose(std::span(&call, 1), 0, nullptr);
   const std::vector<std::span<const std::byte>> proposals(ranks, proposal);
-  const agreement::Agreement agreed = agreement::conclude(proposals, argv[1]);
+  const agreement::Agreement agreed = agreement::conclude(proposals, {.forced_schedule = argv[1]});
 
   const auto network = std::make_shared<transport::SimulatedNetwork>(
       ranks, transport::SimulatedOptions{.delivery = transport::Delivery::prompt});

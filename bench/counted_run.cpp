@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   const std::vector<std::byte> proposal[2] = {agreement::propose(calls, 0, nullptr),
                                               agreement::propose(calls, 1, nullptr)};
   const std::span<const std::byte> proposals[2] = {proposal[0], proposal[1]};
-  const agreement::Agreement agreed = agreement::conclude(proposals, "recursive_doubling");
+  const agreement::Agreement agreed = agreement::conclude(proposals, {.forced_schedule = "recursive_doubling"});
 
   const auto loop = std::make_shared<Loop>();
   execution::Plan plans[2] = {{agreed, calls, std::make_shared<Loopback>(loop, 0), 0},

@@ -123,8 +123,29 @@ typedef enum sf_layout {
   SF_ANYWHERE,   /* the indices do not matter (exact, binned, plain); SF_TREE takes it as SF_RANK_ORDER */
   SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; the ranks find out where they begin */
   SF_INTERVALS,  /* the rows of `intervals`, in the order of memory */
-  SF_ROW_A_RANK  /* MPI's shape: rank r brings row r of as many rows as there are ranks */
+  SF_ROW_A_RANK, /* MPI's shape: rank r brings row r of as many rows as there are ranks */
+  SF_GRID        /* what the rule `grid` gives the rank, in ascending order */
 } sf_layout;
+
+/* How the indices of one axis are dealt to the ranks along it: in blocks, one after the other, to rank `first` and
+ * those behind it, and round again. */
+typedef struct sf_grid_axis {
+  uint64_t extent; /* indices */
+  uint64_t ranks;  /* along the axis; 0, of one axis: as many as the others leave */
+  uint64_t block;  /* indices in a block; 0: one block for each rank, the first extent % ranks of them one larger */
+  uint64_t first;  /* the rank that has the first block, counted along the axis from 0 */
+} sf_grid_axis;
+
+#define SF_MOST_GRID_AXES 3
+
+/* Which rank holds which rows, as a rule: rows are the elements of an array of one to three axes in C order, and ranks
+ * are numbered in C order too (as MPI_Cart_create numbers them): the last axis is the fastest. With one axis and a
+ * block size this is ScaLAPACK's block-cyclic distribution; without block sizes an array is cut into one block for each
+ * rank. The same on all ranks, and the axes' ranks multiply to their number. */
+typedef struct sf_grid {
+  uint32_t axis_count;
+  sf_grid_axis axes[SF_MOST_GRID_AXES];
+} sf_grid;
 
 /* Which ranks get what. */
 typedef enum sf_collective {
@@ -228,6 +249,8 @@ typedef struct sf_call {
                               follow from them; where `first`, `second` and `mask` of a call or a run are NULL, its data
                               are those of the arrays (which need not be aligned, other data are aligned as their
                               elements are). Without arrays, rows stand one after the other, without gaps */
+
+  const sf_grid* grid; /* SF_GRID; else NULL */
 } sf_call;
 
 /* A call with default fields: a sum of zero rows of doubles. */

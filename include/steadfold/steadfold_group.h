@@ -35,7 +35,7 @@ sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine,
 /* A reduction agreed on once and run often, or a bundle: several reductions that share every message. */
 typedef struct sf_plan sf_plan;
 
-/* All ranks agree on layout, schedule and validity of `count` calls. Their intervals and texts are copied; user
+/* All ranks agree on layout, schedule and validity of `count` calls. Their intervals, grids and texts are copied; user
  * operator context must live as long as the plan. Free it with sf_plan_free. The calls of a bundle have the same root
  * and schedule; operation, type, method, columns and layout are each call's own. The results are those of the calls by
  * themselves. */

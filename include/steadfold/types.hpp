@@ -6,9 +6,11 @@
 #error "Steadfold needs C++20 (the compiler is set to an older C++), compile with -std=c++20"
 #else
 
+#include <algorithm>
 #include <chrono>
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <ranges>
@@ -89,6 +91,8 @@ struct LocalOptions {
 
 /// Indices begin, ..., end - 1 of the whole job.
 using Interval = sf_interval;
+/// How the indices of one axis are dealt to the ranks along it; see steadfold.h.
+using GridAxis = sf_grid_axis;
 
 namespace detail {
 /// Where a rank's elements are if all elements are in rank order.
@@ -141,8 +145,37 @@ class Layout {
     return layout;
   }
 
+  /// ScaLAPACK's distribution of so many elements: blocks of `block` elements go to rank `first_rank` and those behind
+  /// it, and round again. No rank lists what it holds, nor tells another.
+  static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
+    return grid({{.extent = element_count, .ranks = 0, .block = block, .first = first_rank}});
+  }
+
+  /// An array of one to three axes, cut into one block for each rank of a grid: along an axis of extent n over p ranks
+  /// the first n % p of them have one index more. Indices and ranks are in C order, the last axis fastest, as
+  /// MPI_Cart_create numbers ranks; so are a rank's own elements. One of `ranks` may be 0: what the others leave.
+  template <std::integral N, std::integral P, std::size_t axes>
+  static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
+    GridAxis all[axes] = {};
+    for (std::size_t i = 0; i < axes; ++i)
+      all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};
+    return grid(all);
+  }
+
+  /// Both: blocks of any size dealt in turn along every axis of an array, as ScaLAPACK deals matrices.
+  template <std::size_t axes>
+  static Layout grid(const GridAxis (&all)[axes]) {
+    static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
+    Layout layout;
+    layout.kind_ = SF_GRID;
+    layout.grid_.axis_count = axes;
+    std::copy(all, all + axes, layout.grid_.axes);
+    return layout;
+  }
+
   void describe(sf_call& call) const noexcept {
     call.layout = kind_;
+    call.grid = kind_ == SF_GRID ? &grid_ : nullptr;
     call.element_count = element_count_;
     call.intervals = intervals_.data();
     call.interval_count = intervals_.size();
@@ -151,6 +184,7 @@ class Layout {
  private:
   sf_layout kind_ = SF_ANYWHERE;
   std::vector<Interval> intervals_;
+  sf_grid grid_{};
   std::uint64_t element_count_ = SF_UNKNOWN;
 };
 

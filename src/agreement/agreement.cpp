@@ -22,6 +22,7 @@ struct Head {
 };
 struct CallHead {
   Description description;
+  order::Grid grid;
   std::uint64_t rows = 0;
   std::uint64_t block = 0;  // of this rank, in columns
   std::uint64_t interval_count = 0;
@@ -29,6 +30,7 @@ struct CallHead {
 
 struct ProposedCall {
   Description description;
+  order::Grid grid;
   Count rows = 0;
   Count block = 0;
   std::vector<order::Interval> intervals;
@@ -47,7 +49,7 @@ void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
   std::memcpy(out.data() + out.size() - bytes, data, bytes);
 }
 
-/// Takes a proposal apart from front to back.
+/// Takes what a rank tells apart from front to back.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
@@ -64,6 +66,12 @@ class Reader {
     at_ += bytes;
     return text;
   }
+  std::vector<order::Interval> intervals(std::uint64_t count) {
+    std::vector<order::Interval> intervals(count);
+    if (count > 0) std::memcpy(intervals.data(), at_, count * sizeof(order::Interval));
+    at_ += count * sizeof(order::Interval);
+    return intervals;
+  }
 
  private:
   const std::byte* at_;
@@ -77,11 +85,11 @@ Proposal read(std::span<const std::byte> bytes) {
   proposal.schedule = reader.text(head.schedule_bytes);
   for (std::uint64_t i = 0; i < head.call_count; ++i) {
     const auto call_head = reader.take<CallHead>();
-    ProposedCall call{.description = call_head.description, .rows = call_head.rows, .block = call_head.block};
-    call.intervals.reserve(call_head.interval_count);
-    for (std::uint64_t k = 0; k < call_head.interval_count; ++k)
-      call.intervals.push_back(reader.take<order::Interval>());
-    proposal.calls.push_back(std::move(call));
+    proposal.calls.push_back({.description = call_head.description,
+                              .grid = call_head.grid,
+                              .rows = call_head.rows,
+                              .block = call_head.block,
+                              .intervals = reader.intervals(call_head.interval_count)});
   }
   return proposal;
 }
@@ -111,8 +119,13 @@ std::optional<std::string> difference(const Proposal& first, const Proposal& min
     return "bundles of " + std::to_string(first.calls.size()) + " against " + std::to_string(mine.calls.size()) +
            " calls";
   for (std::size_t i = 0; i < mine.calls.size(); ++i) {
-    if (mine.calls[i].description == first.calls[i].description) continue;
-    return in_bundle(i, mine.calls.size()) + difference(first.calls[i].description, mine.calls[i].description);
+    const ProposedCall& one = first.calls[i];
+    const ProposedCall& other = mine.calls[i];
+    if (other.description == one.description) continue;
+    const bool are_grids = one.description.grid != 0 && other.description.grid != 0;
+    if (are_grids && one.grid != other.grid)
+      return in_bundle(i, mine.calls.size()) + "a grid of " + one.grid.text() + " against " + other.grid.text();
+    return in_bundle(i, mine.calls.size()) + difference(one.description, other.description);
   }
   return std::nullopt;
 }
@@ -125,8 +138,17 @@ void require_same_calls(const std::vector<Proposal>& proposals) {
   }
 }
 
+/// Ranks 0, 1, ... with so many rows, one after the other.
+order::Layout in_rank_order(std::span<const Count> counts) {
+  Count total = 0;
+  for (const Count count : counts) total = sum_of_rows(total, count);
+  return order::Layout::contiguous(counts);
+}
+
 order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
-  if (proposals[0].calls[call].description.layout == LayoutKind::intervals) {
+  const ProposedCall& first = proposals[0].calls[call];
+  if (first.description.layout == LayoutKind::grid) return order::Layout::of(first.grid);
+  if (first.description.layout == LayoutKind::intervals) {
     std::vector<std::vector<order::Interval>> lists;
     lists.reserve(proposals.size());
     for (Proposal& p : proposals) lists.push_back(std::move(p.calls[call].intervals));
@@ -134,29 +156,63 @@ order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
   }
   std::vector<Count> counts;
   counts.reserve(proposals.size());
-  Count total = 0;
-  for (const Proposal& p : proposals) {
-    counts.push_back(p.calls[call].rows);
-    total = sum_of_rows(total, p.calls[call].rows);
-  }
-  return order::Layout::contiguous(counts);
+  for (const Proposal& p : proposals) counts.push_back(p.calls[call].rows);
+  return in_rank_order(counts);
 }
 
-Member member_of(std::vector<Proposal>& proposals, std::size_t call, const std::vector<Member>& others) {
-  const Description description = proposals[0].calls[call].description;
-  auto layout = std::make_shared<const order::Layout>(layout_of(proposals, call));
-  require_whole(*layout, description.element_count, in_bundle(call, proposals[0].calls.size()));
-  for (const Member& other : others) {
+/// What ranks tell each other of the layout of a call, if they all make the same one.
+enum class Telling : std::uint8_t { nothing, rows, fingerprint, lists };
+
+Telling telling_of(const Description& description) noexcept {
+  switch (description.layout) {
+    case LayoutKind::row_per_rank:
+    case LayoutKind::grid: return Telling::nothing;
+    case LayoutKind::intervals: return needs_lists(description) ? Telling::lists : Telling::fingerprint;
+    default: return Telling::rows;
+  }
+}
+
+/// What is known when all ranks have told that; nothing where they have told that some list is wrong.
+std::optional<order::Layout> layout_of(const Call& call, const Description& description, Rank rank_count,
+                                       std::span<Reader> told) {
+  std::vector<Count> counts(static_cast<std::size_t>(rank_count), 1);  // MPI's shape
+  order::Coverage all;
+  std::vector<std::vector<order::Interval>> lists;
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    switch (telling_of(description)) {
+      case Telling::nothing: break;
+      case Telling::rows: counts[rank] = told[rank].take<Count>(); break;
+      case Telling::fingerprint: {
+        const auto mine = told[rank].take<order::Coverage>();
+        counts[rank] = mine.rows;
+        all.add(mine);
+        break;
+      }
+      case Telling::lists: lists.push_back(told[rank].intervals(told[rank].take<std::uint64_t>())); break;
+    }
+  }
+  if (!lists.empty()) return order::Layout::lists(lists);
+  if (telling_of(description) == Telling::fingerprint && !all.whole()) return std::nullopt;
+  if (description.layout != LayoutKind::grid) return in_rank_order(counts);
+  if (needs_lists(description)) return order::Layout::of(*call.grid);
+  for (Rank rank = 0; rank < rank_count; ++rank) counts[static_cast<std::size_t>(rank)] = call.grid->count(rank);
+  return in_rank_order(counts);  // no index counts
+}
+
+/// Adds a call to what is agreed on, whose layout and blocks are known; `where` begins the text of a failure.
+void add_member(Agreement& agreed, const Description& description, order::Layout known, std::vector<Count> blocks,
+                const std::string& where) {
+  auto layout = std::make_shared<const order::Layout>(std::move(known));
+  require_whole(*layout, description.element_count, where);
+  for (const Member& other : agreed.members) {
     if (*other.layout == *layout) layout = other.layout;
   }
   const Count element_count = layout->element_count();
-  Member member{.description = description,
-                .digest = digest_of(description),
-                .layout = std::move(layout),
-                .element_count = element_count};
-  if (description.collective == Collective::reduce_scatter)
-    for (const Proposal& p : proposals) member.blocks.push_back(p.calls[call].block);
-  return member;
+  agreed.members.push_back({.description = description,
+                            .digest = digest_of(description),
+                            .layout = std::move(layout),
+                            .element_count = element_count,
+                            .blocks = std::move(blocks)});
 }
 
 /// Members with one layout share it by place, too.
@@ -185,6 +241,21 @@ void require_served(const Agreement& agreed) {
                     "a scan of this layout (what stands before a rank follows the ranks), give "
                     "every rank the elements behind those of the rank before it");
   }
+}
+
+/// The schedule of what is agreed otherwise, which was asked for by `text` if that is not empty.
+void choose(Agreement& agreed, std::string text, const Means& means) {
+  std::vector<Description> descriptions;
+  for (const Member& member : agreed.members) descriptions.push_back(member.description);
+  agreed.digest = digest_of(descriptions);
+  if (text.empty()) text = means.forced_schedule;
+  agreed.is_our_choice = text.empty() || text == "auto";
+  agreed.schedule_text =
+      chosen_schedule(text, descriptions, *agreed.members.front().layout, assumed_link, means.nodes.get());
+  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, means.rows, means.may_differ);
+  if (nodes_of(*agreed.schedule.row, &agreed.schedule, means.nodes.get()) != nullptr) take_nodes(agreed, means.nodes);
+  require_served(agreed);
+  for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
 }
 
 }  // namespace
@@ -229,6 +300,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
     const bool listed = call.layout == LayoutKind::intervals && failure == nullptr;
     const bool has_block = call.collective == Collective::reduce_scatter && failure == nullptr;
     const CallHead call_head{.description = describe(call),
+                             .grid = call.grid != nullptr ? *call.grid : order::Grid(),
                              .rows = call.rows,
                              .block = has_block ? call.blocks[static_cast<std::size_t>(rank)] : 0,
                              .interval_count = listed ? call.intervals.size() : 0};
@@ -238,8 +310,53 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
   return bytes;
 }
 
-Agreement conclude(std::span<const std::span<const std::byte>> proposals, const std::string& forced_schedule,
-                   schedule::Rows rows, bool may_differ, const std::shared_ptr<const order::Nodes>& nodes) {
+order::Coverage coverage_of(const Call& call) noexcept {
+  order::Coverage coverage;
+  if (call.layout != LayoutKind::intervals) return coverage;
+  for (const order::Interval interval : call.intervals) coverage.add(interval);
+  return coverage;
+}
+
+std::vector<std::byte> tell(std::span<const Call> calls) {
+  std::vector<std::byte> bytes;
+  for (const Call& call : calls) {
+    switch (telling_of(describe(call))) {
+      case Telling::nothing: break;
+      case Telling::rows: append(bytes, &call.rows, sizeof call.rows); break;
+      case Telling::fingerprint: {
+        const order::Coverage coverage = coverage_of(call);
+        append(bytes, &coverage, sizeof coverage);
+        break;
+      }
+      case Telling::lists: {
+        const std::uint64_t count = call.intervals.size();
+        append(bytes, &count, sizeof count);
+        append(bytes, call.intervals.data(), call.intervals.size_bytes());
+        break;
+      }
+    }
+  }
+  return bytes;
+}
+
+std::optional<Agreement> settle(std::span<const Call> calls, std::span<const std::span<const std::byte>> told,
+                                Rank rank_count, const Means& means) {
+  Agreement agreed;
+  std::vector<Reader> readers(told.begin(), told.end());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Description description = describe(calls[i]);
+    std::optional<order::Layout> layout = layout_of(calls[i], description, rank_count, readers);
+    if (!layout) return std::nullopt;
+    const bool has_blocks = description.collective == Collective::reduce_scatter;
+    add_member(agreed, description, std::move(*layout),
+               has_blocks ? std::vector<Count>(calls[i].blocks.begin(), calls[i].blocks.end()) : std::vector<Count>(),
+               in_bundle(i, calls.size()));
+  }
+  choose(agreed, std::string(asked_schedule(calls.front())), means);
+  return agreed;
+}
+
+Agreement conclude(std::span<const std::span<const std::byte>> proposals, const Means& means) {
   std::vector<Proposal> all;
   all.reserve(proposals.size());
   for (const auto bytes : proposals) all.push_back(read(bytes));
@@ -248,21 +365,14 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
 
   Agreement agreed;
   if (all[0].calls.empty()) return agreed;
-  std::vector<Description> descriptions;
   for (std::size_t call = 0; call < all[0].calls.size(); ++call) {
-    agreed.members.push_back(member_of(all, call, agreed.members));
-    descriptions.push_back(agreed.members.back().description);
+    const Description description = all[0].calls[call].description;
+    std::vector<Count> blocks;
+    if (description.collective == Collective::reduce_scatter)
+      for (const Proposal& p : all) blocks.push_back(p.calls[call].block);
+    add_member(agreed, description, layout_of(all, call), std::move(blocks), in_bundle(call, all[0].calls.size()));
   }
-  agreed.digest = digest_of(descriptions);
-  agreed.schedule_text = all[0].schedule;
-  if (agreed.schedule_text.empty()) agreed.schedule_text = forced_schedule;
-  agreed.is_our_choice = agreed.schedule_text.empty() || agreed.schedule_text == "auto";
-  agreed.schedule_text =
-      chosen_schedule(agreed.schedule_text, descriptions, *agreed.members.front().layout, assumed_link, nodes.get());
-  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, rows, may_differ);
-  if (nodes_of(*agreed.schedule.row, &agreed.schedule, nodes.get()) != nullptr) take_nodes(agreed, nodes);
-  require_served(agreed);
-  for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
+  choose(agreed, all[0].schedule, means);
   return agreed;
 }
 

@@ -59,8 +59,16 @@ Method resolved_method(const Call& call) {
 
 bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins; }
 
+std::uint64_t hash_of(const order::Grid& grid) {
+  std::uint64_t hash = grid.axes.size();
+  for (const order::GridAxis& axis : grid.axes)
+    for (const Count number : {axis.extent, axis.ranks, axis.block, axis.first}) hash = mix(hash, number);
+  return hash;
+}
+
 std::string_view layout_name(LayoutKind kind) {
-  static constexpr std::array<std::string_view, 4> names = {"anywhere", "rank order", "intervals", "one row per rank"};
+  static constexpr std::array<std::string_view, 5> names = {"anywhere", "rank order", "intervals", "one row per rank",
+                                                            "a grid"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -115,6 +123,7 @@ Description describe(const Call& call) noexcept {
   d.result_type = call.result_type;
   d.method = resolved_method(call);
   d.layout = call.layout;
+  if (call.grid != nullptr && call.layout == LayoutKind::grid) d.grid = hash_of(*call.grid);
   d.root = call.root;
   d.element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
   d.collective = call.collective;
@@ -165,6 +174,7 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
   if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));
   if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
+  if (mine.grid != other.grid) return "grids of other axes";
   if (asked_name(mine.collective) != asked_name(other.collective))
     return differ("collective", asked_name(mine.collective), asked_name(other.collective));
   if (mine.root != other.root) return differ("root", text_of_root(mine.root), text_of_root(other.root));
@@ -239,7 +249,11 @@ void validate(const Call& call, Rank rank_count) {
       (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
     refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
   require_kept(call);
-  if (call.layout != LayoutKind::intervals) return;
+  const bool has_grid = call.layout == LayoutKind::grid;
+  if (has_grid && call.grid == nullptr) refuse("no grid (the layout is one, and its address is null), give its axes");
+  if (has_grid)
+    if (const auto fault = call.grid->fault(rank_count)) refuse(*fault);
+  if (call.layout != LayoutKind::intervals && !has_grid) return;
   Count listed = 0;
   for (const auto interval : call.intervals) {
     if (interval.begin > interval.end)
@@ -250,6 +264,9 @@ void validate(const Call& call, Rank rank_count) {
              " rows or more (no rank has as many), check begin and end");
     listed += interval.size();
   }
+  if (listed != call.rows && has_grid)
+    refuse(std::to_string(call.rows) + " rows where a grid of " + call.grid->text() + " has " + std::to_string(listed) +
+           " for this rank (its layout and data differ in size), make them equal");
   if (listed != call.rows)
     refuse(std::to_string(call.rows) + " rows for intervals of " + std::to_string(listed) +
            " (this rank's layout and data differ in size), make them equal");
@@ -322,6 +339,10 @@ const arithmetic::Operator& operator_of(const Description& description, const ar
   const Type type =
       combined_type(operation, description.type, description.result_type, row_of(description.method).rounds_once);
   return arithmetic::built_in(combined_by(operation), type);
+}
+
+bool needs_lists(const Description& description) noexcept {
+  return row_of(description.method).needs_indices || is_scan(description.collective);
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/strides.hpp"
+#include "order/grid.hpp"
 #include "order/interval.hpp"
 #include "order/layout.hpp"
 #include "schedule/registry.hpp"
@@ -28,7 +29,7 @@ using order::Index;
 using order::Rank;
 
 /// The numbers are those of sf_layout in steadfold.h.
-enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank };
+enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank, grid };
 
 using arithmetic::Sweep;
 using schedule::Collective;
@@ -88,6 +89,7 @@ struct Call {
   LayoutKind layout = LayoutKind::anywhere;
   Count rows = 0;  // of this rank
   std::span<const order::Interval> intervals;
+  const order::Grid* grid = nullptr;  // LayoutKind::grid
 
   std::uint32_t bin_count = 0;  // binned: 2 to 4, or 0 for default_bin_count
   Sweep sweep = Sweep::single_sweep;
@@ -126,16 +128,17 @@ struct Data {
   const std::byte* label = nullptr;  // likewise
 };
 
-inline constexpr std::size_t description_words = 19;
+inline constexpr std::size_t description_words = 20;
 
-/// What must be equal on all ranks, as 19 words to be compared, hashed and sent.
+/// What must be equal on all ranks, as 20 words to be compared, hashed and sent.
 struct Description {
   Word<arithmetic::Operation> operation;
   Word<Method> method;  // resolved: never automatic
   Word<arithmetic::Type> type;
   Word<arithmetic::Type> result_type;
   Word<LayoutKind> layout;
-  Word<Rank> root;  // or all_ranks
+  std::uint64_t grid = 0;  // a hash
+  Word<Rank> root;         // or all_ranks
   Bytes element_bytes = 0;
   Count columns = 0;
   Count element_count = 0;
@@ -206,6 +209,9 @@ bool order_free(const Description& description) noexcept;
 schedule::Merging merging_of(const Description& description) noexcept;
 /// Whether it matters which row has which index.
 bool needs_indices(const Description& description) noexcept;
+/// Whether ranks must know each other's interval lists: the sizes of their partials follow from them, or what stands
+/// before a rank does.
+bool needs_lists(const Description& description) noexcept;
 
 /// The most rows of `row_bytes` bytes that a call may have: more than any memory holds.
 constexpr Count most_rows(Bytes row_bytes) noexcept {

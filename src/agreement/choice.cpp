@@ -48,13 +48,13 @@ std::string by_rounds(std::span<const Description> calls, const order::Nodes* no
 
 constexpr double worthwhile = 0.9;  // of the time; models are not that exact
 
-/// The kind is only asked for sizes; of a user's operator nothing else is known here.
-std::string by_model(const Description& call, const arithmetic::PartialKind& kind, const order::Layout& layout,
+/// Of a user's operator nothing but sizes is known here.
+std::string by_model(const Description& call, const Sizes& sizes, const order::Layout& layout,
                      const transport::LogGP& link) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
     if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
-    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), kind, call.columns, link);
+    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, link);
   };
   std::string best = by_rounds(std::span(&call, 1));
   double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
@@ -72,14 +72,14 @@ std::string by_model(const Description& call, const arithmetic::PartialKind& kin
 
 /// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
 /// `best`, or if groups always pay.
-std::string by_nodes(const std::string& best, const Description& call, const arithmetic::PartialKind& kind,
-                     const order::Layout& layout, const transport::LogGP& link, const order::Nodes& nodes) {
+std::string by_nodes(const std::string& best, const Description& call, const Sizes& sizes, const order::Layout& layout,
+                     const transport::LogGP& link, const order::Nodes& nodes) {
   if (!nodes.groups_may_pay()) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
     const auto context =
         context_of(call, spec, layout.rank_count(), spec.row->has_groups ? &by_place : &layout, &nodes);
-    return modelled_seconds_on(nodes, context, kind, call.columns, link);
+    return modelled_seconds_on(nodes, context, sizes, call.columns, link);
   };
   std::string chosen = best;
   const auto without = seconds(schedule::parse(best));
@@ -101,8 +101,9 @@ std::string by_model(const Description& call, const order::Layout& layout, const
   const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
                                   .element_bytes = call.element_bytes};
   const auto kind = make_kind(call, operator_of(call, user), call.columns);
-  std::string best = by_model(call, *kind, layout, link);
-  return nodes == nullptr ? best : by_nodes(best, call, *kind, layout, link, *nodes);
+  const Sizes sizes(*kind);
+  std::string best = by_model(call, sizes, layout, link);
+  return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, link, *nodes);
 }
 
 /// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else

@@ -40,8 +40,9 @@ Guarantees kept(const Description& description) noexcept {
   // rank.
   if (kind == LayoutKind::row_per_rank || is_scan(description.collective))
     found &= ~(guarantee::ranks | guarantee::layout);
-  // Without an interval list the elements' indices follow from who holds them.
-  if (kind != LayoutKind::intervals && needs_indices(description)) found &= ~guarantee::layout;
+  // Without an interval list or a grid the elements' indices follow from who holds them.
+  const bool has_indices = kind == LayoutKind::intervals || kind == LayoutKind::grid;
+  if (!has_indices && needs_indices(description)) found &= ~guarantee::layout;
   return found;
 }
 

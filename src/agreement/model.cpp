@@ -7,7 +7,7 @@ namespace {
 
 /// A typical partial, half way through: of half of the ranks; of one rank if partials do not grow; of two intervals if
 /// the order is cyclic.
-Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const arithmetic::PartialKind& kind) {
+Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const Sizes& sizes) {
   using order::Rank;
   const Rank ranks = context.rank_count;
   const Rank half = (ranks + 1) / 2;
@@ -17,7 +17,7 @@ Bytes typical_partial(const schedule::Row& row, const schedule::Context& context
                                : is_cyclic ? (2 * ranks) / 3
                                            : ranks / 4,
                                never_grows ? 1 : half};
-  return kind.full_size(context.layout->rows(range));
+  return sizes.of(*context.layout, range);
 }
 
 /// How many vectors pass a rank's ports as partials, and how many as values, in bytes of whole vectors.
@@ -51,19 +51,19 @@ struct Modelled {
   double bytes(const Vectors& of) const { return of.partials * partial + of.values * value; }
 };
 
-std::optional<Modelled> modelled(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
+std::optional<Modelled> modelled(schedule::Context context, const Sizes& sizes, Count columns,
                                  const transport::LogGP& link) {
   const schedule::Row& row = *context.spec->row;
   if (!row.messages || !row.rounds) return std::nullopt;
-  context.segments = context.scatters()
-                         ? static_cast<std::uint32_t>(context.rank_count)
-                         : segments_of(context, columns, kind.value_bytes() / std::max(columns, Count{1}), link);
+  context.segments = context.scatters() ? static_cast<std::uint32_t>(context.rank_count)
+                                        : segments_of(context, columns,
+                                                      sizes.kind().value_bytes() / std::max(columns, Count{1}), link);
   const auto rounds = static_cast<double>(row.rounds(context));
   return Modelled{.context = context,
                   .rounds = rounds,
                   .vectors = vectors_of(row, context, rounds),
-                  .partial = static_cast<double>(typical_partial(row, context, kind)),
-                  .value = static_cast<double>(kind.value_bytes() + sizeof(Header))};
+                  .partial = static_cast<double>(typical_partial(row, context, sizes)),
+                  .value = static_cast<double>(sizes.kind().value_bytes() + sizeof(Header))};
 }
 
 /// What one node's ranks send, or take in, in vectors.
@@ -106,10 +106,17 @@ std::optional<Passed> passed_link(const order::Nodes& nodes, schedule::Context c
 
 }  // namespace
 
-std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
+Bytes Sizes::of(const order::Layout& layout, order::RankRange range) const {
+  if (kind_->has_fixed_size()) return kind_->full_size(order::IntervalSet({0, 1}));
+  for (const Known& known : known_)
+    if (known.layout == &layout && known.range == range) return known.bytes;
+  return known_.emplace_back(Known{&layout, range, kind_->full_size(layout.rows(range))}).bytes;
+}
+
+std::optional<double> modelled_seconds(schedule::Context context, const Sizes& sizes, Count columns,
                                        const transport::LogGP& link) {
   if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
-  const auto found = modelled(context, kind, columns, link);
+  const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;
   return found->rounds * (link.latency + link.gap) +
          found->vectors.partials * found->partial * (link.per_byte + assumed_merge_per_byte) +
@@ -117,9 +124,8 @@ std::optional<double> modelled_seconds(schedule::Context context, const arithmet
 }
 
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const arithmetic::PartialKind& kind, Count columns,
-                                          const transport::LogGP& link) {
-  const auto found = modelled(context, kind, columns, link);
+                                          const Sizes& sizes, Count columns, const transport::LogGP& link) {
+  const auto found = modelled(context, sizes, columns, link);
   const auto passed = found ? passed_link(nodes, found->context) : std::nullopt;
   if (!passed) return std::nullopt;
   const double inside = passed->all > 0 ? 1 - passed->outside_sum() / passed->all : 1;  // the share that stays

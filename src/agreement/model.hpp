@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "agreement/segmentation.hpp"
 #include "arithmetic/partial.hpp"
@@ -14,16 +15,35 @@ namespace steadfold::agreement {
 /// Seconds that merging takes per byte: the speed of memory, not of a link.
 inline constexpr double assumed_merge_per_byte = 1e-10;
 
+/// A kind of partial, and the sizes that were asked for before: those of rows in many intervals take long to find.
+class Sizes {
+ public:
+  Sizes(const arithmetic::PartialKind& kind) noexcept : kind_(&kind) {}  // NOLINT(google-explicit-constructor)
+
+  const arithmetic::PartialKind& kind() const noexcept { return *kind_; }
+  /// Bytes of a partial of these ranks' rows.
+  Bytes of(const order::Layout& layout, order::RankRange range) const;
+
+ private:
+  struct Known {
+    const order::Layout* layout;
+    order::RankRange range;
+    Bytes bytes;
+  };
+  const arithmetic::PartialKind* kind_;
+  mutable std::vector<Known> known_;
+};
+
 /// Seconds; nothing if the row has no formulas. The context names the layout and the schedule; its rank and segments
 /// are ignored.
-std::optional<double> modelled_seconds(schedule::Context context, const arithmetic::PartialKind& kind, Count columns,
+std::optional<double> modelled_seconds(schedule::Context context, const Sizes& sizes, Count columns,
                                        const transport::LogGP& link = assumed_link);
 
 /// The same if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
 /// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if
 /// these are more than some ten thousand. Cost: O(steps of that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const arithmetic::PartialKind& kind, Count columns,
+                                          const Sizes& sizes, Count columns,
                                           const transport::LogGP& link = assumed_link);
 
 }  // namespace steadfold::agreement

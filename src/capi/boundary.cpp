@@ -21,6 +21,7 @@ static_assert(SF_RANKS == agreement::guarantee::ranks && SF_LAYOUT == agreement:
               SF_TARGET == agreement::guarantee::target);
 static_assert(SF_UNKNOWN == arithmetic::unknown_count);
 static_assert(sizeof(sf_interval) == sizeof(order::Interval));
+static_assert(SF_MOST_GRID_AXES == std::tuple_size_v<decltype(order::Grid::axes)>);
 
 Failure unknown(const char* what, unsigned value, unsigned last) {
   return {Status::invalid_argument, std::string(what) + " " + std::to_string(value) + " is unknown (the last is " +
@@ -48,7 +49,21 @@ schedule::Collective collective_of(const sf_call& call) {
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-Call translated(const sf_call* call, std::optional<agreement::Array>& array) {
+/// Axes that are not given stand before the others, with one index on one rank.
+order::Grid grid_of(const sf_grid& given) {
+  if (given.axis_count < 1 || given.axis_count > SF_MOST_GRID_AXES)
+    throw Failure(Status::invalid_argument,
+                  "a grid of " + std::to_string(given.axis_count) + " axes (one to three are offered), give as many");
+  order::Grid grid;
+  const std::size_t before = grid.axes.size() - given.axis_count;
+  for (std::size_t i = 0; i < given.axis_count; ++i) {
+    const sf_grid_axis& axis = given.axes[i];
+    grid.axes[before + i] = {.extent = axis.extent, .ranks = axis.ranks, .block = axis.block, .first = axis.first};
+  }
+  return grid;
+}
+
+Call translated(const sf_call* call, std::optional<agreement::Array>& array, std::optional<order::Grid>& grid) {
   using agreement::LayoutKind;
   using agreement::Method;
   using arithmetic::Operation;
@@ -73,7 +88,7 @@ Call translated(const sf_call* call, std::optional<agreement::Array>& array) {
                      .is_users = true},
             .operator_name = text_of(call->operator_name),
             .user_may_fail = call->never_fails == 0,
-            .layout = own<SF_ROW_A_RANK, LayoutKind::row_per_rank>(call->layout, "layout"),
+            .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
             .rows = call->rows,
             .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
                           call->intervals == nullptr ? 0 : call->interval_count},
@@ -82,16 +97,17 @@ Call translated(const sf_call* call, std::optional<agreement::Array>& array) {
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
+  if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
   return made;
 }
 
 }  // namespace
 
-OwnCall::OwnCall(const sf_call* call) : call_(translated(call, array_)) {}
+OwnCall::OwnCall(const sf_call* call) : call_(translated(call, array_, grid_)) {}
 
 OwnCall::OwnCall(const sf_call* call, std::optional<Failure>& failure) {
   try {
-    call_ = translated(call, array_);
+    call_ = translated(call, array_, grid_);
   } catch (const Failure& wrong) {
     failure = wrong;
   }

@@ -31,7 +31,8 @@ class OwnCall {
   agreement::Call& operator*() noexcept { return call_; }
 
  private:
-  std::optional<agreement::Array> array_;  // there before the call, which points to it, is made
+  std::optional<agreement::Array> array_;  // there before the call, which points to them, is made
+  std::optional<order::Grid> grid_;
   agreement::Call call_;
 };
 

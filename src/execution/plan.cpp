@@ -27,6 +27,14 @@ Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
+/// This rank's rows. If indices count, its own list says more than the layout, which may know only how many there are.
+std::vector<order::Interval> own_intervals(const Member& member, const Call& call, Rank rank) {
+  const bool is_listed = call.layout == agreement::LayoutKind::intervals || call.layout == agreement::LayoutKind::grid;
+  if (is_listed && needs_indices(member.description) && !call.intervals.empty())
+    return {call.intervals.begin(), call.intervals.end()};
+  return member.layout->intervals(rank);
+}
+
 std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
                                            const transport::Transport& transport, const Segmentation& segmentation,
                                            ThreadTeam& team) {
@@ -34,7 +42,8 @@ std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<co
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Member& member = agreed.members[i];
     members.push_back(std::make_unique<Rows>(
-        member, operator_of(member.description, calls[i].user), transport.rank(), transport.rank_count(),
+        member, own_intervals(member, calls[i], transport.rank()), operator_of(member.description, calls[i].user),
+        transport.rank(), transport.rank_count(),
         calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), team, calls.size() == 1));
   }
   return members;

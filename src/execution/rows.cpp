@@ -25,12 +25,12 @@ bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && ro
 
 }  // namespace
 
-Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
-           const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
+Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
+           Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
     : agreed_(&agreed),
       operator_(op),
-      rank_(rank),
       rank_count_(rank_count),
+      intervals_(std::move(mine)),
       local_rows_(agreed.layout->local_count(rank)),
       gets_result_(agreed.gets_result(rank)),
       team_(&team),
@@ -55,10 +55,10 @@ Rows::Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank
   has_words_ = kind.added_words() != nullptr;
   may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
   for (Segment& s : segments_) s.is_apart = may_stand_apart_ && s.value_bytes >= wide_row;
-  const auto intervals = agreed.layout->intervals(rank);
-  const bool is_lone = intervals.size() == 1 && intervals.front().size() == 1;
+  std::erase_if(intervals_, [](const order::Interval& interval) { return interval.empty(); });
+  const bool is_lone = intervals_.size() == 1 && intervals_.front().size() == 1;
   const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
-  if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals.front().begin;
+  if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals_.front().begin;
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
@@ -146,12 +146,18 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   return status;
 }
 
+/// Rows whose partials are as large as those of the rows that are covered: any if all are as large.
+order::IntervalSet Rows::rows_like(const Covers& covers, std::uint32_t segment) const {
+  if (segments_[segment].kind->has_fixed_size()) return order::IntervalSet({0, 1});
+  return covers.rows(agreed_->covered());
+}
+
 Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->capacity(covers.rows(agreed_->covered()));
+  return segments_[segment].kind->capacity(rows_like(covers, segment));
 }
 
 Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->working_capacity(covers.rows(agreed_->covered()));
+  return segments_[segment].kind->working_capacity(rows_like(covers, segment));
 }
 
 /// What each of them takes by itself, added up; see PartialKind::working_capacity. Nodes of touching intervals combine.
@@ -167,7 +173,7 @@ Bytes Rows::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t
 Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
 
 Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
-  return {.intervals = agreed_->layout->intervals(rank_),
+  return {.intervals = intervals_,
           .data = operands_of(agreed_->description, data_).at(0, segments_[segment].first_column),
           .strides = strides_,
           .part = part};
@@ -233,7 +239,7 @@ Count Rows::row_count(const Covers& covers) const noexcept {
 /// Wide rows and ranks with many intervals cost more elsewhere than a preparation saves.
 Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right, const Covers* finish) {
   const Segment& s = segments_[segment];
-  if (s.value_bytes > narrow_row || agreed_->layout->intervals(rank_).size() > 1) return {};
+  if (s.value_bytes > narrow_row || intervals_.size() > 1) return {};
   const order::IntervalSet lefts = left.rows(agreed_->covered());
   const order::IntervalSet rights = right.rows(agreed_->covered());
   const bool has_all_rows = finish != nullptr && lefts.size() + rights.size() == row_count(*finish) &&
@@ -266,7 +272,7 @@ Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room
 
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *segments_[segment].kind;
-  const order::IntervalSet rows = covers.rows(agreed_->covered());
+  const order::IntervalSet rows = rows_like(covers, segment);
   return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
 }
 

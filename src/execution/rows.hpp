@@ -23,10 +23,11 @@ using agreement::Segmentation;
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
 class Rows final : public Payload, private ApartPayload, private WordPayload, private PiecewisePayload {
  public:
-  /// `agreed` and the team must outlive it. `is_alone`: not a member of a bundle, so that wide rows may stand apart.
-  /// Throws Failure where the call is not offered.
-  Rows(const Member& agreed, const arithmetic::Operator& op, Rank rank, Rank rank_count,
-       const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
+  /// `agreed` and the team must outlive it. `mine`: this rank's rows, in the order of memory; intervals that are empty
+  /// do not count. `is_alone`: not a member of a bundle, so that wide rows may stand apart. Throws Failure where the
+  /// call is not offered.
+  Rows(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
+       Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
@@ -118,12 +119,13 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   Partial finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status);
   Count row_count(const Covers& covers) const noexcept;
   void note(Status after, Status before) noexcept;
+  order::IntervalSet rows_like(const Covers& covers, std::uint32_t segment) const;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it
-  Rank rank_;
   Rank rank_count_;
+  std::vector<order::Interval> intervals_;  // of this rank
   Count local_rows_;
   bool gets_result_;
   ThreadTeam* team_;

@@ -156,7 +156,8 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, tra
   }
   if (rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes) return nullptr;
   Bytes capacity = 0;  // rows of some ranks may have more nodes than those of all
-  for (Rank count = 1; count <= ranks; ++count) capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
+  for (Rank count = 1; count <= ranks && capacity <= most_partial_bytes; ++count)
+    capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;
   const Bytes own_capacity = rows.working_capacity({rank, 1}, 0);
   return std::make_unique<Partials>(rows, transport.prepare_board(tag, own_capacity), own_capacity, capacity);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace steadfold::order {
 
 bool IntervalSet::add(Interval interval) {
   if (interval.empty()) return true;
+  if (intervals_.empty() || interval.begin > intervals_.back().end) return intervals_.push_back(interval), true;
+  if (interval.begin == intervals_.back().end) return intervals_.back().end = interval.end, true;
   const auto next = std::lower_bound(intervals_.begin(), intervals_.end(), interval,
                                      [](Interval a, Interval b) { return a.begin < b.begin; });
   const auto previous = next == intervals_.begin() ? intervals_.end() : next - 1;
@@ -25,6 +28,16 @@ bool IntervalSet::add(Interval interval) {
   } else {
     intervals_.insert(next, interval);
   }
+  return true;
+}
+
+bool IntervalSet::add(const IntervalSet& others) {
+  std::vector<Interval> both(intervals_.size() + others.intervals_.size());
+  std::ranges::merge(intervals_, others.intervals_, both.begin());
+  IntervalSet united;
+  for (const Interval interval : both)
+    if (!united.add(interval)) return false;
+  intervals_ = std::move(united.intervals_);
   return true;
 }
 

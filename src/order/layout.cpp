@@ -31,13 +31,23 @@ Layout Layout::contiguous(std::span<const Count> counts) {
   return layout;
 }
 
-Layout Layout::contiguous(const TwoShares& shares, Rank mine) {
+Layout Layout::contiguous(const TwoShares& shares) {
   Layout layout;
   layout.in_rank_order_ = true;
   layout.shares_ = shares;
   layout.element_count_ = shares.element_count();
-  const Interval rows = shares.rows(mine, mine + 1);
-  if (!rows.empty()) layout.intervals_.push_back(rows);
+  return layout;
+}
+
+Layout Layout::of(const Grid& grid) {
+  if (grid.in_rank_order()) {
+    std::vector<Count> counts(static_cast<std::size_t>(grid.rank_count()));
+    for (Rank rank = 0; rank < grid.rank_count(); ++rank) counts[static_cast<std::size_t>(rank)] = grid.count(rank);
+    return contiguous(counts);
+  }
+  Layout layout;
+  layout.grid_ = grid;
+  layout.element_count_ = grid.element_count();
   return layout;
 }
 
@@ -49,7 +59,10 @@ Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
     for (const Interval interval : list) {
       if (interval.empty()) continue;
       layout.in_rank_order_ = layout.in_rank_order_ && interval.begin == layout.element_count_;
-      layout.intervals_.push_back(interval);
+      if (layout.intervals_.size() > layout.first_.back() && layout.intervals_.back().end == interval.begin)
+        layout.intervals_.back().end = interval.end;
+      else
+        layout.intervals_.push_back(interval);
       layout.element_count_ += interval.size();
     }
     layout.first_.push_back(layout.intervals_.size());
@@ -60,24 +73,38 @@ Layout Layout::lists(std::span<const std::vector<Interval>> lists) {
 Layout Layout::reordered(std::span<const Rank> ranks) const {
   std::vector<std::vector<Interval>> all;
   all.reserve(ranks.size());
-  for (const Rank rank : ranks) {
-    const auto held = intervals(rank);
-    all.emplace_back(held.begin(), held.end());
-  }
+  for (const Rank rank : ranks) all.push_back(intervals(rank));
   return lists(all);
 }
 
-std::span<const Interval> Layout::intervals(Rank rank) const noexcept {
-  if (shares_) return intervals_;
+std::span<const Interval> Layout::listed(Rank rank) const noexcept {
   const auto i = static_cast<std::size_t>(rank);
   return std::span(intervals_).subspan(first_[i], first_[i + 1] - first_[i]);
 }
 
+std::vector<Interval> Layout::intervals(Rank rank) const {
+  std::vector<Interval> held;
+  if (grid_) {
+    grid_->list(rank, held);
+  } else if (shares_) {
+    if (shares_->count(rank) > 0) held.push_back(shares_->rows(rank, rank + 1));
+  } else {
+    held.assign(listed(rank).begin(), listed(rank).end());
+  }
+  return held;
+}
+
 Count Layout::local_count(Rank rank) const noexcept {
+  if (grid_) return grid_->count(rank);
   if (shares_) return shares_->count(rank);
   Count count = 0;
-  for (const Interval interval : intervals(rank)) count += interval.size();
+  for (const Interval interval : listed(rank)) count += interval.size();
   return count;
+}
+
+Rank Layout::rank_count() const noexcept {
+  if (grid_) return grid_->rank_count();
+  return shares_ ? shares_->rank_count() : static_cast<Rank>(first_.size()) - 1;
 }
 
 Index Layout::start(Rank rank) const noexcept {
@@ -111,11 +138,22 @@ IntervalSet Layout::rows_in_order(RankRange range) const {
   return rows;
 }
 
+IntervalSet Layout::rows_of_grid(RankRange range) const {
+  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // as above
+  IntervalSet rows;
+  IntervalSet wrapped;
+  grid_->visit(range.first, range.first + range.count - beyond, [&](Interval interval) { rows.add(interval); });
+  grid_->visit(0, beyond, [&](Interval interval) { wrapped.add(interval); });
+  if (beyond > 0) rows.add(wrapped);
+  return rows;
+}
+
 IntervalSet Layout::rows(RankRange range) const {
   if (in_rank_order_) return rows_in_order(range);
+  if (grid_) return rows_of_grid(range);
   std::vector<Interval> held;
   for (Rank i = 0; i < range.count; ++i) {
-    const auto of_rank = intervals((range.first + i) % rank_count());
+    const auto of_rank = listed((range.first + i) % rank_count());
     held.insert(held.end(), of_rank.begin(), of_rank.end());
   }
   std::sort(held.begin(), held.end());
@@ -125,7 +163,7 @@ IntervalSet Layout::rows(RankRange range) const {
 }
 
 std::optional<Layout::Fault> Layout::fault() const {
-  if (in_rank_order_) return std::nullopt;
+  if (in_rank_order_ || grid_) return std::nullopt;
   std::vector<std::size_t> ascending(intervals_.size());
   std::iota(ascending.begin(), ascending.end(), std::size_t{0});
   std::ranges::sort(ascending, {}, [&](std::size_t i) { return intervals_[i]; });

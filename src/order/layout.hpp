@@ -1,6 +1,7 @@
 // Which rank holds which elements: every rank's intervals, in the order of its memory.
-// Rank order: contiguous layouts follow it, interval lists need not. Cost: 8 bytes per rank, or 16 per interval; none
-// if the starts have a closed form. Source: [S0] section 1.2 and eq. 3.2-3.4, widened to any list of intervals.
+// Rank order: contiguous layouts follow it, grids and interval lists need not. Cost: 8 bytes per rank, or 16 per
+// interval; none if the starts have a closed form, or a grid says who holds what. Source: [S0] section 1.2 and
+// eq. 3.2-3.4, widened to any list of intervals.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "order/grid.hpp"
 #include "order/message.hpp"
 #include "order/starts.hpp"
 
@@ -27,21 +29,24 @@ class Layout {
   /// Rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// The same from a closed form, without a table. `intervals` may then be asked for rank `mine` only.
-  static Layout contiguous(const TwoShares& shares, Rank mine);
+  /// The same from a closed form, without a table.
+  static Layout contiguous(const TwoShares& shares);
 
-  /// Rank i holds lists[i]. Lists that overlap or leave gaps are accepted; `fault` reports them.
+  /// What a grid's rule says, which must be resolved and without fault. No lists are kept.
+  static Layout of(const Grid& grid);
+
+  /// Rank i holds lists[i]; intervals that touch are joined. Lists that overlap or leave gaps are accepted; `fault`
+  /// reports them.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
-  /// The layout in which rank i holds what rank ranks[i] holds here; `ranks` has every rank once. Not for a layout from
-  /// a closed form.
+  /// The layout in which rank i holds what rank ranks[i] holds here; `ranks` has every rank once. It is made of lists.
   Layout reordered(std::span<const Rank> ranks) const;
 
-  Rank rank_count() const noexcept { return shares_ ? shares_->rank_count() : static_cast<Rank>(first_.size()) - 1; }
+  Rank rank_count() const noexcept;
   Count element_count() const noexcept { return element_count_; }
 
-  /// The intervals of one rank in the order of its memory; empty ones are left out.
-  std::span<const Interval> intervals(Rank rank) const noexcept;
+  /// The intervals of one rank in the order of its memory; empty ones are left out. Cost: O(their number).
+  std::vector<Interval> intervals(Rank rank) const;
   Count local_count(Rank rank) const noexcept;
 
   /// Whether the elements of ranks 0, 1, ... follow each other without gaps, from index 0 on. Ranks may be empty.
@@ -66,9 +71,12 @@ class Layout {
 
  private:
   IntervalSet rows_in_order(RankRange range) const;
+  IntervalSet rows_of_grid(RankRange range) const;
+  std::span<const Interval> listed(Rank rank) const noexcept;
   Rank rank_of(std::size_t interval) const noexcept;
 
   std::optional<TwoShares> shares_;  // if set, replaces all ranks' intervals
+  std::optional<Grid> grid_;         // likewise
   std::vector<Interval> intervals_;
   std::vector<std::size_t> first_ = {0};  // where each rank's begin in intervals_, and the end
   Count element_count_ = 0;

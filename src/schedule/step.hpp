@@ -76,8 +76,7 @@ struct Covers {
     if (is_part()) return order::IntervalSet(part);
     order::IntervalSet rows = layout.rows(ranks);
     if (apart.count == 0) return rows;
-    const order::IntervalSet others = layout.rows(apart);
-    for (const order::Interval interval : others.intervals()) rows.add(interval);
+    rows.add(layout.rows(apart));
     return rows;
   }
 };

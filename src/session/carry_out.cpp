@@ -19,14 +19,8 @@ namespace {
 
 /// Whether no agreement on a layout is needed: this rank knows the indices of its rows, or they do not matter.
 bool knows_its_rows(const Call& call, const Description& description) {
-  return !needs_indices(description) || call.layout == LayoutKind::intervals || call.layout == LayoutKind::row_per_rank;
-}
-
-order::Coverage coverage_of(const Call& call) {
-  order::Coverage coverage;
-  if (call.layout != LayoutKind::intervals) return coverage;
-  for (const auto interval : call.intervals) coverage.add(interval);
-  return coverage;
+  const bool is_found_out = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
+  return !needs_indices(description) || !is_found_out;
 }
 
 /// What ranks compare in the handshake of a call that is no reduction.
@@ -48,22 +42,31 @@ class Group::Taken {
   Place& place_;
 };
 
-/// The call with everything spelt out: MPI's shape, one interval if no index matters, equal blocks if none are given.
-Call Group::placed(const Call& given, std::vector<Count>& equal_blocks, order::Interval& mine) const {
+/// The call with everything spelt out: MPI's shape, the rows of a grid, one interval if no index matters, equal blocks
+/// if none are given.
+Call Group::placed(const Call& given, Spelt& spelt) const {
   Call call = given;
   const auto ranks = static_cast<Count>(rank_count());
   if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
-    equal_blocks.assign(ranks, call.columns / ranks);
-    call.blocks = equal_blocks;
+    spelt.equal_blocks.assign(ranks, call.columns / ranks);
+    call.blocks = spelt.equal_blocks;
   }
+  if (call.layout == LayoutKind::intervals) return call;
+  spelt.mine.assign(1, {0, call.rows});
   if (call.layout == LayoutKind::row_per_rank) {
-    mine = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
-    call.element_count = static_cast<Count>(rank_count());
-    call.intervals = {&mine, 1};
-  } else if (call.layout != LayoutKind::intervals) {
-    mine = {0, call.rows};
-    call.intervals = {&mine, 1};
+    spelt.mine.front() = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
+    call.element_count = ranks;
   }
+  if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count())) {
+    spelt.grid = call.grid->resolved(rank_count());
+    call.grid = &spelt.grid;
+    if (call.element_count == arithmetic::unknown_count) call.element_count = spelt.grid.element_count();
+    if (needs_indices(describe(call)))
+      spelt.grid.list(rank(), spelt.mine);
+    else
+      spelt.mine.front() = {0, spelt.grid.count(rank())};
+  }
+  call.intervals = spelt.mine;
   return call;
 }
 
@@ -77,7 +80,7 @@ void Group::require_data(const Side& side, const Data& data) const {
 bool Group::may_use_handshake(const Side& side) const {
   if (side.shape->kind->survey_bytes() > 0) return false;  // two reductions, one after the other
   if (is_scan(side.call.collective)) return false;
-  if (!forced_schedule_.empty() || !asked_schedule(side.call).empty()) return false;
+  if (!means_.forced_schedule.empty() || !asked_schedule(side.call).empty()) return false;
   return knows_its_rows(side.call, side.description) && side.shape->fits_handshake(side.call.intervals);
 }
 
@@ -109,7 +112,7 @@ void Group::prepare(Side& side, Operation& operation, Place& place) {
 }
 
 Group::Side Group::side_of(Operation& operation, Place& place) {
-  Side side{.call = placed(operation.calls_.front(), place.equal_blocks, place.mine), .failure = operation.failure_};
+  Side side{.call = placed(operation.calls_.front(), place.spelt), .failure = operation.failure_};
   side.description = describe(side.call);
   try {
     prepare(side, operation, place);
@@ -203,7 +206,7 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   std::shared_ptr<CachedPlan> made;
   if (ways == no_way) {
     const std::span calls(&call, 1);
-    Agreement agreed = co_await agree(flow, Asked::reduction, calls, nullptr);
+    Agreement agreed = co_await settle(flow, Asked::reduction, calls);
     std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls, in_turn_);
     made = plans_.add(call, std::move(plan));
   }
@@ -218,26 +221,28 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
-/// The handshake of a call that is no reduction: whether all ranks make it.
-Task<Status> Group::meet(Flow& /*flow*/, Operation& operation) {
+/// The handshake of a call that is no reduction: whether all ranks make it, and bring the same digest.
+Task<Status> Group::meet(Flow& /*flow*/, Operation& operation, Header mine) {
   Place& place = place_of(operation);
   while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
-  place.handshake.take({.digest = digest_of(operation.asked_)}, no_way, {}, nullptr, 0);
+  mine.digest ^= digest_of(operation.asked_);
+  place.handshake.take(mine, no_way, {}, nullptr, 0);
   place.meeting.begin();
   while (!place.meeting.advance()) co_await GiveWay{};
   co_return place.meeting.status();
 }
 
-/// A bundle's calls share their messages: one root, one schedule.
-void Group::require_usable(std::span<const Call> calls) const {
+/// The calls described, if they can be made. A bundle's calls share their messages: one root, one schedule.
+std::vector<Description> Group::usable(std::span<const Call> calls) const {
   if (calls.empty())
     throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");
+  std::vector<Description> descriptions;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string where = agreement::in_bundle(i, calls.size());
     try {
       validate(calls[i], rank_count());
-      const Description description = describe(calls[i]);
+      const Description description = descriptions.emplace_back(describe(calls[i]));
       make_kind(description, operator_of(description, calls[i].user), calls[i].columns);
     } catch (const Failure& failure) {
       throw Failure(failure.status(), where + failure.what());
@@ -254,32 +259,36 @@ void Group::require_usable(std::span<const Call> calls) const {
       throw Failure(Status::invalid_argument,
                     where + "another root or schedule than that of call 0 (a bundle has one of each), make them equal");
   }
+  return descriptions;
 }
 
 Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
-  const Status met = co_await meet(flow, operation);
-  co_await turn_of(flow, operation);
-  std::vector<Count> equal_blocks;
-  std::vector<order::Interval> mine(operation.calls_.size());
+  std::vector<Spelt> spelt(operation.calls_.size());
   std::vector<Call> calls;
-  calls.reserve(mine.size());
+  Header mine;
   std::optional<Failure> failure = operation.failure_;
-  for (std::size_t i = 0; i < mine.size(); ++i) calls.push_back(placed(operation.calls_[i], equal_blocks, mine[i]));
   try {
-    if (!failure) require_usable(calls);
+    for (std::size_t i = 0; i < spelt.size(); ++i) calls.push_back(placed(operation.calls_[i], spelt[i]));
+    if (!failure) mine.digest = digest_of(usable(calls));
   } catch (const Failure& wrong) {
     failure = wrong;
   } catch (const std::exception& wrong) {
     failure.emplace(Status::internal, agreement::text_of(wrong));
   }
-  Agreement agreed = co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
-  if (met != Status::ok) throw Failure(met, agreement::text_of(met));
+  if (failure) mine.status = failure->status();
+  const Status met = co_await meet(flow, operation, mine);
+  co_await turn_of(flow, operation);
+  if (met != Status::ok) {
+    co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
+    throw Failure(met, agreement::text_of(met));
+  }
+  Agreement agreed = co_await settle(flow, Asked::bind, calls);
   const std::shared_ptr<transport::Transport> transport = co_await transport_of(flow, agreed);
   operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport);
 }
 
 Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
-  const Status met = co_await meet(flow, operation);
+  const Status met = co_await meet(flow, operation, {});
   if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
   co_await turn_of(flow, operation);
   const auto gathered = co_await gather(flow, std::as_bytes(std::span(&operation.rows_, 1)));
@@ -294,7 +303,7 @@ Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
 }
 
 Task<> Group::carry_out_barrier(Flow& flow, Operation& operation) {
-  const Status met = co_await meet(flow, operation);
+  const Status met = co_await meet(flow, operation, {});
   if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
 }
 

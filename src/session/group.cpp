@@ -23,6 +23,14 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// What every rank told, by rank; nothing if nothing was gathered.
+std::vector<std::span<const std::byte>> parts_of(const transport::Transport::Gathered& gathered) {
+  std::vector<std::span<const std::byte>> parts;
+  for (std::size_t rank = 0; rank + 1 < gathered.first.size(); ++rank)
+    parts.push_back(gathered.of(static_cast<Rank>(rank)));
+  return parts;
+}
+
 /// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
 transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
   if (transport.rank_count() == 1 || !transport.node_labels().empty()) return {};
@@ -67,18 +75,18 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
     : transport_(std::move(transport)),
       in_turn_(std::make_shared<InTurn>(transport_)),
       apart_(std::make_shared<Apart>(transport_)),
-      rows_(rows),
-      others_(others) {
+      others_(others),
+      means_{.rows = rows} {
   take_what_ranks_tell();
   std::optional<std::uint32_t> tag;
   while (!tag) tag = transport_->new_tags(ring + 1);
   std::string wrong;
   try {
     for (std::size_t i = 0; i < ring; ++i) {
-      places_[i] = std::make_unique<Place>(*transport_, (*tag)++, nodes_.get());
+      places_[i] = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
       places_[i]->next = i;
     }
-    status_meeting_.emplace(status_exchange_, *transport_, *tag, nodes_.get());
+    status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
@@ -99,8 +107,8 @@ void Group::take_what_ranks_tell() {
   const auto schedule = bytes_of(asked == nullptr ? "" : asked);
   told.insert(told.end(), schedule.begin(), schedule.end());
   const auto all = transport_->gather_all(told);
-  forced_schedule_ = text_of(all.of(0).subspan(sizeof mine));
-  nodes_ = nodes_of(*transport_, all);
+  means_.forced_schedule = text_of(all.of(0).subspan(sizeof mine));
+  means_.nodes = nodes_of(*transport_, all);
 }
 
 Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
@@ -367,16 +375,21 @@ Task<> Group::connect(Flow& flow, std::string wrong) {
 Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine) {
   const std::vector<std::byte> proposal = propose(calls, rank(), mine, asked);
   const auto gathered = co_await gather(flow, proposal);
-  std::vector<std::span<const std::byte>> proposals;
-  proposals.reserve(gathered.first.size());
-  for (Rank i = 0; i < rank_count(); ++i) proposals.push_back(gathered.of(i));
-  Agreement agreed = agreement::conclude(proposals, forced_schedule_, rows_, ranks_may_differ_, nodes_);
-  const schedule::Row* const row = agreed.schedule.row;
-  if (row != nullptr && row->adds_words && !transport_->adds_words())
-    throw Failure(Status::unsupported, "no schedule " + agreed.schedule_text +
+  co_return agreement::conclude(parts_of(gathered), means_);
+}
+
+/// The same for calls that the handshake has found to be the same on all ranks.
+Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> calls) {
+  const std::vector<std::byte> told = agreement::tell(calls);
+  transport::Transport::Gathered gathered;
+  if (!told.empty()) gathered = co_await gather(flow, told);
+  std::optional<Agreement> agreed = agreement::settle(calls, parts_of(gathered), rank_count(), means_);
+  if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
+  if (agreed->schedule.row->adds_words && !transport_->adds_words())
+    throw Failure(Status::unsupported, "no schedule " + agreed->schedule_text +
                                            " (the MPI library adds what ranks have, and these are their threads), take "
                                            "another one");
-  co_return agreed;
+  co_return std::move(*agreed);
 }
 
 /// All ranks know that something failed; together they find out what to say.

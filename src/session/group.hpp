@@ -78,7 +78,7 @@ class Group {
   bool is_idle() const noexcept { return first_ == nullptr; }
   /// From now on plans may be bound whose ranks get different bits in an allreduce. For measurements, on all ranks; no
   /// function of the C interface leads here.
-  void let_ranks_differ() noexcept { ranks_may_differ_ = true; }
+  void let_ranks_differ() noexcept { means_.may_differ = true; }
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started operation);
 
@@ -91,6 +91,12 @@ class Group {
  private:
   static constexpr std::size_t ring = 8;
 
+  /// What a call points to where it leaves it to the library.
+  struct Spelt {
+    std::vector<Count> equal_blocks;
+    std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
+    order::Grid grid;                   // with its ranks
+  };
   /// Where one call at a time has its handshake.
   struct Place {
     Place(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
@@ -100,9 +106,8 @@ class Group {
     Meeting meeting;
     std::vector<std::byte> values;                 // a result, and as much again to finish in
     arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
-    std::vector<Count> equal_blocks;               // of a call that gives none
-    order::Interval mine;                          // the rows of a call that lists no intervals
-    std::uint64_t next = 0;                        // the number of the call that has it, or may take it next
+    Spelt spelt;
+    std::uint64_t next = 0;  // the number of the call that has it, or may take it next
   };
   class Taken;
   /// What a rank brings to a handshake.
@@ -136,12 +141,13 @@ class Group {
   Task<> carry_out_rank_order(Flow& flow, Operation& operation);
   Task<> carry_out_barrier(Flow& flow, Operation& operation);
 
-  Task<Status> meet(Flow& flow, Operation& operation);
+  Task<Status> meet(Flow& flow, Operation& operation, Header mine);
   Task<> turn_of(Flow& flow, const Operation& operation);
   Task<> diagnose(Flow& flow, Operation& operation, const Call* call, Status status, std::optional<Failure> mine);
   Task<> run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways);
   Task<Status> agreed_status(Flow& flow, Status mine);
   Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
+  Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
   Task<std::shared_ptr<transport::Transport>> transport_of(Flow& flow, const Agreement& agreed);
   Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
                                         const std::shared_ptr<transport::Transport>& transport);
@@ -150,9 +156,9 @@ class Group {
   Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
 
   Place& place_of(const Operation& operation) noexcept { return *places_[operation.number_ % ring]; }
-  Call placed(const Call& call, std::vector<Count>& equal_blocks, order::Interval& mine) const;
+  Call placed(const Call& call, Spelt& spelt) const;
   void require_data(const Side& side, const Data& data) const;
-  void require_usable(std::span<const Call> calls) const;
+  std::vector<Description> usable(std::span<const Call> calls) const;
   Side side_of(Operation& operation, Place& place);
   void prepare(Side& side, Operation& operation, Place& place);
   bool may_use_handshake(const Side& side) const;
@@ -163,11 +169,8 @@ class Group {
   std::shared_ptr<transport::Transport> transport_;
   std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
   std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
-  schedule::Rows rows_;
   Surroundings others_;
-  std::shared_ptr<const order::Nodes> nodes_;  // of the machine, or parts of one; null: one, or nobody knows
-  std::string forced_schedule_;
-  bool ranks_may_differ_ = false;
+  agreement::Means means_;  // nodes may be parts of one
   std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;
   std::optional<Meeting> status_meeting_;

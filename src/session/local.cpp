@@ -36,7 +36,7 @@ class LocalReducer::Workspace {
   /// Whether calls that differ from this one only in their rows are valid and described by it.
   bool repeats(const Call& call) const noexcept {
     const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
-                                     call.layout != LayoutKind::intervals && call.layout != LayoutKind::row_per_rank;
+                                     (call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order);
     return finishes_alone_ && may_have_other_rows && call.array == nullptr &&
            call.operation != arithmetic::Operation::user && call.threads == 1;
   }
@@ -115,7 +115,8 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (call.collective != Collective::allreduce)
     throw Failure(Status::unsupported,
                   "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
-  const order::Interval all{0, call.rows};
+  const bool has_grid = call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(1);
+  const order::Interval all{0, has_grid ? call.grid->element_count() : call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
   const Data data = given.array == nullptr ? given_data : located(given_data, given.array->data);

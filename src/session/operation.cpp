@@ -16,9 +16,8 @@ void Operation::hold() {
     call.blocks = held.blocks;
     call.schedule = held.schedule;
     call.operator_name = held.operator_name;
-    if (call.array == nullptr) continue;
-    held.array = *call.array;
-    call.array = &held.array;
+    if (call.array != nullptr) call.array = &(held.array = *call.array);
+    if (call.grid != nullptr) call.grid = &(held.grid = *call.grid);
   }
   calls_ = held_calls_;
 }

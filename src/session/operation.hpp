@@ -57,6 +57,7 @@ class Operation {
     std::string schedule;
     std::string operator_name;
     agreement::Array array;
+    order::Grid grid;
   };
 
   Asked asked_ = Asked::reduction;

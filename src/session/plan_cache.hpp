@@ -54,20 +54,20 @@ class PlanCache {
   /// Keeps a plan, and drops the oldest if there are many. Collective.
   std::shared_ptr<CachedPlan> add(const Call& call, std::unique_ptr<execution::Plan> plan) {
     if (plans_.size() == most) plans_.pop_front();
-    plans_.push_back(
-        std::make_shared<CachedPlan>(CachedPlan{.number = next_number_++,
-                                                .rows = call.rows,
-                                                .intervals = {call.intervals.begin(), call.intervals.end()},
-                                                .plan = std::move(plan)}));
+    CachedPlan made{.number = next_number_++, .rows = call.rows, .intervals = {}, .plan = std::move(plan)};
+    if (is_listed(call)) made.intervals.assign(call.intervals.begin(), call.intervals.end());
+    plans_.push_back(std::make_shared<CachedPlan>(std::move(made)));
     return plans_.back();
   }
 
  private:
   static constexpr std::size_t most = 16;
 
+  /// Where a list says what no other field does.
+  static bool is_listed(const Call& call) noexcept { return call.layout == agreement::LayoutKind::intervals; }
   static bool fits(const CachedPlan& cached, const Description& description, const Call& call) noexcept {
     if (cached.plan->agreed().members.front().description != description || cached.rows != call.rows) return false;
-    return call.layout != agreement::LayoutKind::intervals ||
+    return !is_listed(call) ||
            std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end());
   }
 

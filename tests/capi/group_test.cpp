@@ -14,51 +14,15 @@
 #include <thread>
 #include <vector>
 
-#include "capi/layer.hpp"
-#include "collective/threads.hpp"
+#include "capi/on_groups.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
 #include "steadfold/started.hpp"
 #include "support/hostile.hpp"
-#include "support/on_team.hpp"
 #include "support/parts.hpp"
 
 namespace steadfold::test::group_test {
 namespace {
-
-const capi::LayerTable& table() {
-  const void* const found = sf_layer_table(sf_version());
-  if (found == nullptr) throw std::runtime_error("libsteadfold does not know its own version");
-  return *static_cast<const capi::LayerTable*>(found);
-}
-
-/// A group for as long as a test's rank needs it.
-class OwnGroup {
- public:
-  explicit OwnGroup(std::unique_ptr<transport::Transport> transport) {
-    const sf_status status = table().make_group(std::move(transport), nullptr, &handle_);
-    if (status != SF_OK) throw Error(status, sf_error_text());
-  }
-  ~OwnGroup() { table().free_group(handle_); }
-  OwnGroup(const OwnGroup&) = delete;
-  OwnGroup& operator=(const OwnGroup&) = delete;
-
-  operator Group() const noexcept { return Group(handle_); }
-  sf_group* handle() const noexcept { return handle_; }
-
- private:
-  sf_group* handle_ = nullptr;
-};
-
-/// Runs body(group) on every rank at once: of a simulated network, then of a team.
-template <class Body>
-void on_groups(int rank_count, std::uint64_t seed, const Body& body) {
-  on_threads(rank_count, seed, [&](std::unique_ptr<transport::Transport> transport) {
-    const OwnGroup group(std::move(transport));
-    body(static_cast<Group>(group));
-  });
-  on_team(rank_count, [&](const Team::Member& member) { body(member.group()); });
-}
 
 std::span<const double> part_of(const std::vector<double>& all, const Group& group) {
   return test::part_of<double>(all, group.rank(), group.size());

@@ -366,7 +366,8 @@ struct Lone {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       rows.push_back(std::make_unique<execution::Rows>(
-          members[k], agreement::operator_of(members[k].description, sides.calls[0][k].user), 0, 1,
+          members[k], members[k].layout->intervals(0),
+          agreement::operator_of(members[k].description, sides.calls[0][k].user), 0, 1,
           agreement::Segmentation(members[k].description.columns, 1), team, false));
       results.emplace_back(parts[k].result_bytes);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collective/simulated_job.hpp"
+#include "support/dealt.hpp"
 
 namespace steadfold::test {
 
@@ -60,6 +61,32 @@ inline Deal cyclic(Turns& turns, Count rows, Rank p) {
   for (Index at = 0, worker = 0; at < rows; at += block, ++worker)
     deal[worker % deal.size()].push_back({at, std::min(rows, at + block)});
   return deal;
+}
+
+/// The same as a rule: the rows as an array of two axes on a grid of ranks.
+inline Dealt by_rule(Turns& turns, Count rows, Rank p) {
+  const auto some_divisor = [&](Count n) {
+    Count divisor = 1 + turns.next(std::max<Count>(n, 1));
+    while (n % divisor != 0) --divisor;
+    return divisor;
+  };
+  const Count outer = some_divisor(rows);
+  const Count ranks = some_divisor(static_cast<Count>(p));
+  Dealt deal{
+      {{.extent = outer, .ranks = ranks},
+       {.extent = rows / outer, .ranks = static_cast<Count>(p) / ranks, .block = 1 + turns.next(9) + rows / 400}}};
+  if (turns.next(2) == 0) deal.axes[0].block = 1 + turns.next(5);
+  if (turns.next(2) == 0) deal.axes[1].block = 0;
+  deal.axes[1].first = turns.next(deal.axes[1].ranks);
+  return deal;
+}
+
+inline order::Grid grid_of(const Dealt& deal) {
+  order::Grid grid;
+  const std::size_t before = grid.axes.size() - deal.axes.size();
+  for (std::size_t i = 0; i < deal.axes.size(); ++i)
+    grid.axes[before + i] = {deal.axes[i].extent, deal.axes[i].ranks, deal.axes[i].block, deal.axes[i].first};
+  return grid;
 }
 
 /// Pieces anywhere, in any order of memory; a rank without any.

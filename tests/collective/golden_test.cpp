@@ -131,11 +131,16 @@ void expect_distributed(Turns& turns, const Data& data, const Record& record, co
                         const std::string& wanted) {
   const auto p = turns.of(std::vector<Rank>{1, 2, 3, 5, 8});
   Job job{.record = record, .call = simulated_call(record, method), .deal = {}, .wanted = {}};
-  const auto way = turns.next(4);
+  const auto way = turns.next(5);
+  const Dealt rule = by_rule(turns, record.rows, p);
+  const order::Grid grid = grid_of(rule);
+  job.call.grid = &grid;
   job.deal = way == 0   ? cyclic(turns, record.rows, p)
              : way == 1 ? shuffled(turns, record.rows, p)
+             : way == 4 ? rule.lists<Interval>()
                         : in_rank_order(turns, record.rows, p);
   job.call.layout = way < 3              ? LayoutKind::intervals
+                    : way == 4           ? LayoutKind::grid
                     : turns.next(2) == 0 ? LayoutKind::rank_order
                                          : LayoutKind::anywhere;
   job.call.root = turns.next(3) == 0 ? static_cast<Rank>(turns.next(static_cast<std::uint64_t>(p))) : all_ranks;

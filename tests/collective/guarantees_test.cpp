@@ -22,7 +22,13 @@ TEST(Guarantees, AreThoseOfTheDocumentedTable) {
     ASSERT_TRUE(calls.contains(column)) << column;
     ASSERT_EQ(cells.size(), guarantee_rows.size()) << column;
     for (const auto& [row, is_kept] : cells) {
-      for (Call call : calls.at(column)) {
+      std::vector<Call> all = calls.at(column);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].layout != LayoutKind::intervals) continue;
+        all.push_back(all[i]);
+        all.back().layout = LayoutKind::grid;  // a rule is worth as much as a list
+      }
+      for (Call call : all) {
         call.require = guarantee_rows.at(row);
         SCOPED_TRACE(column + ", " + row);
         EXPECT_EQ((kept(describe(call)) & guarantee_rows.at(row)) != 0, is_kept);

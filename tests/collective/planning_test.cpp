@@ -84,7 +84,7 @@ std::unique_ptr<execution::Plan> planned(const agreement::Call& call, const orde
   agreement::Agreement agreed{.members = {}, .schedule = {}, .schedule_text = std::string(call.schedule)};
   agreed.members.push_back({.description = description,
                             .digest = agreement::digest_of(description),
-                            .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(shares, rank)),
+                            .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(shares)),
                             .element_count = shares.element_count()});
   agreed.digest = agreed.members.front().digest;
   agreed.schedule = agreement::checked_schedule(agreed.schedule_text, std::span(&description, 1));
@@ -118,16 +118,15 @@ TEST(Planning, WithClosedStartsTakesAMillionRanksUnderAMillisecondAndAMebibyte) 
   }
 }
 
-/// What bind does on every rank: it takes in a proposal of each. Not held to a bound: its price is the open point.
+/// What bind does on every rank: it takes in what each told. Not held to a bound: its price is the open point.
 TEST(Planning, AsBindDoesItGrowsWithTheRanks) {
   constexpr Rank p = 1 << 16;
   const auto call = call_of("binomial", 0);
-  std::vector<std::byte> proposal = agreement::propose(std::span(&call, 1), 0, nullptr);
-  const std::vector<std::span<const std::byte>> all(p, proposal);
-  const Spent spent = spent_by([&] { return agreement::conclude(all, ""); });
-  std::printf("bind at 2^16 ranks: %zu bytes gathered a rank, %.1f ms to conclude, %.1f KiB held\n",
-              proposal.size() * static_cast<std::size_t>(p), spent.seconds * 1e3,
-              static_cast<double>(spent.bytes) / 1024);
+  const std::vector<std::byte> told = agreement::tell(std::span(&call, 1));
+  const std::vector<std::span<const std::byte>> all(p, told);
+  const Spent spent = spent_by([&] { return agreement::settle(std::span(&call, 1), all, p).value(); });
+  std::printf("bind at 2^16 ranks: %zu bytes gathered a rank, %.1f ms to settle, %.1f KiB held\n",
+              told.size() * static_cast<std::size_t>(p), spent.seconds * 1e3, static_cast<double>(spent.bytes) / 1024);
   if (measures) {
     EXPECT_GE(spent.bytes, sizeof(std::size_t) * static_cast<std::size_t>(p)) << "a table, as its file says";
   }

@@ -127,8 +127,9 @@ struct Side {
     const auto data = job.data(mine, results);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const auto& description = members[k].description;
-      rows.push_back(std::make_unique<Rows>(members[k], agreement::operator_of(description, job.calls[mine][k].user),
-                                            rank, p, agreement::Segmentation(description.columns, 1), team, false));
+      rows.push_back(std::make_unique<Rows>(members[k], members[k].layout->intervals(rank),
+                                            agreement::operator_of(description, job.calls[mine][k].user), rank, p,
+                                            agreement::Segmentation(description.columns, 1), team, false));
       rows.back()->take(data[k]);
     }
     bundle.emplace(rows, job.agreed.agreement.value().digest);

@@ -73,7 +73,7 @@ inline Concluded concluded(const std::vector<Memory>& proposals, const std::stri
   const std::vector<std::span<const std::byte>> spans(proposals.begin(), proposals.end());
   Concluded result;
   try {
-    result.agreement = agreement::conclude(spans, forced_schedule, schedule::registry(), false, nodes);
+    result.agreement = agreement::conclude(spans, {.forced_schedule = forced_schedule, .nodes = nodes});
   } catch (const Failure& failure) {
     result.status = failure.status();
     result.text = failure.what();
@@ -209,7 +209,7 @@ inline std::vector<Call> calls_for(const Call& common, const Deal& deal) {
   std::vector<Call> calls(deal.size(), common);
   for (std::size_t i = 0; i < deal.size(); ++i) {
     calls[i].rows = rows_of(deal[i]);
-    if (common.layout == LayoutKind::intervals) calls[i].intervals = deal[i];
+    if (common.layout == LayoutKind::intervals || common.layout == LayoutKind::grid) calls[i].intervals = deal[i];
   }
   return calls;
 }

@@ -16,6 +16,7 @@
 #include "ranks.hpp"
 #include "reference.hpp"
 #include "run_ranks.hpp"
+#include "support/dealt.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -119,6 +120,30 @@ TEST_F(ReduceTest, ATreeWithoutALayoutStandsInRankOrder) {
     if (n == 0) continue;
     EXPECT_TRUE(is(reduce(mine, subtract, world.comm), tree_of(all, subtract))) << n;
     EXPECT_TRUE(is(reduce(mine, subtract, world.comm, {.layout = contiguous}), tree_of(all, subtract))) << n;
+  }
+}
+
+/// Rules say what lists of intervals say.
+TEST_F(ReduceTest, ATreeOverARuleIsThatOfTheLists) {
+  const std::uint64_t ranks = world.count();
+  for (const std::size_t n : {std::size_t{0}, world.count() - 1, std::size_t{301}}) {
+    const std::vector<double> all = elements<double>(7 * n, random);
+    const double wanted = n == 0 ? 0.0 : tree_of(all, add);
+    const test::Dealt cyclic{{{.extent = 7 * n, .ranks = ranks, .block = 3, .first = ranks - 1}}};
+    const test::Dealt blocks{{{.extent = 7, .ranks = ranks % 2 == 0 ? 2u : 1u}, {.extent = n, .ranks = ranks}}};
+    const int grid[] = {ranks % 2 == 0 ? 2 : 1, 0};
+    for (test::Dealt rule : {cyclic, blocks}) {
+      const bool is_cyclic = rule.axes.size() == 1;
+      if (!is_cyclic) rule.axes[1].ranks /= rule.axes[0].ranks;
+      const Ownership ownership = rule.lists<Interval>();
+      const std::vector<double> mine = pick(all, ownership[world.index()]);
+      const Layout layout =
+          is_cyclic ? Layout::block_cyclic(7 * n, 3, ranks - 1) : Layout::blocks({std::size_t{7}, n}, grid);
+      const auto call = [&](const Options& options) { return sum(mine, world.comm, options); };
+      expect_by_every_schedule(world, wanted, {.method = tree(), .layout = layout}, rule.text(), call);
+      const Options listed{.method = tree(), .layout = layout_on(world, ownership)};
+      EXPECT_TRUE(is(sum(mine, world.comm, listed), wanted)) << rule.text();
+    }
   }
 }
 

@@ -41,7 +41,7 @@ std::uint64_t some_rows(Random& random, std::size_t ranks, std::uint64_t most) {
 /// What the table in docs/guarantees.md says that the member keeps.
 std::uint32_t kept(const Member& m) {
   std::uint32_t all = SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE;
-  const bool is_ordered = m.layout != SF_INTERVALS;
+  const bool is_ordered = m.layout != SF_INTERVALS && m.layout != SF_GRID;
   if (m.layout == SF_ROW_A_RANK) all &= ~static_cast<std::uint32_t>(SF_RANKS | SF_LAYOUT);
   if (m.collective == SF_SCAN || m.collective == SF_EXSCAN) return 0;
   if (is_location(m.operation) || m.operation == SF_STATISTICS || m.resolved_method() == SF_TREE)
@@ -83,7 +83,7 @@ void cut_blocks(Random& random, std::size_t ranks, Member& m) {
 void complete(Random& random, std::size_t ranks, const Limits& limits, bool bundled, Member& m) {
   choose_reduction(random, m);
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
-  const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_ROW_A_RANK};
+  const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_GRID, SF_ROW_A_RANK};
   m.layout = random.one_of(layouts);
   if (m.collective == SF_REDUCE_SCATTER && random.one_in(3)) m.layout = SF_ROW_A_RANK;
   size_up(random, ranks, is_scan ? limits.elements / 4 : limits.elements, m);

@@ -35,6 +35,7 @@ enum class Wrong {
   other_method,
   other_collective,
   other_blocks,
+  other_grid,
   shifted_layout,
   wrong_count,
   bad_schedule,
@@ -63,6 +64,7 @@ struct Member {
   std::uint64_t rows = 0;  // of the whole job
   sf_layout layout = SF_ANYWHERE;
   std::vector<std::vector<sf_interval>> deal;  // every rank's rows, in the order of its memory
+  sf_grid grid{};                              // SF_GRID
   bool says_count = false;                     // element_count is given
   std::vector<std::uint64_t> blocks;           // SF_REDUCE_SCATTER: of every rank
   bool names_blocks = false;

@@ -1,10 +1,13 @@
 // Who holds which rows.
 #include <algorithm>
 
+#include "../support/dealt.hpp"
 #include "case.hpp"
 
 namespace steadfold::soak {
 namespace {
+
+using test::Dealt;
 
 using Deal = std::vector<std::vector<sf_interval>>;
 
@@ -32,6 +35,32 @@ Deal cyclic(Random& random, std::uint64_t rows, std::size_t ranks) {
   for (std::uint64_t i = 0; i * block < rows; ++i)
     deal[i % ranks].push_back({i * block, std::min((i + 1) * block, rows)});
   return deal;
+}
+
+/// A rule that has the rows, of one or two axes; `in_order`: one block for each rank, one after the other.
+Dealt some_rule(Random& random, std::uint64_t rows, std::size_t ranks, bool in_order) {
+  if (in_order) return {{{.extent = rows, .ranks = ranks}}};
+  const auto some_divisor = [&](std::uint64_t n) {
+    std::uint64_t divisor = random.from_to(1, std::max<std::uint64_t>(n, 1));
+    while (n % divisor != 0) --divisor;
+    return divisor;
+  };
+  Dealt rule;
+  const std::uint64_t extent = random.one_in(2) ? 1 : some_divisor(rows);
+  const std::uint64_t outer = random.one_in(3) ? 1 : some_divisor(ranks);
+  rule.axes = {{.extent = extent, .ranks = outer}, {.extent = rows / extent, .ranks = ranks / outer}};
+  for (test::DealtAxis& axis : rule.axes) {
+    if (random.one_in(2)) axis.block = random.from_to(1, 5) + axis.extent / 100;
+    axis.first = random.one_in(2) ? 0 : random.below(axis.ranks);
+  }
+  return rule;
+}
+
+sf_grid grid_of(const Dealt& rule) {
+  sf_grid grid{};
+  for (const test::DealtAxis& axis : rule.axes)
+    grid.axes[grid.axis_count++] = {axis.extent, axis.ranks, axis.block, axis.first};
+  return grid;
 }
 
 /// Pieces on any ranks, in any order there, empty ones among them.
@@ -69,6 +98,10 @@ void deal_rows(Random& random, std::size_t ranks, Member& m) {
   const bool must_be_ordered = is_scan || (m.resolved_method() == SF_PLAIN && !m.order_free());
   if (m.layout == SF_ROW_A_RANK) {
     m.deal = one_each(ranks);
+  } else if (m.layout == SF_GRID) {
+    const Dealt rule = some_rule(random, m.rows, ranks, must_be_ordered || random.one_in(4));
+    m.deal = rule.lists<sf_interval>();
+    m.grid = grid_of(rule);
   } else if (m.layout != SF_INTERVALS) {
     m.deal = in_rank_order(random, m.rows, ranks, is_scan && !m.has_neutral());
   } else if (must_be_ordered || random.one_in(3)) {

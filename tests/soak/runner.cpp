@@ -97,6 +97,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
       call.intervals = m.deal[rank_].data();
       call.interval_count = m.deal[rank_].size();
     }
+    if (m.layout == SF_GRID) call.grid = &m.grid;
     call.require = m.require;
     call.threads = own_.one_in(8) ? static_cast<std::uint32_t>(own_.from_to(1, 4)) : 0;
     call.bins = m.bins;

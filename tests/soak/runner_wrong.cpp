@@ -12,6 +12,7 @@ namespace {
 struct Held {
   std::vector<sf_interval> intervals;
   std::vector<std::uint64_t> blocks;
+  sf_grid grid{};
 };
 
 /// Some of the culprit's rows move up; in every other case as many of another rank move down, so that no sum over all
@@ -50,6 +51,11 @@ void tamper(const Case& made, sf_call& call, Held& held) {
       held.blocks.front() -= 1;
       held.blocks.back() += 1;
       call.blocks = held.blocks.data();
+      break;
+    case Wrong::other_grid:
+      held.grid = *call.grid;
+      held.grid.axes[0].block += 1;
+      call.grid = &held.grid;
       break;
     case Wrong::bad_schedule: call.schedule = "no_such_schedule"; break;
     case Wrong::bad_enumerator: {

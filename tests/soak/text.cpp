@@ -19,7 +19,7 @@ std::string text_of(const Member& m) {
   static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
                                           "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
   static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};
-  static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_per_rank"};
+  static constexpr const char* layouts[] = {"anywhere", "rank_order", "intervals", "row_per_rank", "grid"};
   static constexpr const char* numbers[] = {"ordinary",       "wide",  "subnormal",  "special", "zeros",
                                             "small_integers", "alike", "cancelling", "ties"};
   std::string text = named(collectives, m.collective);
@@ -34,6 +34,10 @@ std::string text_of(const Member& m) {
           named(numbers, static_cast<std::size_t>(m.numbers)) + ", " + named(layouts, m.layout);
   if (m.layout == SF_INTERVALS && m.in_rank_order()) text += " in rank order";
   if (m.is_listed) text += ", listed columns";
+  for (std::uint32_t i = 0; m.layout == SF_GRID && i < m.grid.axis_count; ++i)
+    text += (i == 0 ? " of axes " : ", ") + std::to_string(m.grid.axes[i].extent) + " on " +
+            std::to_string(m.grid.axes[i].ranks) + " by " + std::to_string(m.grid.axes[i].block) + " from " +
+            std::to_string(m.grid.axes[i].first);
   if (m.names_blocks) text += ", named blocks";
   if (m.require != 0) text += ", requires " + std::to_string(m.require);
   return text + ", schedule '" + m.schedule + "'";
@@ -44,10 +48,10 @@ std::string text_of(const Member& m) {
 std::string Case::text() const {
   static constexpr const char* forms[] = {"one-shot", "plan", "flight", "kept plan", "kept plan again"};
   static constexpr const char* wrongs[] = {
-      "nothing",     "null data",     "null result",  "bad root",         "other root",   "other operation",
-      "other type",  "other columns", "other method", "other collective", "other blocks", "shifted layout",
-      "wrong count", "bad schedule",  "unserved",     "failing operator", "failing rank", "bad enumerator",
-      "null call",   "null in run",   "empty bundle", "given up"};
+      "nothing",        "null data",     "null result",  "bad root",         "other root",       "other operation",
+      "other type",     "other columns", "other method", "other collective", "other blocks",     "other grid",
+      "shifted layout", "wrong count",   "bad schedule", "unserved",         "failing operator", "failing rank",
+      "bad enumerator", "null call",     "null in run",  "empty bundle",     "given up"};
   std::string text = "seed " + std::to_string(seed) + ", case " + std::to_string(number) + ", " +
                      std::to_string(ranks) + " ranks: " + named(forms, static_cast<std::size_t>(form)) + ", " +
                      std::to_string(runs) + " runs";

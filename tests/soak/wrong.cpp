@@ -15,7 +15,7 @@ constexpr std::uint32_t bit(sf_status status) { return std::uint32_t{1} << statu
 Member base(Random& random, std::size_t ranks, const Limits& limits) {
   Member m;
   m.method = random.one_of({SF_TREE, SF_EXACT, SF_AUTOMATIC, SF_PLAIN});
-  m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_A_RANK});
+  m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_A_RANK, SF_GRID});
   m.columns = random.one_of({1, 2, 5, 100, 1030});
   m.rows = random.from_to(2, 2 + limits.elements / m.columns / 4);
   if (random.one_in(3)) m.root = static_cast<std::int32_t>(random.below(ranks));
@@ -34,7 +34,7 @@ std::size_t holder(Random& random, const Member& m) {
 void choose_wrong(Random& random, Case& made, const Limits& limits) {
   const auto last = static_cast<std::uint64_t>(Wrong::given_up);
   made.wrong = random.one_in(6) ? Wrong::shifted_layout : static_cast<Wrong>(random.from_to(1, last));
-  const bool needs_two = made.wrong >= Wrong::other_root && made.wrong <= Wrong::other_blocks;
+  const bool needs_two = made.wrong >= Wrong::other_root && made.wrong <= Wrong::other_grid;
   if (needs_two && made.ranks == 1) made.wrong = Wrong::bad_root;
   if (made.wrong == Wrong::failing_rank && (made.ranks == 1 || !std::has_single_bit(made.ranks)))
     made.wrong = Wrong::failing_operator;
@@ -53,8 +53,9 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.columns = made.ranks * m.columns;
       m.blocks.assign(made.ranks, m.columns / made.ranks);
       break;
+    case Wrong::other_grid: m.layout = SF_GRID; break;
     case Wrong::shifted_layout: m.layout = SF_INTERVALS; break;
-    case Wrong::wrong_count: m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS}); break;
+    case Wrong::wrong_count: m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_GRID}); break;
     case Wrong::unserved:
       m.operation = random.one_of({SF_DOT, SF_NORM2, SF_MEAN, SF_MASKED_SUM});
       m.method = SF_TREE;
@@ -104,6 +105,7 @@ Answer answer_to(const Case& made, std::size_t rank) {
     case Wrong::other_method:
     case Wrong::other_collective:
     case Wrong::other_blocks: return {bit(SF_MISMATCH), true};
+    case Wrong::other_grid: return {bit(SF_MISMATCH) | invalid, true};
     case Wrong::shifted_layout:
     case Wrong::wrong_count: return {bit(SF_GAP) | bit(SF_OVERLAP), true};
     case Wrong::bad_schedule: return {invalid | bit(SF_MISMATCH) | bit(SF_UNSUPPORTED), true};

@@ -30,7 +30,7 @@ agreement::Agreement agreed(const std::vector<Call>& calls) {
   std::vector<std::vector<std::byte>> proposals;
   for (const Call& call : calls) proposals.push_back(agreement::propose(std::span(&call, 1), 0, nullptr));
   const std::vector<std::span<const std::byte>> all(proposals.begin(), proposals.end());
-  return agreement::conclude(all, "");
+  return agreement::conclude(all);
 }
 
 using Plans = std::vector<std::unique_ptr<execution::Plan>>;

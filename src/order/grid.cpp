@@ -1,0 +1,146 @@
+#include "order/grid.hpp"
+
+#include <limits>
+
+namespace steadfold::order {
+namespace {
+
+/// "2 x 3": the axes from the first one on that is more than one index of one rank.
+template <class Number>
+std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
+  const GridAxis none{};
+  std::size_t axis = 0;
+  while (axis + 1 < axes.size() && axes[axis] == none) ++axis;
+  std::string text = std::to_string(number(axes[axis]));
+  for (++axis; axis < axes.size(); ++axis) text += " x " + std::to_string(number(axes[axis]));
+  return text;
+}
+
+/// Not more than `most`; nothing if the product is.
+template <class Number>
+std::optional<Count> product(const std::array<GridAxis, 3>& axes, Count most, Number number) {
+  Count all = 1;
+  for (const GridAxis& axis : axes) {
+    const Count factor = number(axis);
+    if (factor > 0 && all > most / factor) return std::nullopt;
+    all *= factor;
+  }
+  return all;
+}
+
+}  // namespace
+
+Interval GridAxis::indices(Count b) const noexcept {
+  if (block == 0) {
+    const Count share = extent / ranks;
+    const Count surplus = extent % ranks;
+    return {b * share + std::min(b, surplus), (b + 1) * share + std::min(b + 1, surplus)};
+  }
+  const Index begin = b * block;
+  return {begin, begin + std::min(block, extent - begin)};
+}
+
+Count GridAxis::count(Count rank) const noexcept {
+  const Count place = rank >= first ? rank - first : ranks - first + rank;
+  if (block == 0) return indices(place).size();
+  const Count whole = extent / block;
+  const Count last = whole % ranks;  // the place of the block that is cut short, if one is
+  return whole / ranks * block + (place < last ? block : place == last ? extent % block : 0);
+}
+
+Grid Grid::resolved(Rank rank_count) const noexcept {
+  Grid found = *this;
+  Count given = 1;
+  GridAxis* open = nullptr;
+  for (GridAxis& axis : found.axes) {
+    if (axis.ranks == 0)
+      open = &axis;
+    else
+      given *= axis.ranks;
+  }
+  if (open != nullptr) open->ranks = std::max<Count>(static_cast<Count>(rank_count) / std::max<Count>(given, 1), 1);
+  return found;
+}
+
+std::optional<std::string> Grid::fault(Rank rank_count) const {
+  constexpr Count most = std::numeric_limits<Count>::max() - 1;
+  const auto of_ranks = [](const GridAxis& axis) { return axis.ranks; };
+  const auto of_extent = [](const GridAxis& axis) { return axis.extent; };
+  if (!product(axes, most, of_extent))
+    return "a grid of " + product_text(axes, of_extent) +
+           " elements (that is more than can be counted), check the extents";
+  if (std::ranges::count(axes, 0u, of_ranks) > 1)
+    return "a grid of " + product_text(axes, of_ranks) +
+           " ranks (one axis, not several, can take what the others leave), give the ranks of the others";
+  const Grid whole = resolved(rank_count);
+  const auto ranks = static_cast<Count>(rank_count);
+  if (product(whole.axes, ranks, of_ranks) != ranks)
+    return "a grid of " + product_text(whole.axes, of_ranks) + " ranks for " + std::to_string(rank_count) +
+           (rank_count == 1 ? " rank" : " ranks") +
+           " (every rank has one place in it), give axes whose ranks multiply to the number of ranks";
+  for (const GridAxis& axis : whole.axes) {
+    if (axis.first < axis.ranks) continue;
+    return "first rank " + std::to_string(axis.first) + " along an axis of " + std::to_string(axis.ranks) +
+           " (they are counted from 0), give a lower one";
+  }
+  return std::nullopt;
+}
+
+Count Grid::ranks_from(std::size_t axis) const noexcept {
+  Count ranks = 1;
+  for (; axis < axes.size(); ++axis) ranks *= axes[axis].ranks;
+  return ranks;
+}
+
+Count Grid::extent_from(std::size_t axis) const noexcept {
+  Count extent = 1;
+  for (; axis < axes.size(); ++axis) extent *= axes[axis].extent;
+  return extent;
+}
+
+Count Grid::count(Rank rank) const noexcept {
+  auto rest = static_cast<Count>(rank);
+  Count elements = 1;
+  for (std::size_t axis = axes.size(); axis-- > 0; rest /= axes[axis].ranks)
+    elements *= axes[axis].count(rest % axes[axis].ranks);
+  return elements;
+}
+
+/// An axis is gone through once, from rank to rank, and for each rank so are those behind it: if it has one index
+/// there, or they have one rank.
+bool Grid::in_rank_order() const noexcept {
+  if (element_count() == 0) return true;
+  bool may_repeat = false;  // some rank has several indices of the axes before
+  for (const GridAxis& axis : axes) {
+    const Count blocks = axis.ranks == 1 ? 1 : std::min(axis.block_count(), axis.extent);  // that are not empty
+    if (axis.first + blocks > axis.ranks || (may_repeat && blocks > 1)) return false;
+    may_repeat = may_repeat || axis.count(axis.first) > 1;
+  }
+  return true;
+}
+
+std::string Grid::text() const {
+  const auto is_any = [&](Count GridAxis::*field) {
+    return std::ranges::any_of(axes, [field](const GridAxis& axis) { return axis.*field > 0; });
+  };
+  const auto text_of = [&](Count GridAxis::*field) {
+    return product_text(axes, [field](const GridAxis& axis) { return axis.*field; });
+  };
+  std::string text = text_of(&GridAxis::extent) + " elements on " + text_of(&GridAxis::ranks) + " ranks";
+  if (is_any(&GridAxis::block)) text += " in blocks of " + text_of(&GridAxis::block);
+  if (is_any(&GridAxis::first)) text += " from rank " + text_of(&GridAxis::first);
+  return text;
+}
+
+void Grid::list(Rank rank, std::vector<Interval>& out) const {
+  out.clear();
+  visit(rank, rank + 1, [&](Interval interval) {
+    if (interval.empty()) return;
+    if (!out.empty() && out.back().end == interval.begin)
+      out.back().end = interval.end;
+    else
+      out.push_back(interval);
+  });
+}
+
+}  // namespace steadfold::order
