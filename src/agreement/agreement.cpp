@@ -246,6 +246,7 @@ void require_served(const Agreement& agreed) {
 /// The schedule of what is agreed otherwise, which was asked for by `text` if that is not empty.
 void choose(Agreement& agreed, std::string text, const Means& means) {
   std::vector<Description> descriptions;
+  descriptions.reserve(agreed.members.size());
   for (const Member& member : agreed.members) descriptions.push_back(member.description);
   agreed.digest = digest_of(descriptions);
   if (text.empty()) text = means.forced_schedule;

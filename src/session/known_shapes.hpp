@@ -23,6 +23,7 @@ struct KnownShape : Shape {
   bool fits_handshake(std::span<const order::Interval> intervals) const {
     constexpr order::Bytes room = execution::Handshake::capacity - execution::Handshake::prefix;
     order::Bytes bytes = bytes_of_none;
+    if (bytes_of_a_node == 0) return bytes <= room;
     for (const auto interval : intervals) {
       if (interval.empty()) continue;
       bytes += bytes_of_a_node * order::most_nodes(interval);

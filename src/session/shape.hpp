@@ -28,9 +28,13 @@ struct Shape {
   void stand_as(const Call& call) noexcept {
     if (call.array != nullptr) strides = strides_of(description, call.array);
   }
-  /// A call's rows, for the lifter.
-  execution::Placed rows_of(const Call& call, const Data& data) const noexcept {
-    return {.intervals = call.intervals, .data = operands_of(description, data), .strides = strides};
+  /// A call's rows, for the lifter, until this is asked again. If no index counts they are one interval.
+  execution::Placed rows_of(const Call& call, const Data& data) noexcept {
+    all_rows = {0, call.rows};
+    const bool has_indices = needs_indices(description);
+    return {.intervals = has_indices ? call.intervals : std::span<const order::Interval>(&all_rows, 1),
+            .data = operands_of(description, data),
+            .strides = strides};
   }
 
   Description description;
@@ -38,6 +42,7 @@ struct Shape {
   std::unique_ptr<arithmetic::PartialKind> kind;
   execution::Lifter lifter;
   arithmetic::Strides strides;
+  order::Interval all_rows;
 };
 
 }  // namespace steadfold::session

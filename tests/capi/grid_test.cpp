@@ -82,11 +82,15 @@ void expect_bits(const Job& job, const Group& group) {
   const auto s = bundle.sum(x, {.method = sf::tree(), .layout = rule});
   const auto e = bundle.sum(x, {.layout = list});
   const auto t = bundle.sum(x, {.method = sf::tree(), .layout = list});
+  std::vector<sf::Result<sf::Located<double>>> least;
+  for (const Layout& layout : {rule, list})
+    if (!job.x.empty()) least.push_back(bundle.min_location(x, {.layout = layout}));
   auto together = bundle.bind(group);
   together.run();
   EXPECT_EQ(bits(s.value()), bits(by_tree));
   EXPECT_EQ(bits(e.value()), bits(sf::sum(job.x)));
   EXPECT_EQ(bits(t.value()), bits(by_tree));
+  for (const auto& each : least) EXPECT_EQ(each.value().index, sf::min_location(job.x).index);
   double started = 0;
   {
     auto pending = [&] {
