@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "order/layout.hpp"
 #include "support/dealt.hpp"
@@ -61,6 +62,10 @@ TEST(Grid, SaysWhatEveryRankHolds) {
       EXPECT_EQ(grid.count(rank), listed.local_count(rank)) << "rank " << rank;
       EXPECT_EQ(ruled.local_count(rank), listed.local_count(rank)) << "rank " << rank;
     }
+    std::vector<Rank> places(ranks);
+    std::iota(places.begin(), places.end(), 0);
+    std::shuffle(places.begin(), places.end(), random);
+    EXPECT_EQ(ruled.reordered(places), listed.reordered(places));
     const RankRange range{static_cast<Rank>(random() % ranks), static_cast<Rank>(random() % (ranks + 1))};
     const std::vector<Interval> rows = rows_by_hand(deal, range);
     SCOPED_TRACE("ranks from " + std::to_string(range.first) + ", " + std::to_string(range.count) + " of them");
