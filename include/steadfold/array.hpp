@@ -180,7 +180,9 @@ class ArrayCall {
                 .x_count = 0} {
     call_ = call_of_defaults();
     held_.describe(call_);
+    if (call_.operation == SF_USER) arrays_.x.type = SF_BYTES;
     if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;
+    if (call_.operation == SF_SUM && factors.is_given()) call_.operation = SF_DOT;
     describe(options, call_);
     std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
     for (const int each : axes.keep) {
@@ -197,8 +199,13 @@ class ArrayCall {
   ArrayCall(const ArrayCall&) = delete;
   ArrayCall& operator=(const ArrayCall&) = delete;
 
+  /// Points to what is here.
   const sf_call* call() const noexcept { return &call_; }
   void* results() noexcept { return results_.data(); }
+  const std::vector<Result>& values() const noexcept { return results_; }
+  OperatorHolder& holder() noexcept { return held_; }
+  /// Why there is no room for results; empty if there is.
+  const std::string& fault() const noexcept { return fault_; }
   /// The results, or what went wrong.
   std::vector<Result> take(sf_status status) {
     if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);

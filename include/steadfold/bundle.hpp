@@ -141,6 +141,27 @@ class HeldDots final : public BundleMember {
   Result results_;
 };
 
+/// An array, whose elements stay where they are.
+template <class T, class Op>
+class HeldArray final : public BundleMember {
+ public:
+  using Result = std::vector<result_t<T, Op>>;
+
+  HeldArray(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, const MemberOptions& options)
+      : options_(options), made_(std::make_shared<ArrayCall<T, Op>>(x, factors, op, axes, options_)) {}
+
+  sf_call call() override { return *made_->call(); }
+  std::uint64_t size() const override { return 0; }  // never another one
+  std::string fault() const override { return made_->fault(); }
+  sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
+  std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
+  const Result& result() const { return made_->values(); }
+
+ private:
+  const MemberOptions options_;  // to which the call refers
+  std::shared_ptr<ArrayCall<T, Op>> made_;
+};
+
 /// MPI's shape, in place.
 template <class T, class Op>
 class HeldVector final : public BundleMember {
@@ -415,6 +436,33 @@ class Bundle {
   Result<detail::result_t<detail::element_t<R>, Op>> reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
     return add<detail::element_t<R>, detail::element_t<R>>(op, x, {}, options);
   }
+  /// Over an array, see Axes: a result for every index that is kept, in C order. The array may go, its elements stay
+  /// where they are. `y`: the factors of a dot product.
+  template <class T, class Op>
+  Result<std::vector<detail::result_t<T, Op>>> reduce(const Array<T>& x, const Op& op, const Axes& axes,
+                                                      const MemberOptions& options = {}) {
+    return add_array(op, x, axes.weights, axes, options);
+  }
+  template <class T, class Op>
+  Result<std::vector<detail::result_t<T, Op>>> reduce(const Array<T>& x, const Array<T>& y, const Op& op,
+                                                      const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(op, x, y, axes, options);
+  }
+  template <class T>
+  Result<std::vector<detail::result_t<T, BuiltIn<SF_SUM>>>> sum(const Array<T>& x, const Axes& axes,
+                                                                const MemberOptions& options = {}) {
+    return reduce(x, plus, axes, options);
+  }
+  template <class T>
+  Result<std::vector<detail::result_t<T, BuiltIn<SF_MEAN>>>> mean(const Array<T>& x, const Axes& axes,
+                                                                  const MemberOptions& options = {}) {
+    return reduce(x, BuiltIn<SF_MEAN>{}, axes, options);
+  }
+  template <class T>
+  Result<std::vector<detail::result_t<T, BuiltIn<SF_DOT>>>> dot(const Array<T>& x, const Array<T>& y, const Axes& axes,
+                                                                const MemberOptions& options = {}) {
+    return reduce(x, y, BuiltIn<SF_DOT>{}, axes, options);
+  }
   /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
   /// the bundle has one. The layout in the options is ignored.
   template <Lasting R, class Op>
@@ -489,6 +537,14 @@ class Bundle {
                                       const MemberOptions& options) {
     auto member = std::make_shared<detail::HeldMember<T, std::decay_t<Op>, Second>>(op, detail::source_of<const T>(x),
                                                                                     std::move(second), options);
+    members_.push_back(member);
+    return {member, &member->result()};
+  }
+
+  template <class T, class Op>
+  Result<std::vector<detail::result_t<T, Op>>> add_array(const Op& op, const Array<T>& x, const MaybeArray& factors,
+                                                         const Axes& axes, const MemberOptions& options) {
+    auto member = std::make_shared<detail::HeldArray<T, Op>>(op, x, factors, axes, options);
     members_.push_back(member);
     return {member, &member->result()};
   }

@@ -297,6 +297,63 @@ class Plan : public detail::SinglePlan {
   }
 };
 
+/// A reduction of an array, see Axes, agreed on once and run often: a run sends nothing but the reduction itself and
+/// allocates nothing. The elements, mask, weights and labels are read where they stood when the plan was bound; the
+/// arrays themselves may go. Move-only; one thread at a time; unusable after MPI_Finalize. Collective.
+///
+///   sf::ArrayPlan heat(sf::plus, temperature, {.keep = {0}, .where = ocean, .weights = area}, comm);
+///   std::span<const double> per_level = heat.run();
+template <class T, class Result = T>
+class ArrayPlan : public detail::SinglePlan {
+ public:
+  template <class Op, Communicator C>
+  ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
+      : ArrayPlan(op, x, axes.weights, axes, group_of(comm), options, nullptr) {}
+  /// `y`: the factors of a dot product, stretched to the shape of x.
+  template <class Op, Communicator C>
+  ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
+            const Options& options = {})
+      : ArrayPlan(op, x, y, axes, group_of(comm), options, nullptr) {}
+
+  /// The results, which stand in the plan and change with the next run: in C order of the indices that are kept, those
+  /// of group 0 first. On ranks that get none NaNs (integers: 0).
+  std::span<const Result> run() {
+    check(sf_plan_run(get(), nullptr, nullptr, room_));
+    return *results_;
+  }
+  /// In two phases, with `test`, `wait` and `wait_for`; `results` are there afterwards.
+  void start() { check(sf_plan_start(get(), nullptr, nullptr, room_)); }
+  std::span<const Result> results() const noexcept { return *results_; }
+
+ private:
+  template <class Op>
+  ArrayPlan(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, Group group,
+            const Options& options, std::nullptr_t /*private*/) {
+    static_assert(std::same_as<detail::result_t<T, Op>, Result>,
+                  "the operator's results have another type than the plan's: leave the types out, as in "
+                  "sf::ArrayPlan plan(sf::min_location, array, axes, comm)");
+    const auto made = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
+    own(std::shared_ptr<detail::OperatorHolder>(made, &made->holder()));
+    sf_plan* plan = nullptr;
+    const sf_status status = sf_group_bind(made->call(), 1, group.handle(), &plan);
+    if (!made->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made->fault());
+    check(status);
+    own(plan);
+    room_ = made->results();
+    results_ = &made->values();
+  }
+
+  void* room_ = nullptr;  // the same as `results_`, within what the operator's holder keeps
+  const std::vector<Result>* results_ = nullptr;
+};
+
+template <class Op, class T, class C>
+ArrayPlan(const Op&, const Array<T>&, const Axes&, const C&, const Options& = {})
+    -> ArrayPlan<T, detail::result_t<T, Op>>;
+template <class Op, class T, class C>
+ArrayPlan(const Op&, const Array<T>&, const Array<T>&, const Axes&, const C&, const Options& = {})
+    -> ArrayPlan<T, detail::result_t<T, Op>>;
+
 }  // namespace steadfold
 
 #endif

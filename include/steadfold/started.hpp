@@ -116,6 +116,16 @@ struct StartedDots final : UnderWayTo<std::vector<value_t<T, BuiltIn<id>>>> {
   std::vector<value_t<T, BuiltIn<id>>> take() override { return made.take(SF_OK); }
   DotsCall<T, id> made;
 };
+template <class T, class Op>
+struct StartedArray final : UnderWayTo<std::vector<result_t<T, Op>>> {
+  StartedArray(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const Options& options)
+      : made(x, factors, op, axes, options) {
+    this->fault = made.fault();
+  }
+  OperatorHolder* holder() override { return &made.holder(); }
+  std::vector<result_t<T, Op>> take() override { return made.take(SF_OK); }
+  ArrayCall<T, Op> made;
+};
 struct StartedBarrier final : UnderWayTo<void> {
   void take() override {}
 };
@@ -190,6 +200,15 @@ Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, c
   return Pending<std::vector<value_t<T, BuiltIn<id>>>>(std::move(call));
 }
 
+template <class T, class Op>
+Pending<std::vector<result_t<T, Op>>> start_array(const Array<T>& x, const MaybeArray& factors, const Op& op,
+                                                  const Axes& axes, Group group, const Options& options) {
+  auto call = std::make_unique<StartedArray<T, Op>>(x, factors, op, axes, options);
+  check(
+      sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
+  return Pending<std::vector<result_t<T, Op>>>(std::move(call));
+}
+
 template <class R, class Op>
 Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options,
                          sf_collective collective = SF_REDUCE) {
@@ -234,6 +253,19 @@ template <class R, Communicator C>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
   return start(plus, std::forward<R>(x), comm, options);
+}
+
+/// The same over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its elements must
+/// stay. `y`: the factors of a dot product.
+template <class Op, class T, Communicator C>
+Pending<std::vector<detail::result_t<T, Op>>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
+                                                    const Options& options = {}) {
+  return detail::start_array(x, axes.weights, op, axes, group_of(comm), options);
+}
+template <class Op, class T, Communicator C>
+Pending<std::vector<detail::result_t<T, Op>>> start(const Op& op, const Array<T>& x, const Array<T>& y,
+                                                    const Axes& axes, const C& comm, const Options& options = {}) {
+  return detail::start_array(x, y, op, axes, group_of(comm), options);
 }
 
 /// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.

@@ -140,7 +140,7 @@ result_t<T, Op> reduce_local(const Operands<T>& x, const Op& op, const LocalOpti
 /// A second vector or mask: neither a communicator nor options, nor an array or its axes.
 template <class S>
 concept Companion = !Communicator<S> && !std::convertible_to<const S&, LocalOptions> &&
-                    !std::convertible_to<const S&, MaybeArray> && !std::same_as<S, Axes>;
+                    !std::convertible_to<const S&, MaybeArray> && !std::same_as<std::remove_cvref_t<S>, Axes>;
 
 /// A built-in operator as a function: over this process's elements, or those of all ranks of a communicator; over one
 /// vector, two vectors, or a vector and a mask, as the operation takes them. Throws Error.
@@ -276,15 +276,11 @@ detail::result_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, C comm, const detail
 template <class T>
 std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const Axes& axes,
                                                       const LocalOptions& options = {}) {
-  if constexpr (Rounded<T>)
-    if (axes.weights.is_given()) return dot(x, axes, options);
   return plus(x, axes, options);
 }
 template <class T, Communicator C>
 std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const Axes& axes, C comm,
                                                       const detail::options_over_t<C>& options = {}) {
-  if constexpr (Rounded<T>)
-    if (axes.weights.is_given()) return dot(x, axes, comm, options);
   return plus(x, axes, comm, options);
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "bits.hpp"
@@ -16,6 +18,7 @@
 #include "ranks.hpp"
 #include "run_ranks.hpp"
 #include "steadfold/mpi.hpp"
+#include "steadfold/started.hpp"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::tests {
@@ -385,6 +388,91 @@ TEST_F(ArrayTest, StartedCallsReadArrays) {
   EXPECT_EQ(sf_request_wait(request), SF_OK) << sf_error_text();
   sf_request_free(request);
   EXPECT_TRUE(are(results, by_level([](auto& x, auto&) { return sum(x); })));
+}
+
+/// The same in C++; arrays, axes and options may go as soon as they have been given, the elements stay.
+TEST_F(ArrayTest, PlansBundlesAndStartedCallsOfCpp) {
+  const auto axes = [&] { return Axes{.keep = {0}, .where = part.ocean(), .weights = part.weights()}; };
+  const auto dots = by_level([](auto& x, auto& w) { return dot(x, w); });
+  const auto means = by_level([](auto& x, auto& w) { return weighted_mean(x, w); });
+  const auto norms = by_level([](auto& x, auto&) { return norm2(x, {.method = binned()}); });
+
+  ArrayPlan plan(plus, part.field(), axes(), world.comm, {.schedule = "linear"});
+  EXPECT_EQ(plan.schedule(), "linear");
+  const auto found = [](std::span<const double> results) { return std::vector(results.begin(), results.end()); };
+  for (int again = 0; again < 3; ++again) EXPECT_TRUE(are(found(plan.run()), dots));
+  plan.start();
+  while (!plan.test()) continue;
+  EXPECT_TRUE(are(found(plan.results()), dots));
+  ArrayPlan<double> moved =
+      ArrayPlan(dot, part.field(), part.weights(), Axes{.keep = {0}, .where = part.ocean()}, world.comm);
+  EXPECT_TRUE(are(found(moved.run()), dots));
+
+  auto sums = start(plus, part.field(), axes(), world.comm);
+  auto products = start(dot, part.field(), part.weights(), {.keep = {0}, .where = part.ocean()}, world.comm);
+  EXPECT_TRUE(are(products.get(), dots));
+  EXPECT_TRUE(are(sums.get(), dots));
+
+  Bundle bundle;
+  const auto all = bundle.sum(part.field(), axes());
+  const auto mean_of_levels = bundle.mean(part.field(), axes());
+  const auto products_again = bundle.dot(part.field(), part.weights(), {.keep = {0}, .where = part.ocean()});
+  const auto norm_of_levels =
+      bundle.reduce(part.field(), norm2, {.keep = {0}, .where = part.ocean()}, {.method = binned()});
+  const double one = 1;
+  const auto ranks = bundle.sum(std::span(&one, 1));
+  auto together = bundle.bind(world.comm);
+  for (int again = 0; again < 3; ++again) {
+    together.run();
+    EXPECT_TRUE(are(all.value(), dots));
+    EXPECT_TRUE(are(mean_of_levels.value(), means));
+    EXPECT_TRUE(are(products_again.value(), dots));
+    EXPECT_TRUE(are(norm_of_levels.value(), norms));
+    EXPECT_EQ(ranks.value(), static_cast<double>(world.size));
+  }
+}
+
+/// In the tree over indices, which a layout gives that is gone when the bundle is bound.
+TEST_F(ArrayTest, BundlesKeepTheLayoutsOfArrays) {
+  const std::vector<double> mine = {value(0, 0, static_cast<std::uint64_t>(world.rank)), 0.1};
+  const Array<double> array(mine.data(), {2});
+  const auto here = static_cast<std::uint64_t>(world.rank);
+  const auto layout = [&] {
+    return Layout::intervals({{here, here + 1}, {world.count() + here, world.count() + here + 1}});
+  };
+  Bundle bundle;
+  const auto found = bundle.sum(array, {}, {.method = tree(), .layout = layout()});
+  bundle.bind(world.comm).run();
+  EXPECT_TRUE(are(found.value(), sum(array, {}, world.comm, {.method = tree(), .layout = layout()})));
+}
+
+/// Neither commutative nor associative, over rows of two columns in rank order.
+TEST_F(ArrayTest, OperatorsOfTheCallerTakeArrays) {
+  const auto op = [](double a, double b) { return a - 0.5 * b; };
+  const std::vector<double> rows = {value(0, 1, world.count()), 0.3, value(0, 2, world.count()), -0.7};
+  const Array<double> array(rows.data(), {2, 2});
+  ArrayPlan plan(op, array, {.keep = {1}}, world.comm, {.method = tree()});
+  const auto found = plan.run();
+  for (std::size_t column = 0; column < 2; ++column) {
+    const std::vector<double> mine = {rows[column], rows[2 + column]};
+    EXPECT_TRUE(are(std::vector{found[column]}, std::vector{reduce(mine, op, world.comm, {.method = tree()})}));
+  }
+}
+
+TEST_F(ArrayTest, FaultsOfCppArraysAreErrorsEverywhere) {
+  for (const bool is_here : {world.rank == 0, true}) {
+    const Axes axes{.keep = {is_here ? 7 : 0}};
+    EXPECT_THROW(ArrayPlan(plus, part.field(), axes, world.comm), Error);
+    EXPECT_THROW(start(plus, part.field(), axes, world.comm).get(), Error);
+    Bundle bundle;
+    bundle.sum(part.field(), axes);
+    EXPECT_THROW(bundle.bind(world.comm), Error);
+  }
+  const auto throws = [](double, double) -> double { throw std::domain_error("two are too many"); };
+  const std::vector<double> two = {1, 2};
+  ArrayPlan plan(throws, Array<double>(two.data(), {2}), Axes{}, world.comm, {.method = tree()});
+  EXPECT_THROW(plan.run(), std::domain_error);
+  EXPECT_EQ(sum(two, world.comm), 3.0 * world.size);
 }
 
 /// MPI's shape: every element of a section by itself, over the ranks.
