@@ -18,6 +18,30 @@
 namespace steadfold {
 
 namespace detail {
+/// What a DLTensor of DLPack has; strides count elements.
+template <class D>
+concept DlTensor = requires(const D& d) {
+  d.data;
+  d.device.device_type;
+  d.ndim;
+  d.dtype.code;
+  d.dtype.bits;
+  d.dtype.lanes;
+  d.shape[0];
+  d.strides;
+  d.byte_offset;
+};
+
+/// DLPack's code of a type of elements: what dlpack.h calls kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex, kDLBool.
+template <class T>
+constexpr int dlpack_code() {
+  if constexpr (std::same_as<T, bool>) return 6;
+  if constexpr (Complex<T>) return 5;
+  if constexpr (std::same_as<T, Bfloat16>) return 4;
+  if constexpr (std::integral<T>) return std::unsigned_integral<T> ? 1 : 0;
+  return 2;
+}
+
 /// What std::mdspan has, and what is made like it; strides count elements.
 template <class M>
 concept MultidimensionalSpan = requires(const M& m) {
@@ -62,6 +86,31 @@ class Array {
   template <detail::MultidimensionalSpan M>
     requires std::same_as<std::remove_cv_t<typename M::element_type>, value_type>
   Array(const M& m) : Array(m.data_handle(), extents_of(m), strides_of(m)) {}  // NOLINT(google-explicit-constructor)
+
+  /// A DLTensor, as NumPy, PyTorch and CuPy hand their arrays out. Throws Error(SF_INVALID_ARGUMENT) where its elements
+  /// are not T or not in memory of the host.
+  template <detail::DlTensor D>
+  static Array of_dlpack(const D& tensor) {
+    const int code = static_cast<int>(tensor.dtype.code);
+    const int bits = static_cast<int>(tensor.dtype.bits) * static_cast<int>(tensor.dtype.lanes);
+    const int wanted = detail::dlpack_code<value_type>();
+    if (code != wanted || tensor.dtype.lanes != 1 || bits != static_cast<int>(8 * sizeof(T)))
+      throw Error(SF_INVALID_ARGUMENT, "a tensor of type code " + std::to_string(code) + " and " +
+                                           std::to_string(bits) + " bits (the array's elements have code " +
+                                           std::to_string(wanted) + " and " + std::to_string(8 * sizeof(T)) +
+                                           "), convert it or take an array of its type");
+    const int device = static_cast<int>(tensor.device.device_type);
+    constexpr int cpu = 1, host_memory_of_cuda = 3;
+    if (device != cpu && device != host_memory_of_cuda)
+      throw Error(SF_INVALID_ARGUMENT, "a tensor on device type " + std::to_string(device) +
+                                           " (the library reads memory of the host), copy it to the host");
+    const std::vector<std::uint64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+    const auto* const first = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
+    if (tensor.strides == nullptr) return Array(first, shape);
+    std::vector<std::int64_t> strides(tensor.strides, tensor.strides + tensor.ndim);
+    for (std::int64_t& each : strides) each *= static_cast<std::int64_t>(sizeof(T));
+    return Array(first, shape, strides);
+  }
 
   /// Elements without gaps, the first index fastest, as in Fortran.
   static Array first_fastest(const T* data, std::initializer_list<std::uint64_t> shape) {

@@ -209,6 +209,54 @@ void expect_refused(const Call& call, const std::string& text, sf_status status 
   }
 }
 
+/// As dlpack.h lays it out.
+struct DlTensor {
+  void* data;
+  struct {
+    std::int32_t device_type, device_id;
+  } device;
+  std::int32_t ndim;
+  struct {
+    std::uint8_t code, bits;
+    std::uint16_t lanes;
+  } dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+TEST(Arrays, OfDlPackAreRead) {
+  std::vector<double> x(40, no_number);
+  std::int64_t shape[] = {3, 2};
+  std::int64_t strides[] = {-4, 10};
+  for (const int row : {0, 1, 2})
+    for (const int column : {0, 1}) x[static_cast<std::size_t>(8 - 4 * row + 10 * column)] = 10 * row + column;
+  DlTensor tensor{.data = x.data(),
+                  .device = {1, 0},
+                  .ndim = 2,
+                  .dtype = {2, 64, 1},
+                  .shape = shape,
+                  .strides = strides,
+                  .byte_offset = 8 * sizeof(double)};
+  EXPECT_EQ(sum(Array<double>::of_dlpack(tensor), {.keep = {0}}), (std::vector<double>{1, 21, 41}));
+  std::vector<std::int32_t> whole = {1, 2, 3, 4, 5, 6};
+  DlTensor integers{.data = whole.data(),
+                    .device = {3, 0},
+                    .ndim = 2,
+                    .dtype = {0, 32, 1},
+                    .shape = shape,
+                    .strides = nullptr,
+                    .byte_offset = 0};
+  EXPECT_EQ(sum(Array<std::int32_t>::of_dlpack(integers), {.keep = {1}}), (std::vector<std::int32_t>{9, 12}));
+  EXPECT_THROW(Array<float>::of_dlpack(tensor), Error);
+  EXPECT_THROW(Array<std::int64_t>::of_dlpack(tensor), Error);
+  EXPECT_THROW(Array<std::uint32_t>::of_dlpack(integers), Error);
+  integers.dtype.lanes = 2;
+  EXPECT_THROW(Array<std::int64_t>::of_dlpack(integers), Error);
+  tensor.device.device_type = 2;
+  EXPECT_THROW(Array<double>::of_dlpack(tensor), Error);
+}
+
 TEST(Arrays, ThatDoNotFitAreRefused) {
   const std::vector<double> numbers(24);
   const std::vector<char> bytes(24, 1);
