@@ -64,6 +64,7 @@ class BinnedKind final : public PiecewiseKind, private AddedWords {
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.largest_record_bytes(); }
+  Bytes full_size(const order::IntervalSet& rows) const override { return shape_.record_bytes(rows.size()); }
   Bytes value_bytes() const noexcept override { return shape_.columns * size_of(shape_.result); }
 
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }

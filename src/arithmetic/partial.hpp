@@ -286,7 +286,7 @@ class PartialKind {
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
   /// Bytes of a partial of exactly `rows`; the most there can be if that depends on the values.
   virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Whether that is the same for all `rows` that are not empty.
+  /// Whether capacities are the same for all `rows` that are not empty.
   virtual bool has_fixed_size() const noexcept { return true; }
   /// How many rows of values a partial of `rows` stands for: what has not been combined yet.
   virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }

@@ -1,6 +1,7 @@
 #include "prediction/prediction.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "agreement/first_sweep.hpp"
 #include "prediction/simulated_run.hpp"
@@ -17,10 +18,13 @@ namespace {
 std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<const Count> counts) {
   schedule::SegmentBytes sums;
   const bool has_empty = std::ranges::find(counts, Count{0}) != counts.end();
+  const Count all = std::accumulate(counts.begin(), counts.end(), Count{0});
   for (std::uint32_t s = 0; s < sizes.segments(); ++s) {
     const Bytes of_none = sizes.partial({}, s).bytes;
     const Bytes of_one = sizes.partial(order::IntervalSet({0, 1}), s).bytes;
-    if (!sizes.partials_have_fixed_size() || (has_empty && of_none != of_one)) return std::nullopt;
+    const bool grows =
+        !sizes.partials_have_fixed_size() || sizes.partial(order::IntervalSet({0, all}), s).bytes != of_one;
+    if (grows || (has_empty && of_none != of_one)) return std::nullopt;
     sums.partials += of_one;
     sums.values += sizes.value(s).bytes;
   }
