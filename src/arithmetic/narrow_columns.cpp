@@ -1,5 +1,7 @@
 #include "arithmetic/narrow_columns.hpp"
 
+#include <algorithm>
+
 namespace steadfold::arithmetic {
 namespace {
 
@@ -56,7 +58,7 @@ bool NarrowColumns<Element, factors>::add_found(Sums& group, std::size_t lane,
                                                 const ColumnWindowFinder::Found& found) noexcept {
   Int128 value = (static_cast<Int128>(found.sums[0][lane]) << kernels::window_step) + found.sums[1][lane];
   const int exponent = kernels::window_unit(static_cast<int>(found.top[lane]), 1) - Wide::lowest_exponent;
-  if (exponent < 0) value >>= -exponent;
+  if (exponent < 0) value >>= std::min(-exponent, 127);  // these bits are zeros
   const auto bit = static_cast<unsigned>(std::max(exponent, 0));
   return group.narrow.add(lane, value << (bit & 31), static_cast<int>(bit / 32));
 }

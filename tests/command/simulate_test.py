@@ -111,7 +111,7 @@ class Simulate(CommandTest):
 
     def test_exact_is_priced_at_full_width(self):
         found = self.simulate(5, 20, "--schedule", "flat", "--collective", "reduce", "--width", 3)
-        self.assertEqual(found["bytes"], 4 * (24 + 3 * (4 + 4 * 68)))
+        self.assertEqual(found["bytes"], 4 * (24 + 8 + 3 * (4 + 4 * 68)))  # columns share what says which digits follow
         self.assertEqual(found, self.simulate(5, 20, "--schedule", "flat", "--collective", "reduce", "--width", 3))
 
     def test_times_follow_the_options(self):

@@ -4,6 +4,7 @@ directory of the programs."""
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 DIRECTORY = os.environ.get("STEADFOLD_EXAMPLES", "")
@@ -20,7 +21,10 @@ ENVIRONMENT.update(
 
 
 def run(*words, **environment):
-    return subprocess.run(words, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=240)
+    # Launchers of Open MPI that share a session directory sometimes take it from under each other.
+    with tempfile.TemporaryDirectory() as session:
+        settings = {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": session, **environment}
+        return subprocess.run(words, env=settings, capture_output=True, text=True, timeout=240)
 
 
 class Example:
