@@ -345,6 +345,11 @@ bool needs_lists(const Description& description) noexcept {
   return row_of(description.method).needs_indices || is_scan(description.collective);
 }
 
+bool has_layout_of_indices(const Description& description) noexcept {
+  const bool is_listed = description.layout == LayoutKind::intervals || description.layout == LayoutKind::grid;
+  return !is_listed || needs_lists(description) || !needs_indices(description);
+}
+
 namespace {
 
 /// The mean, the least and the greatest of no elements, in a column of several: NaNs, without an index. Nothing for

@@ -212,6 +212,9 @@ bool needs_indices(const Description& description) noexcept;
 /// Whether ranks must know each other's interval lists: the sizes of their partials follow from them, or what stands
 /// before a rank does.
 bool needs_lists(const Description& description) noexcept;
+/// Whether the layout that ranks agree on says which row has which index, or it does not matter. Else it says only how
+/// many rows each rank has.
+bool has_layout_of_indices(const Description& description) noexcept;
 
 /// The most rows of `row_bytes` bytes that a call may have: more than any memory holds.
 constexpr Count most_rows(Bytes row_bytes) noexcept {

@@ -6,6 +6,7 @@
 namespace steadfold::execution {
 namespace {
 
+using order::Index;
 using order::Interval;
 
 /// Calls `visit(rows, row)` for the rows that are there, in the order of memory, interval by interval, with how many
@@ -15,13 +16,14 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
   Count begin = 0;
   Count position = 0;
   for (const Interval interval : placed.intervals) {
-    Interval taken{std::max(interval.begin, placed.part.begin), std::min(interval.end, placed.part.end)};
+    Interval taken{std::max(begin, placed.part.begin), std::min(begin + interval.size(), placed.part.end)};
     if (!taken.empty()) {
       const Count here = taken.size();
       const Count from = std::min(here, first - std::min(first, position));
       const Count to = std::min(here, last - std::min(last, position));
       taken = {taken.begin + from, taken.begin + to};
-      if (!taken.empty()) visit(taken, begin + (taken.begin - interval.begin));
+      const Index offset = interval.begin - begin;  // modulo 2^64
+      if (!taken.empty()) visit(Interval{taken.begin + offset, taken.end + offset}, taken.begin);
       position += here;
     }
     begin += interval.size();

@@ -19,7 +19,8 @@ using order::Count;
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
-/// The rows of `intervals`, one interval after the other as the strides say, from `data` on; of these, those of `part`.
+/// The rows of `intervals`, one interval after the other as the strides say, from `data` on. Those of `part` are taken,
+/// which counts them from 0 as they stand in memory.
 struct Placed {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;

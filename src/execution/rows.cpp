@@ -32,6 +32,7 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
       rank_count_(rank_count),
       intervals_(std::move(mine)),
       local_rows_(agreed.layout->local_count(rank)),
+      rows_before_(agreed.layout->in_rank_order() ? agreed.layout->start(rank) : 0),
       gets_result_(agreed.gets_result(rank)),
       team_(&team),
       row_bytes_(agreed.description.row_bytes()),
@@ -179,10 +180,16 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
           .part = part};
 }
 
+/// Where the part stands among this rank's rows. Only ranks in rank order are asked for parts. What they agreed on may
+/// be how many rows each has, so that indices there are not those that results name.
+order::Interval Rows::part_of(const Covers& covers) const noexcept {
+  return {covers.part.begin - rows_before_, covers.part.end - rows_before_};
+}
+
 Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   if (lone_row_ && strides_.are_direct() && !covers.is_part()) return lift_lone_row(segment, out);
-  const Placed rows = placed(segment, covers.is_part() ? covers.part : all_rows);
+  const Placed rows = placed(segment, covers.is_part() ? part_of(covers) : all_rows);
   const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
   Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;

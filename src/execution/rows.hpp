@@ -121,12 +121,14 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   void note(Status after, Status before) noexcept;
   order::IntervalSet rows_like(const Covers& covers, std::uint32_t segment) const;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
+  order::Interval part_of(const Covers& covers) const noexcept;
 
   const Member* agreed_;
   arithmetic::Operator operator_;  // the kinds refer to it
   Rank rank_count_;
   std::vector<order::Interval> intervals_;  // of this rank
   Count local_rows_;
+  Count rows_before_;  // those of lower ranks, if the layout is in rank order
   bool gets_result_;
   ThreadTeam* team_;
   unsigned threads_ = 1;

@@ -138,8 +138,9 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, tra
   const Rank rank = transport.rank();
   const Rank ranks = transport.rank_count();
   // After a first sweep only this rank's rows are known by the other ranks' largest terms.
-  const bool reads_rows = member.layout->in_rank_order() && !arithmetic::has_second(d.operation) &&
-                          d.array == agreement::ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
+  const bool reads_rows = member.layout->in_rank_order() && has_layout_of_indices(d) &&
+                          !arithmetic::has_second(d.operation) && d.array == agreement::ArrayForm::none &&
+                          d.sweep == arithmetic::Sweep::single_sweep;
   const Bytes all_bytes = member.element_count * d.row_bytes();
   if (reads_rows && member.element_count <= most_rows && all_bytes <= most_rows_bytes) {
     const auto kind = make_kind(d, rows.op(), d.columns);

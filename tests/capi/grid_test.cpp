@@ -74,6 +74,16 @@ void expect_bits(const Job& job, const Group& group) {
     EXPECT_EQ(bits(sf::reduce(x, halve, group, {.layout = layout})), bits(sf::reduce(job.x, halve)));
     const auto found = sf::min_location(x, group, {.layout = layout});
     EXPECT_EQ(found.index, sf::min_location(job.x).index);
+    for (const char* schedule : {"owner", "owner:buffer=3", "binomial"}) {
+      const auto at_root = sf::min_location(x, group, {.layout = layout, .root = 0, .schedule = schedule});
+      if (group.rank() == 0) {
+        EXPECT_EQ(at_root.index, sf::min_location(job.x).index) << schedule;
+      }
+    }
+    sf::Plan<double, sf::Located<double>> of_location(sf::min_location, x.size(), group, {.layout = layout});
+    EXPECT_EQ(of_location.run(x).index, sf::min_location(job.x).index);
+    sf::Plan<double, sf::Statistics> of_statistics(sf::statistics, x.size(), group, {.layout = layout});
+    EXPECT_EQ(of_statistics.run(x).max_index, sf::statistics(job.x).max_index);
   }
   sf::Plan<double> plan(sf::sum, x.size(), group, {.method = sf::tree(), .layout = rule});
   EXPECT_EQ(bits(plan.run(x)), bits(by_tree));
