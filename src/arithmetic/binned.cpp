@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "arithmetic/binned_builder.hpp"
 #include "arithmetic/binned_record.hpp"
@@ -14,13 +13,16 @@ namespace {
 using binned_record::are_possible;
 using binned_record::check_rows;
 using binned_record::Column;
-using binned_record::convert;
+using binned_record::columns_of_group;
+using binned_record::for_each_column;
+using binned_record::has_groups;
 using binned_record::put;
+using binned_record::put_in_group;
 using binned_record::rows_of;
 using binned_record::Shape;
-using binned_record::take;
-using binned_record::with_column;
+using binned_record::take_group;
 using binned_record::write_value;
+using binned_record::write_values;
 
 // The words of a partial by double sweep, each to be added over all ranks: those of its head, and for every column its
 // flags, its top, which the first sweep has made the same on all ranks, and two digits of 32 bits for each bin: what
@@ -87,8 +89,12 @@ class BinnedKind final : public PiecewiseKind, private AddedWords {
                    std::span<std::byte> out) const noexcept override;
 
   bool is_whole(std::span<const std::byte> record) const noexcept;
-  template <class Sum>
-  bool take_any(std::span<const std::byte> record, Count number, binned_record::ColumnOf<Sum>& column) const noexcept;
+  bool merge_groups(std::span<const std::byte> left, std::span<const std::byte> right, const order::Interval& columns,
+                    std::span<std::byte> out) const noexcept;
+  bool merge_columns(std::span<const std::byte> left, std::span<const std::byte> right, const order::Interval& columns,
+                     std::span<std::byte> out) const noexcept;
+  bool finish_columns(std::span<const std::byte> partial, const order::Interval& columns,
+                      std::byte* values) const noexcept;
   Count column_words() const noexcept { return bins_at + bin_words * static_cast<Count>(shape_.bin_count); }
   Status columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept;
 
@@ -100,19 +106,43 @@ bool BinnedKind::is_whole(std::span<const std::byte> record) const noexcept {
   return record.size() >= binned_record::fixed_bytes && record.size() == shape_.record_bytes(rows_of(record));
 }
 
-/// Reads a column, of any number of words.
-template <class Sum>
-bool BinnedKind::take_any(std::span<const std::byte> record, Count number,
-                          binned_record::ColumnOf<Sum>& column) const noexcept {
-  return with_column(rows_of(record), [&](auto of_record) {
-    if constexpr (std::is_same_v<decltype(of_record), binned_record::ColumnOf<Sum>>) {
-      return take(shape_, record, number, column);
-    } else {
-      const bool is_there = take(shape_, record, number, of_record);
-      if (is_there) convert(of_record, shape_.bin_count, column);
-      return is_there;
-    }
-  });
+bool BinnedKind::merge_groups(std::span<const std::byte> left, std::span<const std::byte> right,
+                              const order::Interval& columns, std::span<std::byte> out) const noexcept {
+  BinnedGroup a;
+  BinnedGroup b;
+  for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    const bool are_there = with_extent(shape_.bin_count, shape_.group_columns(begin), [&](auto bin_count, auto count) {
+      if (!take_group(shape_, left, begin, a, bin_count, count)) return false;
+      if (!take_group(shape_, right, begin, b, bin_count, count)) return false;
+      a.add(b, bin_count, count);
+      a.write(out.data() + shape_.group_at(begin), bin_count, count);
+      return true;
+    });
+    if (!are_there) return false;
+  }
+  return true;
+}
+
+/// Into a record without groups, from records of either form. What the left one has stands in the result first.
+bool BinnedKind::merge_columns(std::span<const std::byte> left, std::span<const std::byte> right,
+                               const order::Interval& columns, std::span<std::byte> out) const noexcept {
+  for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    const order::Interval some(begin, std::min(begin + columns_of_group, columns.end));
+    std::array<Column, columns_of_group> sums;
+    const bool are_there = for_each_column(shape_, left, some,
+                                           [&](Count i, const Column& column) {
+                                             sums[i - begin] = column;
+                                             return true;
+                                           }) &&
+                           for_each_column(shape_, right, some, [&](Count i, const Column& column) {
+                             sums[i - begin].bins.add(column.bins, shape_.bin_count);
+                             sums[i - begin].flags |= column.flags;
+                             return true;
+                           });
+    if (!are_there) return false;
+    for (Count i = some.begin; i < some.end; ++i) put(shape_, sums[i - begin], i, out);
+  }
+  return true;
 }
 
 Partial BinnedKind::merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const {
@@ -123,23 +153,10 @@ Partial BinnedKind::merge_piece(const Partial& left, const Partial& right, const
   if (!is_whole(left.head) || !is_whole(right.head)) return failed(room, merged.header, Status::transport_failed);
   const Count rows = rows_of(left.head) + rows_of(right.head);
   const Bytes size = shape_.record_bytes(rows);
-  if (out.size() < size) return failed(room, merged.header, Status::transport_failed);
-  const order::Interval columns = pieces.take(shape_.columns);
-  const bool has_one_form = fewest_terms_for_bins <= rows_of(left.head) && fewest_terms_for_bins <= rows_of(right.head);
-  const bool is_done = with_column(rows, [&](auto a) {
-    auto b = a;
-    const bool is_narrow = sizeof a.bins.sums[0] == sizeof(std::int64_t);
-    for (Count column = columns.begin; column < columns.end; ++column) {
-      const bool are_there = is_narrow || has_one_form
-                                 ? take(shape_, left.head, column, a) && take(shape_, right.head, column, b)
-                                 : take_any(left.head, column, a) && take_any(right.head, column, b);
-      if (!are_there) return false;
-      a.bins.add(b.bins, shape_.bin_count);
-      a.flags |= b.flags;
-      put(shape_, a, column, out);
-    }
-    return true;
-  });
+  if (rows < rows_of(left.head) || out.size() < size) return failed(room, merged.header, Status::transport_failed);
+  const order::Interval columns = pieces.take(shape_.columns, columns_of_group);
+  const bool is_done = has_groups(rows) ? merge_groups(left.head, right.head, columns, out)
+                                        : merge_columns(left.head, right.head, columns, out);
   if (!is_done) {
     pieces.stop();
     return failed(room, merged.header, Status::transport_failed);
@@ -158,28 +175,41 @@ Status BinnedKind::finish_piece(const Partial& whole, Count element_count, std::
   const Count rows = rows_of(partial);
   const Status of_rows = check_rows(shape_, rows, element_count);
   if (of_rows != Status::ok) return of_rows;
-  const order::Interval columns = pieces.take(shape_.columns);
-  const bool is_done = with_column(rows, [&](auto column) {
-    for (Count i = columns.begin; i < columns.end; ++i) {
-      if (!take(shape_, partial, i, column)) return false;
-      write_value(shape_, column, rows, values + i * size_of(shape_.result));
-    }
-    return true;
-  });
-  if (is_done) return Status::ok;
+  const order::Interval columns = pieces.take(shape_.columns, columns_of_group);
+  if (finish_columns(partial, columns, values)) return Status::ok;
   pieces.stop();
   return Status::transport_failed;
+}
+
+bool BinnedKind::finish_columns(std::span<const std::byte> partial, const order::Interval& columns,
+                                std::byte* values) const noexcept {
+  const Count rows = rows_of(partial);
+  const Bytes each = size_of(shape_.result);
+  if (!has_groups(rows))
+    return for_each_column(shape_, partial, columns, [&](Count i, const Column& column) {
+      write_value(shape_, column, rows, values + i * each);
+      return true;
+    });
+  BinnedGroup group;
+  for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    const bool is_there = with_extent(shape_.bin_count, shape_.group_columns(begin), [&](auto bin_count, auto count) {
+      if (!take_group(shape_, partial, begin, group, bin_count, count)) return false;
+      write_values(shape_, group, bin_count, count, rows, values + begin * each);
+      return true;
+    });
+    if (!is_there) return false;
+  }
+  return true;
 }
 
 Status BinnedKind::columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
   if (!is_whole(partial)) return Status::transport_failed;
   if (rows_of(partial) > most_rows) return Status::unsupported;
-  Column column;
-  for (Count i = 0; i < shape_.columns; ++i) {
-    if (!take_any(partial, i, column)) return Status::transport_failed;
+  const bool are_there = for_each_column(shape_, partial, {0, shape_.columns}, [&](Count i, const Column& column) {
     put_words(column, shape_.bin_count, words.subspan(i * column_words(), column_words()));
-  }
-  return Status::ok;
+    return true;
+  });
+  return are_there ? Status::ok : Status::transport_failed;
 }
 
 void BinnedKind::to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept {
@@ -202,14 +232,15 @@ Bytes BinnedKind::from_words(std::span<const std::int64_t> sums, std::uint32_t r
   const Bytes size = shape_.record_bytes(rows);
   if (out.size() < size) return write_failure(out, header, Status::transport_failed);
   Column column;
+  BinnedGroup group;
   for (Count i = 0; i < shape_.columns; ++i) {
     const auto words = sums.subspan(word_head::size + i * column_words(), column_words());
     if (!take_words(words, shape_.bin_count, rank_count, column)) return write_failure(out, header, Status::mismatch);
     if (!are_possible(column.bins, shape_.bin_count, rows)) return write_failure(out, header, Status::transport_failed);
-    with_column(rows, [&](auto of_record) {
-      convert(column, shape_.bin_count, of_record);
-      put(shape_, of_record, i, out);
-    });
+    if (has_groups(rows))
+      put_in_group(shape_, column, i, group, out);
+    else
+      put(shape_, column, i, out);
   }
   set_header(out, header);
   std::memcpy(out.data() + sizeof header, &rows, sizeof rows);

@@ -1,6 +1,6 @@
 // Pre-rounded sums, dot products, sums of squares and 2-norms as a partial: K bins below the largest term, whatever the
-// order. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes, and 8 + 16 K per column; a merge
-// adds K integers per column. Source: [S2]; see arithmetic/bins.hpp.
+// order. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes, and 2 + 8 K per column, or 8 + 16
+// K from 2^24 rows on; a merge adds K integers per column. Source: [S2]; see arithmetic/bins.hpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 #include "arithmetic/bins.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace steadfold::arithmetic {
@@ -20,10 +21,12 @@ double power_of_2(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (F::precision - 1));
 }
 
-Bins widened(const NarrowBins& bins, int bin_count) noexcept {
-  Bins wide{.top = bins.top};
-  std::copy_n(bins.sums.begin(), bin_count, wide.sums.begin());
-  return wide;
+/// Whether two bins, or three, are one number of two words.
+bool are_one_number(const Bins& bins, int bin_count) noexcept {
+  if (bin_count > 3) return false;
+  const auto magnitude = [&](std::size_t bin) { return bins.sums[bin] ^ (bins.sums[bin] >> 127); };
+  const Int128 lower = bin_count == 3 ? magnitude(1) | magnitude(2) : magnitude(1);
+  return magnitude(0) < most_of_one_number && lower >> 62 == 0;
 }
 
 }  // namespace
@@ -31,6 +34,14 @@ Bins widened(const NarrowBins& bins, int bin_count) noexcept {
 /// Terms are at most 2^E, and E < quantum(t + 1).
 int Grid::top_of(std::uint64_t largest) const noexcept {
   return factors_ * (exponent_bound(largest) - F::lowest_exponent) / bin_width;
+}
+
+/// The least E with top_of = top + 1, and then 2^(E - 1).
+std::uint64_t Grid::limit(int top) const noexcept {
+  const int above_lowest = bin_width * (top + 1) / factors_ - 1;
+  if (above_lowest < F::precision - 1) return std::uint64_t{1} << above_lowest;
+  const auto biased = static_cast<std::uint64_t>(above_lowest - (F::precision - 1) + 1);
+  return std::min<std::uint64_t>(biased << (F::precision - 1), F::infinity);
 }
 
 /// Doubles: the extractor of the highest bin would overflow. Squares: the factors come near 1, as far as a power of two
@@ -53,6 +64,12 @@ void Grid::extractors(int top, std::span<double> out) const noexcept {
 /// Carries leave 40 bits in every bin but the top one. Those make one number of at most 120 bits, and the top bin's
 /// bits, which are fewer than 128, stand above it.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
+  if (are_one_number(bins, bin_count)) {
+    Int128 all = bins.sums[0];
+    for (std::size_t bin = 1; bin < static_cast<std::size_t>(bin_count); ++bin)
+      all = (all << bin_width) + bins.sums[bin];
+    return leading(all, lowest_exponent);
+  }
   Uint128 low = 0;
   Int128 carry = 0;
   int width = 0;  // of `low`
@@ -77,16 +94,6 @@ Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
   found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
   found.sticky = beyond > 0 && low << (128 - beyond) != 0;
   return found;
-}
-
-/// Two or three bins are mostly one number of two words: 2^45 2^80 at most, and what is below.
-Leading leading(const NarrowBins& bins, int bin_count, int lowest_exponent) noexcept {
-  constexpr std::int64_t most = std::int64_t{1} << 45;
-  const bool fits = bin_count == 2 || (bin_count == 3 && -most <= bins.sums[0] && bins.sums[0] <= most);
-  if (!fits) return leading(widened(bins, bin_count), bin_count, lowest_exponent);
-  Int128 sum = bins.sums[0];
-  for (std::size_t bin = 1; bin < static_cast<std::size_t>(bin_count); ++bin) sum = (sum << bin_width) + bins.sums[bin];
-  return leading(sum, lowest_exponent);
 }
 
 }  // namespace steadfold::arithmetic

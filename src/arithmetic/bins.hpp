@@ -41,6 +41,8 @@ class Grid {
   int quantum(int bin) const noexcept { return factors_ * Format<double>::lowest_exponent + bin_width * bin; }
   /// The top for finite terms, or factors, up to the magnitude that has these bits.
   int top_of(std::uint64_t largest) const noexcept;
+  /// The bits of the least magnitude of which `top_of` is above a top; those of infinity if no finite one is.
+  std::uint64_t limit(int top) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
   /// The power of two that terms, or factors, are multiplied by before shares are taken: nothing overflows on the way,
@@ -59,22 +61,22 @@ class Grid {
 struct Extractors {
   int top = -1;  // whose extractors these are
   double scale = 1;
+  std::uint64_t limit = 0;  // the bits of the least magnitude that has no place
   std::array<double, most_bins> each{};
 
   void follow(const Grid& grid, int new_top, int bin_count) noexcept {
     if (new_top == top) return;
     top = new_top;
     scale = grid.scale(top);
+    limit = grid.limit(top);
     grid.extractors(top, std::span(each).first(static_cast<std::size_t>(bin_count)));
   }
 };
 
-/// The state of a set of terms: the sums of the shares in the top bin and in those below it. Two words hold those of
-/// any number of terms, one word those of fewer than 2^24.
-template <class Sum>
-struct BinsOf {
+/// The state of a set of terms: the sums of the shares in the top bin and in those below it.
+struct Bins {
   int top = 0;
-  std::array<Sum, most_bins> sums;  // as many as there are bins; not initialised
+  std::array<Int128, most_bins> sums;  // as many as there are bins; not initialised
 
   /// Moves the window up to `new_top`, if it is above the top; what falls out of `bin_count` bins goes.
   void raise(int new_top, int bin_count) noexcept {
@@ -85,34 +87,20 @@ struct BinsOf {
     std::fill_n(begin, by, 0);
     top = new_top;
   }
-  void add(const BinsOf& other, int bin_count) noexcept {
-    if (top == other.top) return add_to_all(other, bin_count);
+  void add(const Bins& other, int bin_count) noexcept {
     raise(other.top, bin_count);
     const auto by = static_cast<std::size_t>(top - other.top);  // bins that the other set lacks above
     for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
   }
-
- private:
-  /// With numbers of bins that the compiler knows, so that the sums stay in registers.
-  void add_to_all(const BinsOf& other, int bin_count) noexcept {
-    static_assert(fewest_bins == 2 && most_bins == 4);
-    switch (bin_count) {
-      case 2: return add_to<2>(other);
-      case 3: return add_to<3>(other);
-      default: return add_to<4>(other);
-    }
-  }
-  template <std::size_t bin_count>
-  void add_to(const BinsOf& other) noexcept {
-    for (std::size_t bin = 0; bin < bin_count; ++bin) sums[bin] += other.sums[bin];
-  }
 };
-using Bins = BinsOf<Int128>;
-using NarrowBins = BinsOf<std::int64_t>;
-inline constexpr std::uint64_t fewest_terms_for_bins = std::uint64_t{1} << 24;
+
+/// Sums of fewer terms fit in one word each.
+inline constexpr std::uint64_t fewest_terms_for_two_words = std::uint64_t{1} << 24;
 
 /// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept;
-Leading leading(const NarrowBins& bins, int bin_count, int lowest_exponent) noexcept;
+
+/// Two bins or three are one number, if the top one's sum has no more than 45 bits: below 2^127.
+inline constexpr std::int64_t most_of_one_number = std::int64_t{1} << 45;
 
 }  // namespace steadfold::arithmetic

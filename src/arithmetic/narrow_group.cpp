@@ -137,27 +137,11 @@ void NarrowGroup::window(std::size_t lane, Window& window) const noexcept {
   make_window(words, lowest_, window);
 }
 
-/// As `rounded` does, for numbers between 2^unit and 2^(unit + 127).
 bool NarrowGroup::round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept {
-  using F = Format<double>;
-  constexpr int bias = F::exponent_mask / 2;
   const int unit = lowest_exponent + 32 * lowest_;
-  if (unit < 1 - bias || unit + 128 > bias) return false;
+  if (unit < lowest_normal_unit || unit > highest_normal_unit) return false;
   for (std::size_t lane = 0; lane < columns; ++lane) {
-    const Int128 all = value(lane);
-    const auto sign = static_cast<Uint128>(all >> 127);
-    const Uint128 magnitude = (static_cast<Uint128>(all) ^ sign) - sign;
-    const int zeros = zeros_before(magnitude | 1);
-    const Uint128 bits = magnitude << zeros;
-    const auto first = static_cast<std::uint64_t>(bits >> 64);
-    const std::uint64_t kept = first >> (64 - F::precision);
-    const std::uint64_t rest =
-        first << F::precision | static_cast<std::uint64_t>(static_cast<std::uint64_t>(bits) != 0);
-    const std::uint64_t up = rest + (kept & 1) > F::sign_bit ? 1 : 0;  // to even, where the rest is a half
-    // The implicit bit of `kept` adds 1 to the exponent, and so does a carry.
-    const auto exponent = static_cast<std::uint64_t>(unit + 127 - zeros + bias - 1) << (F::precision - 1);
-    const std::uint64_t rounded = (static_cast<std::uint64_t>(sign) & F::sign_bit) | (exponent + kept + up);
-    const std::uint64_t result = magnitude == 0 ? 0 : rounded;
+    const std::uint64_t result = rounded_normal(value(lane), unit);
     std::memcpy(doubles + lane * sizeof result, &result, sizeof result);
   }
   return true;

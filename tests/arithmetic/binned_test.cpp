@@ -381,6 +381,57 @@ TEST(Binned, BlocksOfAnySizeAreCarried) {
   }
 }
 
+/// A magnitude at most so many binades below the least one of a window; seldom a zero.
+double near_a_window(std::mt19937_64& random, int window, int below) {
+  if (random() % 64 == 0) return random() % 2 == 0 ? 0.0 : -0.0;
+  const int exponent = -1074 + 40 * window - 1 - static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
+  const double magnitude = std::ldexp(random() % 2 == 0 ? 1.0 : 2.0 - 0x1p-52, std::max(exponent, -1074));
+  return random() % 2 == 0 ? magnitude : -magnitude;
+}
+
+/// Columns that come together take the windows of their neighbours for their own until they know better: records are
+/// those of columns that come one by one, whatever stands beside them, and whatever the others expected.
+TEST(Binned, WindowsOfColumnsAreTheirOwn) {
+  constexpr Count columns = 43;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto sweep = random() % 2 == 0 ? Sweep::single_sweep : Sweep::double_sweep;
+    const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, sweep, columns);
+    const std::unique_ptr<Builder> together = kind->builder(), apart = kind->builder();
+    const int usual = 1 + static_cast<int>(random() % (random() % 2 == 0 ? 4 : 20));
+    const auto draw = [&](Count rows) {
+      std::vector<double> x(rows * columns);
+      for (Count begin = 0; begin < columns; begin += 8) {
+        const int window = usual + (random() % 4 == 0 ? static_cast<int>(random() % 5) - 2 : 0);
+        const int below = random() % 2 == 0 ? 0 : static_cast<int>(random() % 3);
+        for (Count i = begin; i < std::min(begin + 8, columns); ++i)
+          for (Count row = 0; row < rows; ++row)
+            x[row * columns + i] = near_a_window(random, std::max(window, 1), below);
+      }
+      return x;
+    };
+    if (sweep == Sweep::double_sweep) {
+      Record tops(columns);
+      const std::vector<double> of_all = draw(1);
+      together->surveyor()->survey(block_of(of_all, of_all, 0, 1, columns));
+      together->surveyor()->write_survey(tops);
+      for (const auto& each : {&together, &apart}) (*each)->surveyor()->expect(tops);
+    }
+    together->clear();
+    apart->clear();
+    for (int push = 0; push < 3; ++push) {
+      const Count rows = 1 + random() % 3;
+      const std::vector<double> x = draw(rows);
+      const Block block = block_of(x, x, 0, rows, columns);
+      together->push(0, block);
+      for (Count i = 0; i < columns; ++i)
+        apart->columns()->column(i).push(
+            0, {.first = block.first + i * sizeof(double), .rows = rows, .row_stride = block.row_stride});
+      ASSERT_EQ(written(*kind, *together), written(*kind, *apart)) << "seed " << seed << ", push " << push;
+    }
+  }
+}
+
 TEST(Binned, DamagedRecordsAreRefused) {
   const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, Sweep::single_sweep, 2);
   const std::vector<double> x = {1.0, 2.0, 3.0, 4.0};
@@ -390,22 +441,51 @@ TEST(Binned, DamagedRecordsAreRefused) {
     return kind->finish(record, unknown_count, reinterpret_cast<std::byte*>(values.data()), nullptr);
   };
   ASSERT_EQ(finished(good), Status::ok);
-  constexpr std::size_t descriptor = 24;
-  constexpr std::size_t highest_byte = std::endian::native == std::endian::little ? 15 : 0;  // of a bin's sum
-  const auto damaged = [&](std::size_t at, unsigned value) {
-    Record bad = good;
-    bad[at] = static_cast<std::byte>(value);
-    return bad;
+  const auto damaged = [](Record record, std::size_t at, unsigned value) {
+    record[at] = static_cast<std::byte>(value);
+    return record;
   };
-  const Record bad[] = {damaged(descriptor, 1),         damaged(descriptor, 53),
-                        damaged(descriptor + 1, 16),    damaged(descriptor + 2, 1),
-                        damaged(descriptor + 7, 9),     damaged(descriptor + 8 + highest_byte, 0x40),
-                        {good.begin(), good.end() - 1}, {good.begin(), good.begin() + 16}};
-  for (const Record& each : bad) {
+  const auto expect_refused_together = [&](const Record& left, const Record& right) {
+    EXPECT_EQ(header_of(merged(*kind, left, right)).status, Status::transport_failed);
+  };
+  const auto expect_refused = [&](const Record& each, const Record& other) {
     EXPECT_EQ(finished(each), Status::transport_failed);
-    EXPECT_EQ(header_of(merged(*kind, each, good)).status, Status::transport_failed);
-    EXPECT_EQ(header_of(merged(*kind, good, each)).status, Status::transport_failed);
+    expect_refused_together(each, other);
+    expect_refused_together(other, each);
+  };
+  constexpr bool ends_with_highest = std::endian::native == std::endian::little;
+  constexpr std::size_t sums = 24;
+  constexpr std::size_t tops = sums + 48;
+  constexpr std::size_t flags = tops + 2;
+  expect_refused(damaged(good, tops, 1), good);
+  expect_refused(damaged(good, tops + 1, 53), good);
+  expect_refused(damaged(good, flags + 1, 16), good);
+  expect_refused(damaged(good, sums + (ends_with_highest ? 7 : 0), 0x40), good);
+  expect_refused(damaged(good, sums + 40 + (ends_with_highest ? 7 : 0), 0xC0), good);
+  for (const std::int64_t beyond : {(std::int64_t{1} << 40) + 1, -(std::int64_t{1} << 40) - 1}) {  // for two rows
+    Record bad = good;
+    std::memcpy(&bad[sums + 8], &beyond, sizeof beyond);
+    expect_refused(bad, good);
   }
+  expect_refused({good.begin(), good.end() - 1}, good);
+  expect_refused({good.begin(), good.begin() + 16}, good);
+
+  const auto builder = kind->builder();  // of so many rows that bins have two words
+  builder->push(0, {.first = reinterpret_cast<const std::byte*>(x.data()), .rows = 1 << 24, .row_stride = 0});
+  const Record many = written(*kind, *builder);
+  ASSERT_EQ(finished(many), Status::ok);
+  constexpr std::size_t descriptor = 24;
+  expect_refused(damaged(many, descriptor, 1), good);
+  expect_refused(damaged(many, descriptor, 53), many);
+  expect_refused(damaged(many, descriptor + 1, 16), good);
+  expect_refused(damaged(many, descriptor + 2, 1), good);
+  expect_refused(damaged(many, descriptor + 7, 9), many);
+  expect_refused(damaged(many, descriptor + 8 + (ends_with_highest ? 15 : 0), 0x40), good);
+  expect_refused({many.begin(), many.end() - 1}, good);
+  Record more = many;  // together more rows than can be counted
+  const Count half = (Count{1} << 63) + (1 << 24);
+  std::memcpy(&more[sizeof(Header)], &half, sizeof half);
+  expect_refused_together(more, more);
   EXPECT_EQ(kind->finish(good, 1, reinterpret_cast<std::byte*>(values.data()), nullptr), Status::overlap);
   EXPECT_EQ(kind->finish(good, 3, reinterpret_cast<std::byte*>(values.data()), nullptr), Status::gap);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -214,14 +215,20 @@ struct ByHand {
   std::vector<Int128> bins;
 
   Record record() const {
-    const Bytes bytes_of_bin = rows < Count{1} << 24 ? 8 : 16;
-    Record out(sizeof(Header) + sizeof rows + 8 + bins.size() * bytes_of_bin);
+    const bool has_one_word = rows < Count{1} << 24;
+    Record out(sizeof(Header) + sizeof rows + (has_one_word ? 8 * bins.size() + 2 : 16 * bins.size() + 8));
     set_header(out, {.digest = test_digest});
     std::memcpy(out.data() + sizeof(Header), &rows, sizeof rows);
-    out[24] = static_cast<std::byte>(top);
-    out[25] = std::byte{not_minus_zero};
-    for (std::size_t bin = 0; bin < bins.size(); ++bin)
-      std::memcpy(out.data() + 32 + bin * bytes_of_bin, &bins[bin], bytes_of_bin);
+    const std::size_t top_at = has_one_word ? 24 + 8 * bins.size() : 24;
+    out[top_at] = static_cast<std::byte>(top);
+    out[top_at + 1] = std::byte{not_minus_zero};
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+      const auto low = static_cast<std::int64_t>(bins[bin]);
+      if (has_one_word)
+        std::memcpy(out.data() + 24 + 8 * bin, &low, sizeof low);
+      else
+        std::memcpy(out.data() + 32 + 16 * bin, &bins[bin], sizeof bins[bin]);
+    }
     return out;
   }
 };
@@ -247,31 +254,44 @@ TEST(BinnedWords, OfFullBinsOnTheMostRanksFit) {
   }
 }
 
+/// Low bins that reach far beyond the top one.
+TEST(BinnedWords, FullLowBinsAreRounded) {
+  const auto kind = kind_of<double>(Operation::sum, 3, 1);
+  const Int128 full = Int128{1} << 94;
+  const ByHand all{.rows = Count{1} << 55, .top = 20, .bins = {1, full, -full}};
+  double sum = 0;
+  ASSERT_EQ(kind->finish(all.record(), all.rows, reinterpret_cast<std::byte*>(&sum), nullptr), Status::ok);
+  EXPECT_EQ(sum, std::ldexp(1 - 0x1p-40, 134 - 1074 + 40 * 18)) << "of 2^134 - 2^94 + 2^80 quanta";
+}
+
 /// Bins have one word up to 2^24 - 1 rows, else two, whatever the merges were.
 TEST(BinnedWords, OfManyRowsTakeTwoWordsPerBin) {
   constexpr Count many = Count{1} << 24;
-  const double element = -0x1.8p-3;
-  for (const int bin_count : {2, 3, 4}) {
-    const auto kind = kind_of<double>(Operation::sum, bin_count, 1);
-    const auto record_of = [&](Count rows) {
-      const auto builder = kind->builder();
-      builder->push(0, {.first = reinterpret_cast<const std::byte*>(&element), .rows = rows, .row_stride = 0});
-      return written(*kind, *builder);
-    };
-    const Record few = record_of(many - 1);
-    const Record one = record_of(1);
-    const Record all = record_of(many);
-    EXPECT_EQ(few.size(), 32 + 8 * static_cast<std::size_t>(bin_count));
-    EXPECT_EQ(all.size(), 32 + 16 * static_cast<std::size_t>(bin_count));
-    EXPECT_EQ(hex(merged(*kind, few, one)), hex(all));
-    EXPECT_EQ(hex(merged(*kind, one, few)), hex(all));
-    EXPECT_EQ(hex(merged(*kind, merged(*kind, all, one), all)), hex(merged(*kind, merged(*kind, one, all), all)));
-    EXPECT_EQ(hex(added_as_words(*kind, {few, one})), hex(all));
-    double sum = 0;
-    kind->finish(all, many, reinterpret_cast<std::byte*>(&sum), nullptr);
-    EXPECT_EQ(sum, element * static_cast<double>(many));
-    kind->finish(few, many - 1, reinterpret_cast<std::byte*>(&sum), nullptr);
-    EXPECT_EQ(sum, element * static_cast<double>(many - 1));
+  std::vector<double> row(11);
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = -0x1.8p-3 * static_cast<double>(i + 1);
+  for (const Count columns : {1U, 11U}) {
+    for (const int bin_count : {2, 3, 4}) {
+      const auto kind = kind_of<double>(Operation::sum, bin_count, columns);
+      const auto record_of = [&](Count rows) {
+        const auto builder = kind->builder();
+        builder->push(0, {.first = reinterpret_cast<const std::byte*>(row.data()), .rows = rows, .row_stride = 0});
+        return written(*kind, *builder);
+      };
+      const Record few = record_of(many - 1);
+      const Record one = record_of(1);
+      const Record all = record_of(many);
+      EXPECT_EQ(few.size(), 24 + columns * (8 * static_cast<std::size_t>(bin_count) + 2));
+      EXPECT_EQ(all.size(), 24 + columns * (16 * static_cast<std::size_t>(bin_count) + 8));
+      EXPECT_EQ(hex(merged(*kind, few, one)), hex(all));
+      EXPECT_EQ(hex(merged(*kind, one, few)), hex(all));
+      EXPECT_EQ(hex(merged(*kind, merged(*kind, all, one), all)), hex(merged(*kind, merged(*kind, one, all), all)));
+      EXPECT_EQ(hex(added_as_words(*kind, {few, one})), hex(all));
+      for (const auto& [record, rows] : {std::pair(&all, many), std::pair(&few, many - 1)}) {
+        std::vector<double> sums(columns);
+        kind->finish(*record, rows, reinterpret_cast<std::byte*>(sums.data()), nullptr);
+        for (Count i = 0; i < columns; ++i) EXPECT_EQ(sums[i], row[i] * static_cast<double>(rows));
+      }
+    }
   }
 }
 
@@ -287,6 +307,7 @@ TEST(BinnedWords, OfMoreRowsThanFitAreRefused) {
 }
 
 TEST(BinnedWords, OfDamagedRecordsFail) {
+  constexpr std::size_t highest_byte = std::endian::native == std::endian::little ? 7 : 0;  // of a bin's sum
   const auto kind = kind_of<double>(Operation::sum, 3, 2);
   const std::vector<double> x = {1.0, 2.0, 3.0, 4.0};
   const Record good = whole(*kind, Data<double>{.first = x, .second = x, .columns = 2});
@@ -295,12 +316,11 @@ TEST(BinnedWords, OfDamagedRecordsFail) {
     bad[at] = static_cast<std::byte>(value);
     return bad;
   };
-  const Record bad[] = {damaged(24, 1),
-                        damaged(24, 53),
-                        damaged(25, 16),
-                        damaged(26, 1),
-                        damaged(56, 1),
-                        damaged(58, 1),
+  const Record bad[] = {damaged(72, 1),  // tops
+                        damaged(73, 53),
+                        damaged(74, 16),  // flags
+                        damaged(75, 32),
+                        damaged(24 + highest_byte, 0x40),
                         {good.begin(), good.end() - 1},
                         {good.begin(), good.begin() + 16}};
   for (const Record& each : bad) {

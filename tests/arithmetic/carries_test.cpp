@@ -78,5 +78,36 @@ TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
   }
 }
 
+/// The same for columns that share vectors, or come one by one: of ten columns, one is empty of all but one term.
+TEST(CarriesOfBins, ComeInEveryColumn) {
+  constexpr Count rows = (Count{1} << 24) + 64;
+  constexpr Count columns = 10;
+  std::vector<float> largest(columns, 0x1p44F);
+  std::vector<float> halves(columns, 0x1p5F);
+  for (Count i = 0; i < columns; i += 3) halves[i] = -halves[i];
+  halves[4] = 0;
+  const auto block = [](const std::vector<float>& row, Count first, Count count) {
+    return Block{.first = reinterpret_cast<const std::byte*>(&row[first]), .rows = count, .row_stride = 0};
+  };
+  for (const bool one_by_one : {false, true}) {
+    const auto kind = make_binned(Operation::sum, Type::f32, Type::f64, 3, Sweep::single_sweep, columns);
+    const auto builder = kind->builder();
+    std::vector<std::byte> record(kind->capacity({}));
+    for (int round = 0; round < 2; ++round) {
+      builder->clear();
+      for (const auto& [row, count] : {std::pair(&largest, Count{1}), std::pair(&halves, rows)}) {
+        if (!one_by_one) builder->push(0, block(*row, 0, count));
+        for (Count i = 0; i < columns && one_by_one; ++i) builder->columns()->column(i).push(0, block(*row, i, count));
+      }
+      record.resize(kind->capacity({}));
+      record.resize(builder->write(record));
+      std::vector<double> found(columns);
+      ASSERT_EQ(kind->finish(record, rows + 1, reinterpret_cast<std::byte*>(found.data()), nullptr), Status::ok);
+      for (Count i = 0; i < columns; ++i)
+        expect_bits(found[i], 0x1p44 + static_cast<double>(halves[i]) * static_cast<double>(rows));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace steadfold::arithmetic::carries_test
