@@ -1,6 +1,7 @@
 #include "arithmetic/binned.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "arithmetic/binned_builder.hpp"
@@ -123,7 +124,7 @@ bool BinnedKind::merge_groups(std::span<const std::byte> left, std::span<const s
   return true;
 }
 
-/// Into a record without groups, from records of either form. What the left one has stands in the result first.
+/// Into a record without groups, from records of either form.
 bool BinnedKind::merge_columns(std::span<const std::byte> left, std::span<const std::byte> right,
                                const order::Interval& columns, std::span<std::byte> out) const noexcept {
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {

@@ -166,11 +166,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     with_extent(shape_.bin_count, shape_.group_columns(first), [&](auto bin_count, auto columns) {
       if (columns_.size() > 1 && !columns_.have_two_words()) return use(columns_.group(first), bin_count, columns);
       BinnedGroup group;
-      for (std::size_t lane = 0; lane < columns; ++lane) {
-        const Column column = columns_.at(first + lane);
-        group.put_bins(lane, column.bins, bin_count);
-        group.flags[lane] = column.flags;
-      }
+      for (std::size_t lane = 0; lane < columns; ++lane) group.set_column(lane, columns_.at(first + lane), bin_count);
       use(group, bin_count, columns);
     });
   }
@@ -385,7 +381,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
       windows.are_steady = false;
       window_.follow(shape_.grid, group.tops[i], shape_.bin_count);
       windows.tops[i] = group.tops[i];
-      windows.limits[i] = window_.limit;
+      windows.limits[i] = shape_.grid.limit(group.tops[i]);
       windows.floors[i] = group.tops[i] > lowest_top() ? shape_.grid.limit(group.tops[i] - 1) : 0;
       windows.shares.scale[i] = window_.scale;
       for (std::size_t bin = 0; bin < most_bins; ++bin) windows.shares.extractors[bin][i] = window_.each[bin];

@@ -60,7 +60,7 @@ class BinnedColumns {
     if (count_ == 1) return single_;
     const Count g = number / columns_of_group;
     const std::size_t lane = number % columns_of_group;
-    Column column{.bins = groups_[g].bins(lane, bin_count_), .flags = groups_[g].flags[lane]};
+    Column column = groups_[g].column(lane, bin_count_);
     if (has_two_words_)
       for (std::size_t bin = 0; bin < bin_count_; ++bin)
         column.bins.sums[bin] += static_cast<Int128>(high_[g][bin][lane]) << low_bits;

@@ -28,6 +28,18 @@ auto with_extent(int bin_count, Count columns, const Use& use) {
   }
 }
 
+/// The sums of one column, and what they cannot say (Flags).
+struct BinnedColumn {
+  Bins bins;
+  std::uint8_t flags = no_flags;
+
+  void clear(int top) noexcept {
+    bins.top = top;
+    bins.sums.fill(0);
+    flags = no_flags;
+  }
+};
+
 /// The first columns' tops, flags and bins; what belongs to others is never looked at.
 struct BinnedGroup {
   template <class Value>
@@ -95,15 +107,19 @@ struct BinnedGroup {
       for (std::size_t i = 0; i < columns; ++i) sums[bin][i] += other.sums[bin][i];
   }
 
-  Bins bins(std::size_t lane, std::size_t bin_count) const noexcept {
-    Bins found;
-    found.top = tops[lane];
-    for (std::size_t bin = 0; bin < bin_count; ++bin) found.sums[bin] = sums[bin][lane];
+  BinnedColumn column(std::size_t lane, std::size_t bin_count) const noexcept {
+    BinnedColumn found;
+    found.bins.top = tops[lane];
+    for (std::size_t bin = 0; bin < bin_count; ++bin) found.bins.sums[bin] = sums[bin][lane];
+    found.flags = flags[lane];
     return found;
   }
-  void put_bins(std::size_t lane, const Bins& bins, std::size_t bin_count) noexcept {
-    tops[lane] = static_cast<std::uint8_t>(bins.top);
-    for (std::size_t bin = 0; bin < bin_count; ++bin) sums[bin][lane] = static_cast<std::int64_t>(bins.sums[bin]);
+  /// The column's sums have one word each.
+  void set_column(std::size_t lane, const BinnedColumn& column, std::size_t bin_count) noexcept {
+    tops[lane] = static_cast<std::uint8_t>(column.bins.top);
+    flags[lane] = column.flags;
+    for (std::size_t bin = 0; bin < bin_count; ++bin)
+      sums[bin][lane] = static_cast<std::int64_t>(column.bins.sums[bin]);
   }
 
  private:
@@ -119,9 +135,9 @@ struct BinnedGroup {
   }
   void add_others(const BinnedGroup& other, std::size_t bin_count, std::size_t columns) noexcept {
     for (std::size_t i = 0; i < columns; ++i) {
-      Bins sum = bins(i, bin_count);
-      sum.add(other.bins(i, bin_count), static_cast<int>(bin_count));
-      put_bins(i, sum, bin_count);
+      BinnedColumn sum = column(i, bin_count);
+      sum.bins.add(other.column(i, bin_count).bins, static_cast<int>(bin_count));
+      set_column(i, sum, bin_count);
     }
   }
 };

@@ -30,16 +30,7 @@ inline constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
 inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
 inline constexpr Count columns_of_group = kernels::most_columns;
 
-struct Column {
-  Bins bins;
-  std::uint8_t flags = no_flags;
-
-  void clear(int top) noexcept {
-    bins.top = top;
-    bins.sums.fill(0);
-    flags = no_flags;
-  }
-};
+using Column = BinnedColumn;
 
 inline bool has_groups(Count rows) noexcept { return rows < fewest_terms_for_two_words; }
 
@@ -123,8 +114,7 @@ inline void write_values(const Shape& shape, const BinnedGroup& group, auto bin_
     return;
   }
   for (std::size_t i = 0; i < columns; ++i)
-    write_value(shape, {.bins = group.bins(i, bin_count), .flags = group.flags[i]}, rows,
-                values + i * size_of(shape.result));
+    write_value(shape, group.column(i, bin_count), rows, values + i * size_of(shape.result));
 }
 
 inline Count rows_of(std::span<const std::byte> record) noexcept {
@@ -175,8 +165,7 @@ inline void put_in_group(const Shape& shape, const Column& column, Count number,
   const auto bin_count = static_cast<std::size_t>(shape.bin_count);
   const Count lane = number % columns_of_group;
   const Count count = shape.group_columns(number);
-  group.put_bins(lane, column.bins, bin_count);
-  group.flags[lane] = column.flags;
+  group.set_column(lane, column, bin_count);
   if (lane + 1 == count) group.write(record.data() + shape.group_at(number), bin_count, count);
 }
 
@@ -185,8 +174,8 @@ inline void put_in_group(const Shape& shape, const Column& column, Count number,
 template <class Use>
 bool for_each_column(const Shape& shape, std::span<const std::byte> record, const order::Interval& columns,
                      const Use& use) {
-  Column column;
   if (!has_groups(rows_of(record))) {
+    Column column;
     for (Count i = columns.begin; i < columns.end; ++i)
       if (!take(shape, record, i, column) || !use(i, column)) return false;
     return true;
@@ -196,11 +185,8 @@ bool for_each_column(const Shape& shape, std::span<const std::byte> record, cons
     const auto bins = static_cast<std::size_t>(shape.bin_count);
     const Count count = shape.group_columns(begin);
     if (!take_group(shape, record, begin, group, bins, count)) return false;
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      column.bins = group.bins(lane, bins);
-      column.flags = group.flags[lane];
-      if (!use(begin + lane, column)) return false;
-    }
+    for (std::size_t lane = 0; lane < count; ++lane)
+      if (!use(begin + lane, group.column(lane, bins))) return false;
   }
   return true;
 }

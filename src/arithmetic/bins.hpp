@@ -61,14 +61,12 @@ class Grid {
 struct Extractors {
   int top = -1;  // whose extractors these are
   double scale = 1;
-  std::uint64_t limit = 0;  // the bits of the least magnitude that has no place
   std::array<double, most_bins> each{};
 
   void follow(const Grid& grid, int new_top, int bin_count) noexcept {
     if (new_top == top) return;
     top = new_top;
     scale = grid.scale(top);
-    limit = grid.limit(top);
     grid.extractors(top, std::span(each).first(static_cast<std::size_t>(bin_count)));
   }
 };

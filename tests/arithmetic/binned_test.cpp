@@ -381,7 +381,8 @@ TEST(Binned, BlocksOfAnySizeAreCarried) {
   }
 }
 
-/// A magnitude at most so many binades below the least one of a window; seldom a zero.
+/// A random number: its magnitude is near the smallest one that needs this window, at most `below` binades under it.
+/// One in 64 is a zero.
 double near_a_window(std::mt19937_64& random, int window, int below) {
   if (random() % 64 == 0) return random() % 2 == 0 ? 0.0 : -0.0;
   const int exponent = -1074 + 40 * window - 1 - static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
