@@ -77,25 +77,6 @@ class Installed(unittest.TestCase):
             found = [name for name in names if name in path.read_bytes()]
             self.assertFalse(found, path)
 
-    def test_shared_libraries_show_the_c_api_only(self):
-        seen = []
-        for mpi in [None, *LIBRARIES]:
-            name = f"libsteadfold_{mpi}.so" if mpi else "libsteadfold.so"
-            lines = output("nm", "-D", "--defined-only", self.library(name)).splitlines()
-            symbols = [line.split()[-1] for line in lines]
-            self.assertEqual([symbol for symbol in symbols if not symbol.startswith("sf_")], [], name)
-            soname = ".".join(self.version.split(".")[:2])
-            self.assertIn(f"[{name}.{soname}]", output("readelf", "-d", self.library(name)))
-            self.assertEqual([symbol for symbol in symbols if "compiled" in symbol], [LINKS[mpi]] if mpi else [])
-            seen.append({symbol for symbol in symbols if symbol not in LINKS.values()})
-        for symbols in seen[1:]:
-            self.assertFalse(symbols & seen[0], "in both libraries")
-        declared = {word for header in (self.prefix / "include/steadfold").glob("*.h")
-                    for word in re.findall(r"\b(sf_\w+)\(", header.read_text())}
-        private = {"sf_layer_table"}  # src/capi/layer.hpp: what the libraries over MPI ask libsteadfold for
-        self.assertEqual(set.union(*seen) - private, declared - {"sf_operator"})
-        self.assertLessEqual(private, seen[0])
-
     def test_what_another_mpi_compiled_does_not_link(self):
         nothing = self.room / "nothing.c"  # is called in it
         nothing.write_text("#include <steadfold/steadfold_mpi.h>\nint main(void) { return 0; }\n")
