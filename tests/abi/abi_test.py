@@ -82,7 +82,8 @@ class Abi(unittest.TestCase):
 
     def test_exports(self):
         for library in LIBRARIES:
-            self.assertEqual(library.faults(), [], library.name)
+            if faults := library.faults():
+                self.fail("\n".join([library.name, *faults]))
         private = [[name for name, node in library.symbols() if node == "STEADFOLD_PRIVATE"] for library in LIBRARIES]
         self.assertEqual(private, [["sf_layer_table"], *([] for _ in LIBRARIES[1:])])  # src/capi/layer.hpp
 

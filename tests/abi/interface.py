@@ -58,9 +58,9 @@ class Headers:
                 self.types.append(("handle", found[1], ""))
             elif found := re.fullmatch(r"typedef ([^{]*?\(\*|[^{]*?\b)(\w+)(\)\(.*\)|)", declaration):
                 self.types.append(("type", found[2], (found[1] + found[3]).strip()))
-            elif found := re.fullmatch(r"(?:static inline )?\w[\w *]*[ *](\w+)\(.*\)", declaration):
+            elif found := re.fullmatch(r"\w[\w *]*[ *](\w+)\(.*\)", declaration):
                 self.functions[found[1]] = declaration.replace(f"{found[1]}(", "(")
-            elif not re.fullmatch(r"struct \w+|static const [^(]* = .*|extern const char \w+", declaration):
+            elif not re.fullmatch(r"struct \w+|static const [^(]* = .*|extern const char \w+|_Static_assert ?\(.*\)", declaration):
                 raise AssertionError(f"{header} has a declaration of a new kind ({declaration}), teach tests/abi/interface.py "
                                      "to record it")  # fmt: skip
 
@@ -78,7 +78,7 @@ class Headers:
 
     def to_link(self):
         """The functions that a library has to have."""
-        return {name for name, prototype in self.functions.items() if not prototype.startswith("static ")}
+        return {name for name, prototype in self.functions.items() if not re.match("(static|inline) ", prototype)}
 
 
 def declarations(text):
