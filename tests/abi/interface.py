@@ -9,6 +9,8 @@ import re
 import subprocess
 from pathlib import Path
 
+# Forward declarations, a program's own data, the name of a symbol (which *.symbols have), what compilers check.
+OF_NO_CONCERN = r"struct \w+|static const [^(]* = .*|extern const char \w+|_Static_assert ?\(.*\)"
 GUARD = re.compile(r"STEADFOLD_\w*_H")
 MPI = "typedef struct mpi_comm* MPI_Comm;\ntypedef struct mpi_type* MPI_Datatype;\ntypedef struct mpi_op* MPI_Op;\n"
 
@@ -60,7 +62,7 @@ class Headers:
                 self.types.append(("type", found[2], (found[1] + found[3]).strip()))
             elif found := re.fullmatch(r"\w[\w *]*[ *](\w+)\(.*\)", declaration):
                 self.functions[found[1]] = declaration.replace(f"{found[1]}(", "(")
-            elif not re.fullmatch(r"struct \w+|static const [^(]* = .*|extern const char \w+|_Static_assert ?\(.*\)", declaration):
+            elif not re.fullmatch(OF_NO_CONCERN, declaration):
                 raise AssertionError(f"{header} has a declaration of a new kind ({declaration}), teach tests/abi/interface.py "
                                      "to record it")  # fmt: skip
 
@@ -69,7 +71,8 @@ class Headers:
         told = []
         for kind, name, body in self.types:
             told += {"struct": of_struct, "enum": of_enum}.get(kind, of_type)(kind, name, body)
-        program = f"#include <stddef.h>\n#include <stdio.h>\n{self.includes}const char SF_MPI_LINK;\nint main(void) {{\n{''.join(told)}}}\n"
+        program = (f"#include <stddef.h>\n#include <stdio.h>\n{self.includes}const char SF_MPI_LINK;\n"
+                   f"int main(void) {{\n{''.join(told)}}}\n")  # fmt: skip
         output(*self.flags, "-Werror", "-x", "c", "-", "-o", self.room / "layouts", input=program)
         return output(self.room / "layouts").splitlines() + self.macros
 
@@ -158,7 +161,8 @@ class Library:
 
     def faults(self):
         """What no record excuses."""
-        found = [f"{name} comes without a version, link against src/exports.map" for name in self.imports if "@STEADFOLD_" not in name]
+        found = [f"{name} is taken from a library without versions, give it src/exports.map" for name in self.imports
+                 if "@STEADFOLD_" not in name]  # fmt: skip
         version = self.soname.removeprefix(f"{self.name}.so.")
         for name, node in self.symbols():
             if not name.startswith("sf_"):
