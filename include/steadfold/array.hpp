@@ -219,7 +219,8 @@ class ArrayCall {
   template <class SomeOptions>
   ArrayCall(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
       : held_(op),
-        arrays_{.x = x.c_array(),
+        arrays_{.size = sizeof(sf_arrays),
+                .x = x.c_array(),
                 .factors = factors.c_array(),
                 .mask = axes.where.c_array(),
                 .kept = 0,

@@ -137,7 +137,7 @@ class HeldDots final : public BundleMember {
   Source<const T> x_;
   Vectors<T> ys_;
   std::vector<const void*> list_;
-  sf_arrays arrays_{};
+  sf_arrays arrays_ = arrays_of_nothing();
   Result results_;
 };
 

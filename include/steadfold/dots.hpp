@@ -40,7 +40,7 @@ namespace detail {
 /// The others as a list of arrays, `x` as the factors of all, which may be null until a run says where it is.
 template <class T>
 sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std::uint64_t rows) {
-  sf_arrays arrays{};
+  sf_arrays arrays = arrays_of_nothing();
   arrays.x = Array<T>(nullptr, {rows}).c_array();
   arrays.factors = Array<T>(x, {rows}).c_array();
   arrays.xs = others.data();
@@ -94,7 +94,7 @@ class DotsCall {
 
  private:
   std::vector<const void*> list_;
-  sf_arrays arrays_{};
+  sf_arrays arrays_ = arrays_of_nothing();
   sf_call call_{};
   std::vector<Result> results_;
   std::string fault_;

@@ -1,7 +1,11 @@
 /* Steadfold: reductions that give the same bits every time. The C interface without MPI.
  *
  * Every function returns an sf_status; sf_error_text() has the details. No function prints, aborts or throws.
- * The ABI is not frozen yet. */
+ *
+ * What a program is compiled with may be older or newer than the library that it runs with, within one SONAME. Structs
+ * that callers fill and that may grow begin with their size, which the caller's compiler knows; later releases append
+ * fields, for which 0 means what was before. All other structs stay as they are. Handles are opaque. Enumerators keep
+ * their numbers. Until release 1.0 every minor release has a SONAME of its own. */
 #ifndef STEADFOLD_STEADFOLD_H
 #define STEADFOLD_STEADFOLD_H
 
@@ -160,14 +164,16 @@ typedef struct sf_interval {
 } sf_interval;
 
 /* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or another value for failure.
- * result may be the same memory as left, never as right: an operator that reads left after it wrote result (a matrix
- * product, say) works on a copy. Elements are aligned to the largest power of two, at most 16, that divides their size.
+ * result may be the same memory as left, never as right (but see sf_call.writes_right): an operator that reads left
+ * after it wrote result (a matrix product, say) works on a copy. Elements are aligned to the largest power of two, at
+ * most 16, that divides their size.
  */
 typedef int (*sf_operator)(const void* left, const void* right, void* result, size_t count, void* context);
 
 #define SF_MOST_AXES 15
 
-/* An array in memory, or a section of one: the element at indices i, j, ... stands strides[0] * i + strides[1] * j +
+/* An array in memory, or a section of one (this struct never grows): the element at indices i, j, ... stands strides[0]
+ * * i + strides[1] * j +
  * ... bytes from `data`. Strides have any sign; one of 0 repeats elements along its axis; elements need not be aligned.
  * An array of no axes is one element. */
 typedef struct sf_array {
@@ -183,6 +189,7 @@ typedef struct sf_array {
 /* The operands of a call whose elements stand in arrays. Some axes are kept: every index along them, or combination of
  * indices, has a result of its own. The elements of the other axes are the rows, in C order: the last axis fastest. */
 typedef struct sf_arrays {
+  size_t size; /* sizeof(sf_arrays), see sf_arrays_init */
   sf_array x;
   sf_array factors; /* SF_DOT, SF_DOTC, SF_WEIGHTED_MEAN: the other factors, of the type of x */
   sf_array mask;   /* if it has data or axes: what counts. An element does unless all bytes of its mask are 0; what does
@@ -203,11 +210,22 @@ typedef struct sf_arrays {
 } sf_arrays; /* Factors, mask and labels are stretched to the shape of x: their last axis is its last; an axis that they
                 lack, or that has one index, is repeated. */
 
+/* Makes it arrays of nothing, and writes `size`: sizeof *arrays, where the caller is compiled. */
+sf_status sf_arrays_init(sf_arrays* arrays, size_t size);
+
+/* The same as a value. */
+static inline sf_arrays sf_arrays_default(void) {
+  sf_arrays arrays;
+  sf_arrays_init(&arrays, sizeof arrays);
+  return arrays;
+}
+
 #define SF_UNKNOWN UINT64_MAX
 #define SF_ALL_RANKS (-1)
 
-/* One reduction: what is the same on all ranks, and this rank's own part. Start from sf_call_default(). */
+/* One reduction: what is the same on all ranks, and this rank's own part. Start from sf_call_init. */
 typedef struct sf_call {
+  size_t size; /* sizeof(sf_call) where the caller was compiled */
   sf_operation operation;
   sf_method method;
   sf_type type;
@@ -251,10 +269,23 @@ typedef struct sf_call {
                               elements are). Without arrays, rows stand one after the other, without gaps */
 
   const sf_grid* grid; /* SF_GRID; else NULL */
+
+  int32_t writes_right; /* SF_USER: `user` writes over its right operand, as functions of MPI_Op do: it is called with
+                           `result` and `right` the same memory, which never is `left` */
+
+  uint32_t reserved[5]; /* 0: for options to come, which sf_call_set will know by name */
 } sf_call;
 
-/* A call with default fields: a sum of zero rows of doubles. */
-sf_call sf_call_default(void);
+/* Gives all fields their defaults, a sum of zero rows of doubles, and writes `size`: sizeof *call, where the caller is
+ * compiled. SF_INVALID_ARGUMENT, and nothing is written, if no release had so short a struct. */
+sf_status sf_call_init(sf_call* call, size_t size);
+
+/* The same as a value. */
+static inline sf_call sf_call_default(void) {
+  sf_call call;
+  sf_call_init(&call, sizeof call);
+  return call;
+}
 
 /* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT,
  * SF_DOTC or SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);

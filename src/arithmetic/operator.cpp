@@ -1,8 +1,11 @@
 #include "arithmetic/operator.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 #include "arithmetic/environment.hpp"
@@ -146,9 +149,43 @@ std::array<Operator, 4> make_complex() {
 
 }  // namespace
 
+namespace {
+
+/// Where the result takes the place of `left`, which the operator is to read, and so must not write: elements are
+/// copied, a few at a time.
+int write_over_copies(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
+                      std::size_t count) {
+  alignas(16) std::array<std::byte, 4096> few;
+  std::unique_ptr<std::byte[]> one;  // where an element is larger; aligned to 16 bytes as all memory from `new`
+  if (op.element_bytes > few.size()) one.reset(new (std::nothrow) std::byte[op.element_bytes]);
+  std::byte* const copies = op.element_bytes > few.size() ? one.get() : few.data();
+  if (copies == nullptr) return 1;
+  const std::size_t most = std::max<std::size_t>(few.size() / op.element_bytes, 1);
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t now = std::min(most, count - done);
+    const std::size_t from = done * op.element_bytes, bytes = now * op.element_bytes;
+    std::memcpy(copies, right + from, bytes);
+    if (const int wrong = op.apply(left + from, copies, copies, now, op.context); wrong != 0) return wrong;
+    std::memcpy(result + from, copies, bytes);
+    done += now;
+  }
+  return 0;
+}
+
+int write_over_right(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
+  if (left == result)
+    return write_over_copies(op, static_cast<const std::byte*>(left), static_cast<const std::byte*>(right),
+                             static_cast<std::byte*>(result), count);
+  std::memcpy(result, right, count * op.element_bytes);
+  return op.apply(left, result, result, count, op.context);
+}
+
+}  // namespace
+
 int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
   const CallersEnvironment environment;
-  const int wrong = op.apply(left, right, result, count, op.context);
+  const int wrong = op.writes_right ? write_over_right(op, left, right, result, count)
+                                    : op.apply(left, right, result, count, op.context);
   return wrong == postponed && !op.may_postpone ? 1 : wrong;
 }
 

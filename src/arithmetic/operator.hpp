@@ -144,6 +144,7 @@ struct Operator {
   bool order_free = false;    // no order of combining changes a bit: integers, min, max
   bool idempotent = false;    // order-free, and combining a value with itself changes no bit of a result: min, max
   bool is_users = false;      // runs in the caller's floating-point environment
+  bool writes_right = false;  // of users: `apply` gets `result` and `right` as one memory, never `left`
   bool may_postpone = false;  // may return `postponed`, by `tree` in merges and finishes; elsewhere that is a failure
 
   /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.

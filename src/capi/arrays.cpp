@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capi/boundary.hpp"
+#include "capi/sized.hpp"
 
 namespace steadfold::capi {
 namespace {
@@ -140,7 +141,9 @@ Bytes mask_bytes_of(const sf_array& mask) {
 
 }  // namespace
 
-void take_arrays(const sf_arrays& arrays, Call& call, Array& array) {
+void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
+  sf_arrays room;
+  const sf_arrays& arrays = whole(callers, room);
   const sf_array& x = arrays.x;
   const Given given = require_operands(arrays, call);
   if ((arrays.kept >> x.axis_count) != 0)

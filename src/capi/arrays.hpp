@@ -9,6 +9,6 @@ namespace steadfold::capi {
 
 /// Gives the call its array, and what follows from that: type, columns and rows. `array` must outlive the call. Throws
 /// Failure where the arrays do not fit each other, or the call.
-void take_arrays(const sf_arrays& arrays, agreement::Call& call, agreement::Array& array);
+void take_arrays(const sf_arrays& callers, agreement::Call& call, agreement::Array& array);
 
 }  // namespace steadfold::capi

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capi/arrays.hpp"
+#include "capi/sized.hpp"
 
 namespace steadfold::capi {
 namespace {
@@ -25,7 +26,7 @@ static_assert(SF_MOST_GRID_AXES == std::tuple_size_v<decltype(order::Grid::axes)
 
 Failure unknown(const char* what, unsigned value, unsigned last) {
   return {Status::invalid_argument, std::string(what) + " " + std::to_string(value) + " is unknown (the last is " +
-                                        std::to_string(last) + "), start from sf_call_default()"};
+                                        std::to_string(last) + "), start from sf_call_init"};
 }
 
 /// The library's own enumerator of the same number; both enumerations end with the same one.
@@ -63,14 +64,15 @@ order::Grid grid_of(const sf_grid& given) {
   return grid;
 }
 
-Call translated(const sf_call* call, std::optional<agreement::Array>& array, std::optional<order::Grid>& grid) {
+Call translated(const sf_call* given, std::optional<agreement::Array>& array, std::optional<order::Grid>& grid) {
   using agreement::LayoutKind;
   using agreement::Method;
   using arithmetic::Operation;
   using arithmetic::Sweep;
   using arithmetic::Type;
-  if (call == nullptr)
-    throw Failure(Status::invalid_argument, "no call (the pointer is null), start from sf_call_default()");
+  if (given == nullptr) throw no_call();
+  sf_call room;
+  const sf_call* const call = &whole(*given, room);
   Call made{.operation = own<SF_DOTC, Operation::dotc>(call->operation, "operation"),
             .method = own<SF_BINNED, Method::binned>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
@@ -85,7 +87,8 @@ Call translated(const sf_call* call, std::optional<agreement::Array>& array, std
                      .context = call->context,
                      .element_bytes = call->element_bytes,
                      .commutative = call->commutative != 0,
-                     .is_users = true},
+                     .is_users = true,
+                     .writes_right = call->writes_right != 0},
             .operator_name = text_of(call->operator_name),
             .user_may_fail = call->never_fails == 0,
             .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
@@ -103,6 +106,10 @@ Call translated(const sf_call* call, std::optional<agreement::Array>& array, std
 
 }  // namespace
 
+agreement::Failure no_call() {
+  return {Status::invalid_argument, "no call (the pointer is null), start from sf_call_init"};
+}
+
 OwnCall::OwnCall(const sf_call* call) : call_(translated(call, array_, grid_)) {}
 
 OwnCall::OwnCall(const sf_call* call, std::optional<Failure>& failure) {
@@ -116,10 +123,11 @@ OwnCall::OwnCall(const sf_call* call, std::optional<Failure>& failure) {
 OwnCalls::OwnCalls(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
   if (calls == nullptr && count > 0)
     failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
-  for (size_t i = 0; calls != nullptr && i < count; ++i) {
+  const sf_call* each = calls;
+  for (size_t i = 0; calls != nullptr && i < count && !failure; ++i, each = next(each)) {
     std::optional<Failure> wrong;
-    calls_.push_back(*own_.emplace_back(calls + i, wrong));
-    if (wrong && !failure)
+    calls_.push_back(*own_.emplace_back(each, wrong));
+    if (wrong)  // of a call without a size nobody knows where the next one is
       failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
   }
 }

@@ -17,6 +17,9 @@
 
 namespace steadfold::capi {
 
+/// What is wrong with a call at no address.
+agreement::Failure no_call();
+
 /// A call as the library's own type, and what it points to.
 class OwnCall {
  public:

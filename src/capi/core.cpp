@@ -1,8 +1,8 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
 #include "capi/boundary.hpp"
+#include "capi/sized.hpp"
 #include "session/local.hpp"
-#include "steadfold/types.hpp"
 
 namespace {
 
@@ -44,19 +44,18 @@ bool are_alike(const sf_call& a, const sf_call& b) noexcept {
          number(a.collective) == number(b.collective) && a.arrays == nullptr && b.arrays == nullptr;
 }
 
-bool is_repeated(const sf_call* call, const Data& data) {
+bool is_repeated(const sf_call& call, const Data& data) {
   const LastCall& last = last_call;
-  return last.reducer != nullptr && call != nullptr && are_alike(*call, last.call) &&
-         last.reducer->repeat(call->rows, data);
+  return last.reducer != nullptr && are_alike(call, last.call) && last.reducer->repeat(call.rows, data);
 }
 
-void reduce_anew(const sf_call* call, const Data& data) {
+void reduce_anew(const sf_call& call, const Data& data) {
   last_call.reducer = nullptr;  // what it points to may go
-  const steadfold::capi::OwnCall translated(call);
+  const steadfold::capi::OwnCall translated(&call);
   if (last_call.is_over) {
     steadfold::session::LocalReducer().reduce(*translated, data);
   } else if (own.reducer.reduce(*translated, data)) {
-    last_call = {.call = *call, .reducer = &own.reducer, .is_over = false};
+    last_call = {.call = call, .reducer = &own.reducer, .is_over = false};
   }
 }
 
@@ -64,17 +63,18 @@ void reduce_anew(const sf_call* call, const Data& data) {
 
 extern "C" {
 
-sf_call sf_call_default(void) { return steadfold::detail::call_of_defaults(); }
-
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
   using steadfold::arithmetic::Rounding;
   const bool is_promised = Rounding::now() == Rounding{};  // mostly: nothing to change, nothing to change back
   return steadfold::capi::caught([&] {
+    if (call == nullptr) throw steadfold::capi::no_call();
+    sf_call room;
+    const sf_call& known = steadfold::capi::whole(*call, room);
     const Data data = data_of(first, second, result);
-    if (is_promised && is_repeated(call, data)) return;
+    if (is_promised && is_repeated(known, data)) return;
     const steadfold::arithmetic::PromisedEnvironment environment;
-    if (!is_promised && is_repeated(call, data)) return;
-    reduce_anew(call, data);
+    if (!is_promised && is_repeated(known, data)) return;
+    reduce_anew(known, data);
   });
 }
 

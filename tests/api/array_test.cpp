@@ -287,7 +287,7 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
         sum(Array<double>(numbers.data(), {1u << 31, 1u << 31, 1u << 31}));
       },
       "no memory holds as many");
-  sf_arrays arrays{.x = x.c_array(), .factors = {}, .mask = {}, .kept = 0};
+  sf_arrays arrays{.size = sizeof(sf_arrays), .x = x.c_array(), .factors = {}, .mask = {}, .kept = 0};
   sf_call call = sf_call_default();
   call.arrays = &arrays;
   double result = 0;

@@ -158,7 +158,7 @@ struct List {
   std::vector<const void*> places;
   std::vector<std::vector<double>> elements;
   std::vector<std::uint8_t> mask;
-  sf_arrays arrays{};
+  sf_arrays arrays = sf_arrays_default();
 };
 
 TEST(Lists, OfArraysAreReducedEachByItself) {

@@ -250,7 +250,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
                  "labels of shape (2)");
   expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree()); }, "no place in the tree",
                  SF_UNSUPPORTED);
-  sf_arrays arrays{};
+  sf_arrays arrays = sf_arrays_default();
   arrays.x = elements.c_array();
   arrays.labels = groups.c_array();
   arrays.labels.data = nullptr;

@@ -179,7 +179,8 @@ auto fields_of(const sf_call& call) {
                                call.schedule, call.element_count, call.element_bytes, call.user, call.context),
                     std::tuple(call.operator_name, call.commutative, call.never_fails, call.layout, call.rows,
                                call.intervals, call.interval_count, call.require, call.threads, call.bins, call.sweep,
-                               call.collective, call.blocks, call.block_count));
+                               call.collective, call.blocks, call.block_count),
+                    std::tuple(call.size, call.arrays, call.grid, call.writes_right));
 }
 
 TEST(RepeatedCalls, BeginWithTheDefaultsOfC) {

@@ -87,7 +87,7 @@ TEST(TeamDots, PlansTakeOtherListsInTheirRuns) {
     const auto mine = basis.of(member);
     const std::vector<const void*> list = {mine[0].data(), mine[1].data()};
     const std::vector<const void*> others = {mine[2].data(), mine[0].data()};
-    sf_arrays arrays{};
+    sf_arrays arrays = sf_arrays_default();
     arrays.x = Array<double>(nullptr, {mine[0].size()}).c_array();
     arrays.factors = Array<double>(mine[0].data(), {mine[0].size()}).c_array();
     arrays.xs = list.data();

@@ -215,7 +215,8 @@ TEST_F(ArrayTest, GroupsAreThoseOfOneProcessByAnySchedule) {
   // Each rank gets some columns.
   sf_group* group = nullptr;
   ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK);
-  sf_arrays arrays{.x = part.field().c_array(),
+  sf_arrays arrays{.size = sizeof(sf_arrays),
+                   .x = part.field().c_array(),
                    .factors = part.weights().c_array(),
                    .mask = part.ocean().c_array(),
                    .kept = 1,
@@ -320,9 +321,13 @@ TEST_F(ArrayTest, PlainSumsDependOnTheDeal) {
 TEST_F(ArrayTest, PlansAndBundlesReadArrays) {
   sf_group* group = nullptr;
   ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK);
-  sf_arrays weighted{
-      .x = part.field().c_array(), .factors = part.weights().c_array(), .mask = part.ocean().c_array(), .kept = 1};
-  sf_arrays alone{.x = part.field().c_array(), .factors = {}, .mask = part.ocean().c_array(), .kept = 1};
+  sf_arrays weighted{.size = sizeof(sf_arrays),
+                     .x = part.field().c_array(),
+                     .factors = part.weights().c_array(),
+                     .mask = part.ocean().c_array(),
+                     .kept = 1};
+  sf_arrays alone{
+      .size = sizeof(sf_arrays), .x = part.field().c_array(), .factors = {}, .mask = part.ocean().c_array(), .kept = 1};
   sf_call calls[2] = {sf_call_default(), sf_call_default()};
   calls[0].operation = SF_DOT;
   calls[0].arrays = &weighted;
@@ -379,7 +384,11 @@ TEST_F(ArrayTest, StartedCallsReadArrays) {
   std::vector<double> results(levels);
   sf_request* request = nullptr;
   {
-    sf_arrays arrays{.x = part.field().c_array(), .factors = {}, .mask = part.ocean().c_array(), .kept = 1};
+    sf_arrays arrays{.size = sizeof(sf_arrays),
+                     .x = part.field().c_array(),
+                     .factors = {},
+                     .mask = part.ocean().c_array(),
+                     .kept = 1};
     sf_call call = sf_call_default();
     call.arrays = &arrays;
     ASSERT_EQ(sf_group_start_reduce(&call, nullptr, nullptr, results.data(), group, &request), SF_OK);
@@ -486,7 +495,7 @@ TEST_F(ArrayTest, SectionsAreReducedElementByElement) {
     for (const Method& method : {tree(), exact()}) {
       sf_group* group = nullptr;
       ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK);
-      sf_arrays arrays{.x = section.c_array(), .factors = {}, .mask = {}, .kept = 3};
+      sf_arrays arrays{.size = sizeof(sf_arrays), .x = section.c_array(), .factors = {}, .mask = {}, .kept = 3};
       sf_call call = sf_call_default();
       call.layout = SF_ROW_A_RANK;
       method.describe(call);

@@ -33,7 +33,7 @@ bool any_native(const Case& made) {
 
 /// The columns of a rank's rows, as a list of arrays that the data of the call name.
 std::unique_ptr<sf_arrays> columns_of(const Member& m, std::size_t rank) {
-  auto arrays = std::make_unique<sf_arrays>();
+  auto arrays = std::make_unique<sf_arrays>(sf_arrays_default());
   const auto column = [&](std::uint64_t columns) {
     sf_array array{};
     array.type = m.type;

@@ -412,7 +412,8 @@ inline sf_operation operation_of(const std::string& name) {
 
 /// The call, without rows, layout and schedule.
 inline sf_call call_of(const Record& record, const Method& method) {
-  sf_call call{};  // sf_call_default is not linked everywhere
+  sf_call call{};  // sf_call_init is not linked everywhere
+  call.size = sizeof call;
   call.root = SF_ALL_RANKS;
   call.element_count = SF_UNKNOWN;
   call.operation = operation_of(record.operation);

@@ -1,0 +1,34 @@
+// The lists of names that the C interface gives out and understands.
+// Cost: a comparison of texts per entry. Source: ours.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "steadfold/steadfold_names.h"
+
+namespace steadfold::capi {
+
+struct Named {
+  const char* name;
+  const char* about;
+};
+
+/// The entries of an enumeration's list, in the order of its numbers.
+std::span<const Named> enumerators(sf_list list) noexcept;
+
+/// The entry of that name in any list. Throws Failure if there is none, or no such list; `what` the name is of.
+std::size_t entry_of(sf_list list, std::string_view name, std::string_view what);
+
+/// An option of a call, by name.
+struct Option {
+  const char* name;
+  const char* about;
+  const char* values;
+  void (*set)(sf_call& call, const Option& option, const char* value);  // throws Failure for a value that is none
+};
+std::span<const Option> options() noexcept;
+
+}  // namespace steadfold::capi

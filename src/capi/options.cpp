@@ -1,0 +1,145 @@
+// Options of a call, set by name.
+// Cost: a comparison of texts per option. Source: ours.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "agreement/failure.hpp"
+#include "capi/boundary.hpp"
+#include "capi/names.hpp"
+#include "capi/sized.hpp"
+#include "steadfold/types.hpp"
+
+namespace steadfold::capi {
+namespace {
+
+using agreement::Failure;
+
+[[noreturn]] void refuse(const Option& option, std::string_view value) {
+  throw Failure(Status::invalid_argument, "'" + std::string(value) + "' for option " + option.name + " (it takes " +
+                                              option.values + "), give one of these");
+}
+
+template <class Number>
+Number number_in(const Option& option, std::string_view value, Number least, Number most) {
+  Number found{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), found);
+  if (error != std::errc() || end != value.data() + value.size() || found < least || found > most)
+    refuse(option, value);
+  return found;
+}
+
+/// A field that is a number, from `least` on.
+template <auto field, auto least, auto most = std::numeric_limits<decltype(least)>::max()>
+void set_number(sf_call& call, const Option& option, const char* value) {
+  call.*field = number_in(option, value, least, most);
+}
+/// One that is an enumerator, by its name.
+template <auto field, sf_list list>
+void set_enumerator(sf_call& call, const Option& option, const char* value) {
+  using Enumeration = std::remove_reference_t<decltype(call.*field)>;
+  call.*field = static_cast<Enumeration>(entry_of(list, value, option.name));
+}
+/// One that is a text of the caller.
+template <const char* sf_call::*field>
+void set_text(sf_call& call, const Option& /*option*/, const char* value) {
+  call.*field = value;
+}
+
+void set_root(sf_call& call, const Option& option, const char* value) {
+  call.root = std::strcmp(value, "all") == 0
+                  ? SF_ALL_RANKS
+                  : number_in(option, value, std::int32_t{0}, std::numeric_limits<std::int32_t>::max());
+}
+
+void set_element_count(sf_call& call, const Option& option, const char* value) {
+  call.element_count = std::strcmp(value, "unknown") == 0
+                           ? SF_UNKNOWN
+                           : number_in(option, value, std::uint64_t{0}, std::uint64_t{SF_UNKNOWN - 1});
+}
+
+/// Names with commas between them; an empty text is none.
+void set_require(sf_call& call, const Option& option, const char* value) {
+  std::uint32_t bits = 0;
+  std::string_view left = value;
+  while (!left.empty()) {
+    const std::size_t comma = left.find(',');
+    bits |= 1u << entry_of(SF_LIST_GUARANTEES, left.substr(0, comma), "guarantee");
+    if (comma + 1 == left.size()) refuse(option, value);
+    left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 1);
+  }
+  call.require = bits;
+}
+
+constexpr const char* flag = "0 or 1";
+constexpr const char* count = "a number";
+
+constexpr Option all[] = {
+    {"operation", "what is computed", "a name of SF_LIST_OPERATIONS",
+     set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>},
+    {"method", "what fixes the bits", "a name of SF_LIST_METHODS", set_enumerator<&sf_call::method, SF_LIST_METHODS>},
+    {"type", "of elements", "a name of SF_LIST_TYPES", set_enumerator<&sf_call::type, SF_LIST_TYPES>},
+    {"result_type", "of results", "a name of SF_LIST_TYPES", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>},
+    {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>},
+    {"root", "the rank that gets the result", "a rank or all", set_root},
+    {"schedule", "the algorithm that moves partials",
+     "a name of SF_LIST_SCHEDULES, with or without parameters, auto, or mpich", set_text<&sf_call::schedule>},
+    {"element_count", "rows of the whole job", "a number or unknown", set_element_count},
+    {"element_bytes", "size of an element of bytes", count, set_number<&sf_call::element_bytes, std::size_t{0}>},
+    {"operator_name", "tells user operators apart between ranks", "any text", set_text<&sf_call::operator_name>},
+    {"commutative", "whether the user operator is", flag, set_number<&sf_call::commutative, 0, 1>},
+    {"never_fails", "whether the user operator always returns 0", flag, set_number<&sf_call::never_fails, 0, 1>},
+    {"writes_right", "whether the user operator writes over its right operand", flag,
+     set_number<&sf_call::writes_right, std::int32_t{0}, std::int32_t{1}>},
+    {"layout", "which rows of the job this rank brings", "a name of SF_LIST_LAYOUTS",
+     set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>},
+    {"rows", "rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>},
+    {"require", "what the bits must not depend on", "names of SF_LIST_GUARANTEES with commas between them",
+     set_require},
+    {"threads", "how many go through this rank's rows", count, set_number<&sf_call::threads, std::uint32_t{0}>},
+    {"bins", "of the method binned", "2, 3, 4, or 0 for the library's choice",
+     set_number<&sf_call::bins, std::uint32_t{0}, std::uint32_t{4}>},
+    {"sweep", "how binned finds the largest term", "a name of SF_LIST_SWEEPS",
+     set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
+    {"collective", "which ranks get what", "a name of SF_LIST_COLLECTIVES",
+     set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>},
+};
+
+const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const std::byte*>(&call); }
+
+/// Writes the changed fields back to a caller whose struct may be shorter.
+void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
+  const std::size_t known = std::min(callers.size, sizeof(sf_call));
+  sf_call without = detail::call_of_defaults();  // what the library would take fields to be that it cannot see
+  if (!std::equal(bytes_of(without) + known, bytes_of(without) + sizeof without, bytes_of(changed) + known))
+    throw Failure(Status::unsupported, "option " + std::string(option.name) + " for an sf_call of " +
+                                           std::to_string(callers.size) + " bytes (it has no place for the option), " +
+                                           "compile the program with the headers of release " STEADFOLD_VERSION);
+  const std::size_t size = callers.size;
+  std::memcpy(&callers, &changed, known);
+  callers.size = size;
+}
+
+}  // namespace
+
+std::span<const Option> options() noexcept { return all; }
+
+}  // namespace steadfold::capi
+
+extern "C" sf_status sf_call_set(sf_call* call, const char* option, const char* value) {
+  using namespace steadfold::capi;
+  return caught([&] {
+    if (call == nullptr) throw no_call();
+    if (option == nullptr || value == nullptr)
+      throw steadfold::agreement::Failure(steadfold::Status::invalid_argument,
+                                          "no option, or no value (a pointer is null), give both");
+    const Option& named = options()[entry_of(SF_LIST_OPTIONS, option, "option")];
+    sf_call room;
+    sf_call changed = whole(*call, room);
+    named.set(changed, named, value);
+    give_back(changed, named, *call);
+  });
+}
