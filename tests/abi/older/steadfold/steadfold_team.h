@@ -1,0 +1,48 @@
+/* Steadfold between the threads of one process: the C interface that needs no MPI. (steadfold_mpi.h has teams of the
+ * threads of several.)
+ *
+ * A team has workers, one for each thread that takes part. They reduce with each other through cache lines, as the
+ * ranks of a group do: steadfold_group.h says what groups can do, and how calls fail. Worker w is rank w. The threads
+ * are the caller's own, of any kind; the library makes none. */
+#ifndef STEADFOLD_STEADFOLD_TEAM_H
+#define STEADFOLD_STEADFOLD_TEAM_H
+
+#include "steadfold/steadfold_group.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sf_team sf_team;
+
+/* The most workers of a team. */
+#define SF_TEAM_MOST 1024
+
+/* Makes a team of `workers`, 1 to SF_TEAM_MOST. Local: one thread makes it, all may use it. Free it with
+ * sf_team_free. */
+sf_status sf_team_create(int32_t workers, sf_team** team);
+
+/* How many workers there are on this process. -1 for NULL. */
+int32_t sf_team_size(const sf_team* team);
+
+/* The group that one worker uses, `worker` counted from 0; one thread at a time. The first call for a worker is
+ * collective: it waits until there has been one for every worker, each on a thread of its own. Later ones are local.
+ * The group lives as long as the team. */
+sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group);
+
+/* Binds the calling thread to the core of that worker, among the cores that the thread which made the team could use:
+ * workers next to each other are close, and all cores are used. Teams of ranks on one node that may use the same cores
+ * divide them. A thread that is bound stays so, also for what it starts. Worth it before the first call of
+ * sf_team_group, which sees in which packages workers are; the schedules `two_level` and `root_group_last` go by that.
+ * With STEADFOLD_BIND=off in the environment nothing is done. Local. */
+sf_status sf_team_bind(sf_team* team, int32_t worker);
+
+/* Frees the team and its groups. No thread may be using them; NULL is nothing. Memory of calls under way is never
+ * freed. Plans may outlive their team. */
+void sf_team_free(sf_team* team);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
