@@ -37,6 +37,14 @@ foreach(name IN LISTS STEADFOLD_MPI_NAMES)
   endif()
 endforeach()
 
+if(TARGET steadfold_fortran)
+  set_target_properties(steadfold_fortran PROPERTIES EXPORT_NAME fortran_descriptors)
+  steadfold_install(fortran steadfold_fortran)
+  install(FILES fortran/steadfold.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steadfold)
+  steadfold_pkg_config(steadfold_fortran "Steadfold from Fortran: compile its variable source with your program" REQUIRES steadfold
+    LIBS -lsteadfold_fortran)
+endif()
+
 # -lsteadfold_mpi, as in the build directory: the first MPI library's in lib/, any other's in lib/NAME/ with links to all
 # that a program linked there loads.
 set(links ${PROJECT_BINARY_DIR}/links)
@@ -56,8 +64,9 @@ foreach(name IN LISTS STEADFOLD_MPI_NAMES)
 endforeach()
 install(DIRECTORY ${links}/ DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+set(module_source ${CMAKE_INSTALL_DATADIR}/steadfold/steadfold.f90)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/steadfoldConfig.cmake.in steadfoldConfig.cmake
-  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+  INSTALL_DESTINATION ${package} PATH_VARS module_source NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(steadfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/steadfoldConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/SteadfoldMPIName.cmake DESTINATION ${package})

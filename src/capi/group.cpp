@@ -55,6 +55,16 @@ sf_status sf_group_reduce(const sf_call* call, const void* first, const void* se
   });
 }
 
+sf_status sf_group_refuse(sf_group* group, sf_status status, const char* text) {
+  using steadfold::Status;
+  const std::string why = text == nullptr ? "no text" : text;
+  return guarded([&] {
+    const unsigned number = steadfold::capi::number(status);
+    const bool is_failure = number != SF_OK && number <= SF_INTERNAL;
+    GroupInUse(group)->reduce({}, {}, Failure(is_failure ? static_cast<Status>(number) : Status::internal, why));
+  });
+}
+
 sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count) {
   return guarded([&] {
     const auto found = GroupInUse(group)->rank_order(rows);

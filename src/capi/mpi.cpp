@@ -12,6 +12,7 @@
 
 #include "capi/layer.hpp"
 #include "steadfold/steadfold_accumulator.h"
+#include "steadfold/steadfold_fortran.h"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::capi {
@@ -136,6 +137,10 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
     return SF_OK;
   });
 }
+
+sf_status sf_group_of_fortran(int32_t comm, sf_group** group) { return sf_group_of(MPI_Comm_f2c(comm), group); }
+
+void sf_fail_fortran(int32_t comm) { MPI_Comm_call_errhandler(MPI_Comm_f2c(comm), MPI_ERR_OTHER); }
 
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
   return over(comm, [&](sf_group* group) { return sf_group_reduce(call, first, second, result, group); });

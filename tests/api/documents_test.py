@@ -4,6 +4,7 @@ lead somewhere."""
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -47,6 +48,13 @@ class Documents(unittest.TestCase):
                     output(COMPILER, *FLAGS, *WARNINGS, "-fsyntax-only", "-x", "c++", "-", input=program)
                     count += 1
         self.assertGreaterEqual(count, 3)
+
+    @unittest.skipUnless(shutil.which("mpifort"), "there is no mpifort")
+    def test_programs_in_fortran_compile(self):
+        [program] = re.findall(r"^```fortran\n(.*?)^```$", (ROOT / "docs/fortran.md").read_text(), re.MULTILINE | re.DOTALL)
+        with tempfile.TemporaryDirectory() as room:
+            (Path(room) / "app.f90").write_text(program)
+            output("mpifort", "-std=f2018", "-Wall", "-Werror", "-c", ROOT / "fortran/steadfold.f90", "app.f90", cwd=room)
 
     def test_all_else_is_quoted_from_an_example(self):
         count = 0

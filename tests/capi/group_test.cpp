@@ -158,6 +158,35 @@ TEST(GroupOfThreads, MisuseIsAnswered) {
   });
 }
 
+/// A layer above tells the others why it makes no call; the next one is not disturbed.
+TEST(GroupOfThreads, ARankThatRefusesIsHeardByAll) {
+  on_groups(4, 11, [](const Group& group) {
+    const sf_call call = sf_call_default();
+    const bool refuses = group.rank() == 2;
+    double result = -1;
+    sf_plan* plan = nullptr;
+    const auto expect_refusal = [&](sf_status status) {
+      EXPECT_EQ(status, SF_UNSUPPORTED);
+      EXPECT_NE(std::string(sf_error_text()).find("no such colour (only red is there)"), std::string::npos)
+          << sf_error_text();
+    };
+    const char* const text = "no such colour (only red is there), take red";
+    expect_refusal(refuses ? sf_group_refuse(group.handle(), SF_UNSUPPORTED, text)
+                           : sf_group_reduce(&call, nullptr, nullptr, &result, group.handle()));
+    expect_refusal(refuses ? sf_group_refuse(group.handle(), SF_UNSUPPORTED, text)
+                           : sf_group_bind(&call, 1, group.handle(), &plan));
+    EXPECT_EQ(plan, nullptr);
+    EXPECT_EQ(result, -1);
+    EXPECT_EQ(sf_group_reduce(&call, nullptr, nullptr, &result, group.handle()), SF_OK) << sf_error_text();
+    EXPECT_EQ(result, 0);
+    // what is no failure is a fault of the layer
+    EXPECT_EQ(refuses ? sf_group_refuse(group.handle(), SF_OK, nullptr)
+                      : sf_group_reduce(&call, nullptr, nullptr, &result, group.handle()),
+              SF_INTERNAL);
+  });
+  EXPECT_EQ(sf_group_refuse(nullptr, SF_UNSUPPORTED, "why"), SF_INVALID_ARGUMENT);
+}
+
 /// Memory for one of the group's own two endpoints runs out on one rank, and all learn of it.
 TEST(GroupOfThreads, IsMadeOnAllRanksOrOnNone) {
   for (const std::uint32_t endpoint : {0u, 1u}) {

@@ -18,6 +18,8 @@ PROJECT = Path(__file__).resolve().parent / "project"
 CONFIGURE = ["cmake", "-G", "Ninja", "-S", PROJECT]
 # name -> (wrapper of the C compiler, launcher)
 LIBRARIES = {n: (w, r) for n, w, r in (line.split("=") for line in os.environ["STEADFOLD_LIBRARIES"].split(","))}
+FORTRAN_PROJECT = Path(__file__).resolve().parent / "fortran"
+FORTRAN = (BUILD / "archive" / "libsteadfold_fortran.a").exists()
 KINDS = [f"{language}_{kind}" for language in ("c", "cpp") for kind in ("shared", "static")]
 # What a library defines and those compiled with its mpi.h refer to.
 LINKS = {
@@ -159,6 +161,35 @@ class Installed(unittest.TestCase):
                 self.expect_result(name, program)
                 needed = output("readelf", "-d", program)
                 self.assertEqual("libsteadfold" in needed, linked == "shared", kind)
+
+    def expect_fortran(self, name, program):
+        for ranks in (1, 3):
+            with self.subTest(program=program, ranks=ranks):
+                version, value = output(LIBRARIES[name][1], "-n", ranks, program).split()
+                self.assertEqual((version, float(value)), (self.version, SUM))
+
+    @unittest.skipUnless(FORTRAN, "there is no Fortran compiler whose array descriptors the library reads")
+    def test_fortran_by_cmake(self):
+        for name, (wrapper, _) in LIBRARIES.items():
+            place = self.room / f"fortran_{name}"
+            output("cmake", "-G", "Ninja", "-S", FORTRAN_PROJECT, "-B", place, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                   f"-DMPI_C_COMPILER={wrapper}", f"-DMPI_Fortran_COMPILER={wrapper.replace('mpicc', 'mpifort')}")
+            output("cmake", "--build", place)
+            self.expect_fortran(name, place / "client")
+
+    @unittest.skipUnless(FORTRAN, "there is no Fortran compiler whose array descriptors the library reads")
+    def test_the_compile_line_of_the_fortran_page(self):
+        [line] = re.findall(r"^(mpifort .*)$", (SOURCE / "docs/fortran.md").read_text(), re.MULTILINE)
+        plain = self.room / "plain_fortran"
+        plain.symlink_to(self.prefix)
+        config = self.library("steadfold.pc").parent.relative_to(self.prefix)
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(plain / config)}
+        for name, (wrapper, _) in LIBRARIES.items():
+            words = line.replace("mpifort", wrapper.replace("mpicc", "mpifort")).replace("steadfold-openmpi", f"steadfold-{name}")
+            program = self.room / f"app_{name}"
+            words = words.replace("app.f90", str(FORTRAN_PROJECT / "client.f90")).replace("-o app", f"-o {program}")
+            output("sh", "-c", words, cwd=self.room, env=environment)
+            self.expect_fortran(name, program)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,412 @@
+! The Fortran interface on every rank count: sums of fields with halos, masks and weights, against sums of the same numbers
+! gathered one after the other by the C++ interface. Every rank makes the whole field and takes its own part of it.
+module checks
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, error_unit
+  use, intrinsic :: ieee_arithmetic
+  use mpi_f08
+  use steadfold
+  implicit none
+  integer :: failures = 0, passed = 0, rank = 0, ranks = 1
+
+  interface
+    function reference_sum(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_tree(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_dot(x, y, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*), y(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_norm2(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_mean(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+  end interface
+
+  interface same
+    procedure :: same_double, same_float, same_doubles
+  end interface
+contains
+  subroutine check(is_so, what)
+    logical, intent(in) :: is_so
+    character(len=*), intent(in) :: what
+    if (is_so) then
+      passed = passed + 1
+    else
+      failures = failures + 1
+      write (error_unit, '("rank ", i0, " of ", i0, ": ", a, " (", a, ")")') rank, ranks, what, sf_error_message()
+    end if
+  end subroutine
+
+  pure logical function same_double(a, b)
+    real(c_double), intent(in) :: a, b
+    same_double = transfer(a, 0_int64) == transfer(b, 0_int64)
+  end function
+  pure logical function same_float(a, b)
+    real(c_float), intent(in) :: a, b
+    same_float = transfer(a, 0) == transfer(b, 0)
+  end function
+  pure logical function same_doubles(a, b)
+    real(c_double), intent(in) :: a(:), b(:)
+    integer :: i
+    same_doubles = size(a) == size(b)
+    do i = 1, min(size(a), size(b))
+      same_doubles = same_doubles .and. same_double(a(i), b(i))
+    end do
+  end function
+
+  ! Numbers of many sizes that cancel, some of them subnormal, in places that no loop adds in order.
+  subroutine fill_hostile(x)
+    real(c_double), intent(out) :: x(:)
+    integer(int64) :: state
+    integer :: i
+    state = 88172645463325252_int64
+    do i = 1, size(x)
+      state = ieor(state, ishft(state, 13))
+      state = ieor(state, ishft(state, -7))
+      state = ieor(state, ishft(state, 17))
+      x(i) = scale(real(mod(state, 1000003_int64), c_double), int(mod(abs(state/7), 60_int64)) - 30)
+      if (mod(i, 11) == 0) x(i) = -x(i - 10)
+      if (mod(i, 97) == 0) x(i) = tiny(1.0_c_double)/1024
+    end do
+  end subroutine
+end module
+
+! A field of nx x ny x nz whose rows are dealt to ranks, each with a halo that holds NaN.
+module fields
+  use checks
+  implicit none
+  integer, parameter :: nx = 13, ny = 17, nz = 5
+  real(c_double) :: whole(nx, ny, nz), area(nx, ny)
+  logical :: ocean(nx, ny)
+  integer :: basin(nx, ny)
+  ! This rank's part.
+  integer :: js, je
+  real(c_double), allocatable :: f(:, :, :), a(:, :)
+  logical, allocatable :: wet(:, :)
+  logical(c_bool), allocatable :: wet_byte(:, :)
+  integer, allocatable :: basins(:, :)
+contains
+  subroutine make_fields
+    real(c_double), allocatable :: numbers(:)
+    integer :: i, j
+    allocate (numbers(nx*ny*nz + nx*ny))
+    call fill_hostile(numbers)
+    whole = reshape(numbers(:nx*ny*nz), shape(whole))
+    area = reshape(numbers(nx*ny*nz + 1:), shape(area))
+    do j = 1, ny
+      do i = 1, nx
+        ocean(i, j) = mod(i*j, 5) /= 2
+        basin(i, j) = mod(i + 2*j, 4) ! 0 is no basin
+      end do
+    end do
+    where (spread(.not. ocean, 3, nz)) whole = ieee_value(1.0_c_double, ieee_quiet_nan) ! land
+    js = 1 + (ny*rank)/ranks
+    je = (ny*(rank + 1))/ranks
+    allocate (f(0:nx + 1, js - 1:je + 1, nz), a(0:nx + 1, js - 1:je + 1), wet(nx, js:je), wet_byte(nx, js:je), &
+              basins(nx, js:je))
+    f = ieee_value(1.0_c_double, ieee_quiet_nan)
+    a = ieee_value(1.0_c_double, ieee_quiet_nan)
+    f(1:nx, js:je, :) = whole(:, js:je, :)
+    a(1:nx, js:je) = area(:, js:je)
+    wet = ocean(:, js:je)
+    wet_byte = wet
+    basins = basin(:, js:je)
+  end subroutine
+
+  ! The wet elements of a level, and their areas, one after the other.
+  function wet_numbers(level, group) result(numbers)
+    integer, intent(in) :: level
+    integer, intent(in), optional :: group
+    real(c_double), allocatable :: numbers(:)
+    numbers = pack(whole(:, :, level), chosen(group))
+  end function
+  function wet_areas(group) result(numbers)
+    integer, intent(in), optional :: group
+    real(c_double), allocatable :: numbers(:)
+    numbers = pack(area, chosen(group))
+  end function
+  function chosen(group)
+    integer, intent(in), optional :: group
+    logical :: chosen(nx, ny)
+    chosen = ocean
+    if (present(group)) chosen = ocean .and. basin == group
+  end function
+  function length(x)
+    real(c_double), intent(in) :: x(:)
+    integer(c_int64_t) :: length
+    length = size(x, kind=c_int64_t)
+  end function
+
+  subroutine test_fields
+    real(c_double) :: sums(nz), expected(nz), total, by_basin(nz, 3), expected_by_basin(nz, 3), scattered(2*nz)
+    integer :: k, g, ierr
+    do k = 1, nz
+      expected(k) = reference_dot(wet_numbers(k), wet_areas(), length(wet_areas()))
+      do g = 1, 3
+        expected_by_basin(k, g) = reference_sum(wet_numbers(k, g), length(wet_areas(g)))
+      end do
+    end do
+    call sf_sum(f(1:nx, js:je, 1:nz), sums, MPI_COMM_WORLD, keep=3, weight=a(1:nx, js:je), where=wet, ierr=ierr)
+    call check(ierr == SF_OK .and. same(sums, expected), "weighted, masked sums of levels")
+    call sf_sum(f(nx:1:-1, je:js:-1, nz:1:-1), sums, MPI_COMM_WORLD%MPI_VAL, keep=3, weight=a(nx:1:-1, je:js:-1), &
+                where=wet_byte(nx:1:-1, je:js:-1))
+    call check(same(sums(nz:1:-1), expected), "the same from behind, by an integer communicator")
+    scattered = -1
+    call sf_sum(f(1:nx, js:je, :), scattered(2*nz:2:-2), MPI_COMM_WORLD, keep=3, weight=a(1:nx, js:je), where=wet)
+    call check(same(scattered(2*nz:2:-2), expected) .and. all(scattered(1::2) == -1.0_c_double), "results in a section")
+    call sf_sum_by(f(1:nx, js:je, :), basins, by_basin, MPI_COMM_WORLD, keep=3, where=wet)
+    call check(same(reshape(by_basin, [3*nz]), reshape(expected_by_basin, [3*nz])), "sums of levels of basins")
+    call sf_sum(f(1:nx, js:je, 2), total, MPI_COMM_WORLD, where=wet)
+    call check(same(total, reference_sum(wet_numbers(2), length(wet_areas()))), "a masked sum")
+    total = sf_mean(f(1:nx, js:je, 2), MPI_COMM_WORLD, where=wet)
+    call check(same(total, reference_mean(wet_numbers(2), length(wet_areas()))), "a masked mean")
+    total = sf_dot(f(1:nx, js:je, 3), a(1:nx, js:je), MPI_COMM_WORLD, where=wet)
+    call check(same(total, reference_dot(wet_numbers(3), wet_areas(), length(wet_areas()))), "a masked dot product")
+    call check(ieee_is_nan(sf_norm2(f(1:nx, js:je, 2), MPI_COMM_WORLD)), "land counts without a mask")
+    call check(sf_max(f(1:nx, js:je, 1), MPI_COMM_WORLD, where=wet) >= maxval(whole(:, :, 1), ocean), "a maximum")
+    call check(same(sf_min(f(1:nx, js:je, 1), MPI_COMM_WORLD, where=wet), minval(whole(:, :, 1), ocean)), "a minimum")
+  end subroutine
+end module
+
+module vectors
+  use checks
+  implicit none
+  type, bind(c) :: matrix
+    real(c_double) :: m(2, 2)
+  end type
+contains
+  function multiply(left, right, result, count, context) bind(c) result(failed)
+    type(c_ptr), value :: left, right, result, context
+    integer(c_size_t), value :: count
+    integer(c_int) :: failed
+    type(matrix), pointer :: x(:), y(:), z(:)
+    integer :: i
+    call c_f_pointer(left, x, [count])
+    call c_f_pointer(right, y, [count])
+    call c_f_pointer(result, z, [count])
+    do i = 1, int(count)
+      z(i)%m = matmul(x(i)%m, y(i)%m)
+    end do
+    failed = merge(1, 0, c_associated(context))
+  end function
+
+  subroutine test_vectors
+    integer, parameter :: n = 1000
+    real(c_double) :: x(n), y(n), total, mean, naive, expected
+    real(c_double), allocatable :: mine(:), other(:)
+    real(c_float) :: short(2)
+    complex(c_double_complex) :: z(3), product
+    integer(c_int64_t) :: whole_number
+    integer :: from, to, i, differ, ierr
+    call fill_hostile(x)
+    y = cshift(x, 7)
+    from = 1 + (n*rank)/ranks
+    to = (n*(rank + 1))/ranks
+    mine = x(from:to)
+    other = y(from:to)
+    call sf_sum(mine, total, MPI_COMM_WORLD)
+    expected = reference_sum(x, int(n, c_int64_t))
+    call check(same(total, expected), "a sum")
+    differ = 0
+    do i = 1, 10 ! the same numbers, beginning with others
+      y = cshift(x, 97*i)
+      naive = sum(y(from:to))
+      call MPI_Allreduce(MPI_IN_PLACE, naive, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+      if (.not. same(naive, expected)) differ = differ + 1
+      call sf_sum(y(from:to), total, MPI_COMM_WORLD)
+      call check(same(total, expected), "a sum in another order")
+    end do
+    call check(differ > 0, "plain sums differ (else this test proves nothing)")
+    y = cshift(x, 7)
+    call sf_sum(mine, total, MPI_COMM_WORLD, options="method = tree, layout = rank_order")
+    call check(same(total, reference_tree(x, int(n, c_int64_t))), "a sum by tree")
+    call sf_sum(x, total)
+    call check(same(total, expected), "this process's own")
+    call sf_sum(x(n:1:-1), total)
+    call check(same(total, expected), "in no order")
+    call check(same(sf_dot(mine, other, MPI_COMM_WORLD), reference_dot(x, y, int(n, c_int64_t))), "a dot product")
+    call check(same(sf_norm2(mine, MPI_COMM_WORLD), reference_norm2(x, int(n, c_int64_t))), "a norm")
+    mean = sf_mean(mine, MPI_COMM_WORLD)
+    call check(same(mean, reference_mean(x, int(n, c_int64_t))), "a mean")
+    call check(same(sf_mean(mine, MPI_COMM_WORLD, weight=other), sf_mean(x, weight=y)), "a weighted mean")
+    call check(same(sf_var([1.0_c_double, 2.0_c_double, 6.0_c_double]), 14/3.0_c_double), "a variance")
+    call check(same(sf_var([1.0, 2.0, 6.0], ddof=1), 7.0_c_double), "a sample variance of floats")
+    z = [(1, 2), (3, -1), (0, 1)]
+    product = sf_dot(z, z)
+    call check(product == (16, 0), "a complex dot product conjugates its first factors")
+    call check(same(sf_norm2(z), 4.0_c_double), "a complex norm")
+    short = [16777216.0, 1.0]
+    call sf_sum(short, total)
+    call check(same(total, 16777217.0_c_double), "floats into a double")
+    call sf_sum([huge(1_c_int64_t), -1_c_int64_t], whole_number, MPI_COMM_SELF)
+    call check(whole_number == huge(1_c_int64_t) - 1, "integers of 8 bytes")
+    call sf_sum(2.5_c_double, total, MPI_COMM_WORLD)
+    call check(same(total, 2.5_c_double*ranks), "a scalar of every rank")
+    call sf_sum(mine(1:0), total, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_OK .and. same(total, 0.0_c_double), "a sum of nothing")
+  end subroutine
+
+  subroutine test_allreduce_and_operators
+    integer, parameter :: n = 301
+    real(c_double) :: x(2, n), line(n), total(n), all(n, 0:ranks - 1)
+    type(matrix), allocatable :: mine(:), every(:)
+    type(matrix) :: product, expected
+    real(c_double), allocatable :: numbers(:)
+    integer :: i, p
+    allocate (numbers(n*ranks))
+    call fill_hostile(numbers)
+    all = reshape(numbers, shape(all))
+    line = all(:, rank)
+    x = -7
+    x(2, :) = line
+    call sf_allreduce(x(2, :), 'sum', MPI_COMM_WORLD)
+    call sf_allreduce(line, 'sum ', MPI_COMM_WORLD)
+    do i = 1, n
+      total(i) = reference_tree(all(i, :), int(ranks, c_int64_t))
+    end do
+    call check(same(line, total), "an allreduce is the tree over ranks")
+    call check(same(x(2, :), total) .and. all_are(x(1, :), -7.0_c_double), "of a section")
+    line = all(:, rank)
+    call sf_allreduce(line, 'max', MPI_COMM_WORLD, options='schedule=ring:block=16')
+    do i = 1, n
+      total(i) = maxval(all(i, :))
+    end do
+    call check(same(line, total), "a maximum by ring")
+
+    allocate (every(100))
+    do i = 1, size(every)
+      every(i)%m = reshape([0.3_c_double*i, -1.0_c_double/i, 1.1_c_double, sin(real(i, c_double))], [2, 2])
+    end do
+    mine = every(1 + (100*rank)/ranks:(100*(rank + 1))/ranks)
+    call sf_reduce(every, expected, c_funloc(multiply))
+    call sf_reduce(mine, product, c_funloc(multiply), MPI_COMM_WORLD)
+    call check(same(reshape(product%m, [4]), reshape(expected%m, [4])), "products of matrices, in order")
+    call sf_reduce(every(100:1:-1), expected, c_funloc(multiply))
+    do p = 1, 50
+      product = every(p)
+      every(p) = every(101 - p)
+      every(101 - p) = product
+    end do
+    call sf_reduce(every, product, c_funloc(multiply))
+    call check(same(reshape(product%m, [4]), reshape(expected%m, [4])), "of a section from behind")
+  end subroutine
+
+  pure logical function all_are(x, value)
+    real(c_double), intent(in) :: x(:), value
+    integer :: i
+    all_are = .true.
+    do i = 1, size(x)
+      all_are = all_are .and. same(x(i), value)
+    end do
+  end function
+end module
+
+! What is wrong on one rank is an error on all of them, with the text that names the rank.
+module misuse
+  use checks
+  implicit none
+contains
+  subroutine expect(ierr, status, text)
+    integer, intent(in) :: ierr, status
+    character(len=*), intent(in) :: text
+    call check(ierr == status .and. index(sf_error_message(), text) > 0, "expected: "//text)
+  end subroutine
+
+  subroutine test_misuse
+    real(c_double) :: x(6, 4), result(4), one, wrong(3)
+    integer :: ierr
+    logical :: is_culprit
+    real(c_double), allocatable :: nothing(:)
+    x = 1
+    is_culprit = rank == ranks - 1
+    if (is_culprit) then
+      call sf_sum(x, wrong, MPI_COMM_WORLD, keep=2, ierr=ierr)
+    else
+      call sf_sum(x, result, MPI_COMM_WORLD, keep=2, ierr=ierr)
+    end if
+    call expect(ierr, SF_INVALID_ARGUMENT, "a result with 3 indices in dimension 1 (the call has 4), give it as many")
+    call sf_sum(x, result, MPI_COMM_WORLD, keep=2, ierr=ierr)
+    call check(ierr == SF_OK .and. all(result == 6.0_c_double*ranks), "the next call is not disturbed")
+    call sf_sum(x, result, MPI_COMM_WORLD, keep=merge(3, 2, is_culprit), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "dimension 3 in keep (they ascend from 1 to the array's rank, 2)")
+    call sf_sum(x, one, keep=[2, 1], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "dimension 1 in keep")
+    call sf_sum(x, result, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a result of 1 dimensions (the call has results of 0)")
+    call sf_sum(x, one, where=x(:, 1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a mask of type real (it is logical)")
+    call sf_sum(x, one, where=spread(.true., 1, 5), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a mask of shape (5)")
+    call sf_sum(x, one, weight=real(x), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "factors of another type than the elements")
+    call sf_sum(['a', 'b'], one, ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "elements of type character with 1 bytes")
+    call sf_sum(x, one, MPI_COMM_WORLD, options="bins", ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "option 'bins' (it has no value)")
+    call sf_sum(x, one, options="method=best", ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown method 'best'")
+    call sf_sum(x, one, 1.5, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a communicator of another type")
+    call sf_allreduce(result, 'add', MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown name 'add'")
+    one = sf_var([1.0, 2.0], MPI_COMM_WORLD, ddof=2, ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "a variance with ddof=2")
+    one = sf_mean(x(1:0, :), ierr=ierr)
+    call check(ierr == SF_EMPTY, "a mean of nothing")
+    call assumed_size(x, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "elements of assumed size")
+    allocate (nothing(0))
+    one = sf_min(nothing, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_EMPTY, "a minimum of nothing")
+  end subroutine
+
+  subroutine assumed_size(x, ierr)
+    real(c_double), intent(in) :: x(*)
+    integer, intent(out) :: ierr
+    real(c_double) :: one
+    call sf_sum(x, one, ierr=ierr)
+  end subroutine
+end module
+
+program fortran_test
+  use fields
+  use vectors
+  use misuse
+  implicit none
+  character(len=16) :: mode
+  real(c_double) :: one
+  call MPI_Init
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call get_command_argument(1, mode)
+  if (mode == 'fail') call sf_sum([1.0_c_double], one, MPI_COMM_WORLD, options='method=best') ! ends the program
+  call make_fields
+  call test_fields
+  call test_vectors
+  call test_allreduce_and_operators
+  call test_misuse
+  if (rank == 0) write (*, '("Steadfold ", a, " in Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
+    sf_version_text(), ranks, passed, failures
+  call MPI_Finalize
+  if (failures > 0) error stop 1
+end program
