@@ -207,7 +207,7 @@ static sf_status take_mask(Argument where, Translated* to) {
 static sf_status take_labels(Argument labels, Argument result, Translated* to) {
   sf_type type = SF_BYTES;
   if (labels == NULL) return SF_OK;
-  if (type_of(labels) != type_integer || (labels->elem_len > 2 && !find_number(labels, &type)) || labels->elem_len <= 2)
+  if (type_of(labels) != type_integer || !find_number(labels, &type))
     return refuse(SF_INVALID_ARGUMENT,
                   "labels of type %s with %zu bytes (they are integers of kinds 4 and 8), convert them",
                   name_of_type(labels), (size_t)labels->elem_len);
@@ -333,13 +333,24 @@ static void settle(sf_status status, Argument comm, int* ierr) {
 /* --- what steadfold.f90 declares: results in arrays ------------------------------------------------------------------
  */
 
+/* Bytes of the results of one group, or of all where there are no groups. */
+static size_t bytes_of_group(const Translated* to, Argument result) {
+  size_t bytes = result->elem_len;
+  int i;
+  for (i = 0; i < to->rank - (to->arrays.groups > 0 ? 1 : 0); ++i) bytes *= to->shape[i];
+  return bytes;
+}
+
 /* Memory for results that cannot be written where they belong, or that have one group more: NULL where they can. */
 static sf_status find_room(const Translated* to, Argument result, char** room) {
-  const uint64_t groups = to->arrays.groups, results = count_of(result);
-  *room = NULL;
+  const uint64_t groups = to->arrays.groups;
+  const size_t bytes = bytes_of_group(to, result);
   if (groups == 0 && is_contiguous(result)) return SF_OK;
-  *room = malloc((groups == 0 ? results : results / (groups > 1 ? groups - 1 : 1) * groups) * result->elem_len + 1);
-  return *room == NULL ? refuse(SF_INTERNAL, "no memory for %llu results", (unsigned long long)results) : SF_OK;
+  *room = groups > 1 && bytes > SIZE_MAX / groups ? NULL : malloc(bytes * (groups == 0 ? 1 : groups) + 1);
+  return *room == NULL
+             ? refuse(SF_INTERNAL, "no memory for the results of %llu groups (out of memory), check the number",
+                      (unsigned long long)groups)
+             : SF_OK;
 }
 
 static void reduce_to_array(const Arguments* from, Argument result, int* ierr) {
@@ -354,7 +365,7 @@ static void reduce_to_array(const Arguments* from, Argument result, int* ierr) {
   if (status == SF_OK) status = find_room(&to, result, &room);
   if (found == SF_OK) status = run(status, &to, room == NULL ? result->base_addr : room, group);
   if (status == SF_OK && room != NULL)
-    scatter(room + (to.arrays.groups == 0 ? 0 : count_of(result) / (to.arrays.groups - 1) * result->elem_len), result);
+    scatter(room + (to.arrays.groups == 0 ? 0 : bytes_of_group(&to, result)), result);
   free(room);
   settle(status, from->comm, ierr);
 }

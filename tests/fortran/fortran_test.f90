@@ -176,6 +176,8 @@ contains
     call check(same(scattered(2*nz:2:-2), expected) .and. all(scattered(1::2) == -1.0_c_double), "results in a section")
     call sf_sum_by(f(1:nx, js:je, :), basins, by_basin, MPI_COMM_WORLD, keep=3, where=wet)
     call check(same(reshape(by_basin, [3*nz]), reshape(expected_by_basin, [3*nz])), "sums of levels of basins")
+    call sf_sum_by(f(1:nx, js:je, :), 0*basins, by_basin(:, 1:0), MPI_COMM_WORLD, keep=3, ierr=ierr)
+    call check(ierr == SF_OK, "no groups")
     call sf_sum(f(1:nx, js:je, 2), total, MPI_COMM_WORLD, where=wet)
     call check(same(total, reference_sum(wet_numbers(2), length(wet_areas()))), "a masked sum")
     total = sf_mean(f(1:nx, js:je, 2), MPI_COMM_WORLD, where=wet)
