@@ -17,40 +17,12 @@
 #if __cplusplus >= 202002L
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <vector>
 
-#include "steadfold/steadfold_group.h"
+#include "steadfold/common_group.hpp"
 
 namespace steadfold {
-
-/// A group of ranks, and what the library keeps for it. Copies refer to the same group, which belongs to what it was
-/// made of: the group of an MPI communicator ends with it.
-class Group {
- public:
-  explicit Group(sf_group* handle) noexcept : handle_(handle) {}
-  /// This rank's number, from 0 on, and how many ranks there are.
-  int rank() const noexcept { return sf_group_rank(handle_); }
-  int size() const noexcept { return sf_group_size(handle_); }
-  /// How bytes move between them: "mpi", "shared", "shared+mpi", "rma".
-  const char* transport() const noexcept { return sf_group_transport(handle_); }
-  sf_group* handle() const noexcept { return handle_; }
-
- private:
-  sf_group* handle_;
-};
-
-/// The options of a call. All but the layout's content and the threads must be the same on all ranks.
-struct Options {
-  Method method = {};
-  Layout layout = {};
-  std::optional<int> root = std::nullopt;  ///< who gets the result; nothing: everybody
-  std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
-  Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
-  unsigned threads = 1;                    ///< that go through this rank's own elements: the same bits for any number
-};
 
 namespace detail {
 
@@ -85,19 +57,15 @@ sf_call call_of_blocks(HeldOperator<T, Op>& held, std::span<const std::uint64_t>
   return call;
 }
 
-/// Calls over groups; what stands for a group adds how to get it, `group`.
-struct OverGroup {
+/// Calls over what has a group.
+template <class C>
+  requires requires(const C& comm) { GroupOf<C>::group(comm); }
+struct Over<C> : GroupOf<C> {
   using Options = steadfold::Options;
 
   /// A call whose data are those of its arrays.
   static sf_status reduce(const sf_call& call, void* results, Group group) {
     return sf_group_reduce(&call, nullptr, nullptr, results, group.handle());
-  }
-
-  static RankOrder rank_order(std::uint64_t rows, Group group) {
-    RankOrder found;
-    check(sf_group_rank_order(rows, group.handle(), &found.mine, &found.element_count));
-    return found;
   }
 
   /// If two vectors differ in size, the call is made without the second, reads neither and fails on all ranks, so that
@@ -114,11 +82,6 @@ struct OverGroup {
     check(status, &held);
     return result;
   }
-};
-
-template <>
-struct Over<Group> : OverGroup {
-  static Group group(Group group) noexcept { return group; }
 };
 
 /// A buffer for results in place of elements: any contiguous range of variables.

@@ -10,31 +10,9 @@
 
 #if __cplusplus >= 202002L
 
-#include <mpi.h>
-
-#include <concepts>
 #include <utility>
 
-#include "steadfold/steadfold_mpi.h"
-
-namespace steadfold::detail {
-
-/// MPI communicators, and types that convert to one.
-template <std::convertible_to<MPI_Comm> C>
-struct Over<C> : OverGroup {
-  static Group group(MPI_Comm comm) {
-    sf_group* group = nullptr;
-    check(sf_group_of(comm, &group));
-    return Group(group);
-  }
-  static sf_team* team(MPI_Comm comm, int workers) {
-    sf_team* team = nullptr;
-    check(sf_team_create_over(comm, workers, &team));
-    return team;
-  }
-};
-
-}  // namespace steadfold::detail
+#include "steadfold/common_mpi.hpp"
 
 namespace steadfold {
 

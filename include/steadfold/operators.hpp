@@ -6,16 +6,6 @@
 
 #if __cplusplus >= 202002L
 
-#include <array>
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <string_view>
-#if defined(__cpp_rtti)
-#include <typeinfo>
-#endif
-
 namespace steadfold {
 
 namespace detail {
@@ -23,12 +13,6 @@ namespace detail {
 template <class Op>
 struct Calls;
 
-/// What an operation needs besides its elements.
-enum class Second { none, factors, mask };
-constexpr Second second_of(sf_operation operation) {
-  if (operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN) return Second::factors;
-  return operation == SF_MASKED_SUM ? Second::mask : Second::none;
-}
 }  // namespace detail
 
 /// A built-in operator: an argument of `reduce`, of plans, and a function of vectors itself.
@@ -56,25 +40,6 @@ constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
 template <class Op, class T>
 concept UserOperator =
     std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
-
-/// An operator that ranks know by its name alone, given by `named`.
-template <class Op>
-struct Named {
-  std::string operator_name;
-  Op op;
-
-  template <class... Operands>
-    requires std::is_invocable_v<Op&, Operands...>
-  constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
-    return std::invoke(op, std::forward<Operands>(operands)...);
-  }
-};
-/// For operators whose type says too little (function pointers, std::function, closures with captures) or too much
-/// (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
-template <class Op>
-Named<std::decay_t<Op>> named(std::string name, Op&& op) {
-  return {std::move(name), std::forward<Op>(op)};
-}
 
 namespace detail {
 
@@ -192,71 +157,6 @@ constexpr bool is_combinable() {
   return combines<T, Op>();
 }
 
-/// How ranks tell the types of operators and elements apart: 48 bits as a short text, short since the library reads it
-/// in every call. With run-time type information it comes from the types' names, so that executables built from the
-/// same sources agree. Without, no compiler names all closures, so it is a place that the linker gave the pair: the
-/// distance from another one in the same executable or shared library, equal in every process that runs it.
-struct TypeName {
-  std::array<char, 9> text{};
-
-  constexpr explicit TypeName(std::uint64_t bits) {
-    for (std::size_t i = 0; i < 8; ++i) text[i] = static_cast<char>('0' + (bits >> 6 * i & 63));
-  }
-};
-
-#if defined(__cpp_rtti)
-template <class T, class Op>
-const char* type_name() {
-  static const TypeName name([] {
-    std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
-    for (const std::string_view part : {typeid(T).name(), typeid(Op).name()})
-      for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-    return hash ^ hash >> 48;
-  }());
-  return name.text.data();
-}
-#else
-struct [[gnu::visibility("hidden")]] Origin {
-  static inline char place;
-};
-template <class T, class Op>
-struct [[gnu::visibility("hidden")]] PlaceOf {
-  static inline char place;
-  static const char* name() {
-    static const TypeName name(reinterpret_cast<std::uintptr_t>(&place) -
-                               reinterpret_cast<std::uintptr_t>(&Origin::place));
-    return name.text.data();
-  }
-};
-template <class T, class Op>
-const char* type_name() {
-  return PlaceOf<T, Op>::name();
-}
-#endif
-
-/// What belongs to a call's operator: the exception that it threw, if any.
-class OperatorHolder {
- public:
-  virtual ~OperatorHolder() = default;
-  /// Keeps the first exception of all threads.
-  void note(std::exception_ptr thrown) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(thrown);
-  }
-  /// Throws it, if there is one.
-  void rethrow() {
-    if (const std::exception_ptr thrown = taken()) std::rethrow_exception(thrown);
-  }
-
- private:
-  std::exception_ptr taken() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(failure_, nullptr);
-  }
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-};
-
 /// What a call says of a built-in operator on elements of type T.
 template <class T, IsBuiltIn Op>
 constexpr void describe_built_in(sf_call& call) {
@@ -319,13 +219,6 @@ class HeldOperator<T, Op> final : public OperatorHolder {
 
   Op op_;
 };
-
-/// Throws what the operator threw, or the library's error.
-inline void check(sf_status status, OperatorHolder* op = nullptr) {
-  if (status == SF_OK) return;
-  if (op != nullptr) op->rethrow();
-  throw Error(status, sf_error_text());
-}
 
 }  // namespace detail
 

@@ -15,125 +15,24 @@ namespace steadfold {
 
 namespace detail {
 
-struct PlanAccess;  // started.hpp
-
-/// What all plans have in common.
-class BoundPlan {
- public:
-  std::string describe() const { return sf_plan_describe(plan_.get()); }
-  std::string schedule() const { return sf_plan_schedule(plan_.get()); }
-  /// Figures of the last run, on this rank.
-  sf_figures figures() const {
-    sf_figures figures{};
-    detail::check(sf_plan_figures(plan_.get(), &figures));
-    return figures;
-  }
-  void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
-
- protected:
-  /// Throws what an operator threw, or the library's error.
-  void check(sf_status status) const {
-    if (status == SF_OK) return;
-    for (const auto& holder : holders_) holder->rethrow();
-    detail::check(status);
-  }
-  /// Whether the run has ended; `status` is how.
-  bool done(sf_status& status) {
-    int done = 0;
-    status = sf_plan_test(plan_.get(), &done);
-    return done != 0;
-  }
-  /// The same after at most this time.
-  bool done_within(std::uint64_t nanoseconds, sf_status& status) {
-    int done = 0;
-    status = sf_plan_wait_for(plan_.get(), nanoseconds, &done);
-    return done != 0;
-  }
-  sf_plan* get() const { return plan_.get(); }
-  void own(sf_plan* plan) { plan_.reset(plan); }
-  void own(std::shared_ptr<OperatorHolder> holder) { holders_.push_back(std::move(holder)); }
-
- private:
-  friend struct PlanAccess;
-  struct Free {
-    void operator()(sf_plan* plan) const { sf_plan_free(plan); }
-  };
-  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // outlive the plan
-  std::unique_ptr<sf_plan, Free> plan_;
-};
-
-/// What goes with a run's elements: the other factors of a dot product, or a mask of one byte per element.
+/// A run's second vector or mask.
 template <class T>
-struct Beside {
+struct Beside : SecondRows {
   Beside() = default;
   template <Vector R>
     requires std::same_as<element_t<R>, T> || Mask<R>
   Beside(const R& x)
-      : kind(std::same_as<element_t<R>, T> ? Second::factors : Second::mask),
-        data(std::ranges::data(x)),
-        size(std::ranges::size(x)) {}
-
-  Second kind = Second::none;
-  const void* data = nullptr;
-  std::size_t size = 0;
+      : SecondRows{std::same_as<element_t<R>, T> ? Second::factors : Second::mask, std::ranges::data(x),
+                   std::ranges::size(x)} {}
 };
 
-/// The sizes of what a run reads and writes on this rank.
-struct Shape {
-  Second second = Second::none;
-  std::uint64_t elements = 0;
-  std::uint64_t results = 0;
-  bool gets_result = true;  // if not, the result may be left out
+template <class T, class Result>
+Run run_of(std::span<const T> first, const Beside<T>& second, std::span<Result> result) {
+  return {first.data(), first.size(), second, result.data(), result.size()};
+}
 
-  static Shape of(const sf_call& call, int rank) {
-    Shape shape{.second = second_of(call.operation), .elements = call.rows * call.columns, .results = call.columns};
-    if (call.block_count > 0) shape.results = call.blocks[rank];
-    shape.gets_result = call.collective == SF_EXSCAN ? rank > 0 : call.root == SF_ALL_RANKS || call.root == rank;
-    return shape;
-  }
-
-  /// What is wrong with the sizes given to a run; empty if nothing is.
-  template <class T>
-  std::string misfit(std::size_t first, const Beside<T>& beside, std::size_t result) const {
-    const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
-      return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
-             " on this rank), give as many";
-    };
-    if (first != elements) return bound_for(first, " elements", elements);
-    if (beside.kind != second) return misfit(second);
-    if (second == Second::factors && beside.size != elements)
-      return bound_for(beside.size, " elements in the second vector", elements);
-    if (second == Second::mask && beside.size != elements)
-      return bound_for(beside.size, " bytes in the mask", elements);
-    if (result != results && (gets_result || result != 0)) return bound_for(result, " places for results", results);
-    return {};
-  }
-  static std::string misfit(Second wanted) {
-    if (wanted == Second::factors) return "no second vector (a dot product takes two of one type), give one";
-    if (wanted == Second::mask) return "no mask (a masked sum takes one byte per element), give one";
-    return "a second vector or a mask (the plan's operation takes one vector), leave it out";
-  }
-};
-
-/// A plan of one reduction. It compares the sizes of every run with those it was bound for.
-class SinglePlan : public BoundPlan {
- public:
-  bool test() {
-    sf_status status = SF_OK;
-    const bool is_done = done(status);
-    conclude(status);
-    return is_done;
-  }
-  void wait() { conclude(sf_plan_wait(get())); }
-  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
-  template <class Count, class Period>
-  bool wait_for(std::chrono::duration<Count, Period> timeout) {
-    sf_status status = SF_OK;
-    const bool is_done = done_within(nanoseconds_of(timeout), status);
-    conclude(status);
-    return is_done;
-  }
-
+/// A plan of one reduction.
+class SinglePlan : public SizedPlan {
  protected:
   friend struct PlanAccess;
   template <class T, class Result, class Op, class MakeCall>
@@ -156,35 +55,9 @@ class SinglePlan : public BoundPlan {
       const sf_call call = make_call(*held);
       own(held);
       bind_call(call);
-      shape_ = Shape::of(call, group.rank());
+      expect(Shape::of(call, group.rank()));
     }
   }
-
-  // If a size is wrong, this rank takes part without data, which the library reports to all ranks, so that nobody waits
-  // for it, and throws at the end of the run.
-  template <class T, class Result>
-  void run_on(std::span<const T> first, const Beside<T>& beside, std::span<Result> result) {
-    const std::string fault = shape_.misfit(first.size(), beside, result.size());
-    if (fault.empty()) return check(sf_plan_run(get(), first.data(), beside.data, result.data()));
-    sf_bundle_run(get(), nullptr, 0);
-    throw Error(SF_INVALID_ARGUMENT, fault);
-  }
-  template <class T, class Result>
-  void start_on(std::span<const T> first, const Beside<T>& beside, std::span<Result> result) {
-    std::string fault = shape_.misfit(first.size(), beside, result.size());
-    check(fault.empty() ? sf_plan_start(get(), first.data(), beside.data, result.data())
-                        : sf_bundle_start(get(), nullptr, 0));
-    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread that is refused writes nothing
-  }
-
- private:
-  void conclude(sf_status status) {
-    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, std::exchange(fault_, {}));
-    check(status);
-  }
-
-  Shape shape_;
-  std::string fault_;  // of the run under way
 };
 
 }  // namespace detail
@@ -198,7 +71,7 @@ class VectorPlan : public detail::SinglePlan {
   /// `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank that gets nothing
   /// it may be empty. `result` may be `values`; in a reduce_scatter it may be part of them.
   void run(std::span<const T> values, std::span<Result> result) {
-    this->template run_on<T, Result>(values, {}, result);
+    this->run_on(detail::run_of<T, Result>(values, {}, result));
   }
   /// In place.
   void run(std::span<T> buffer)
@@ -209,7 +82,7 @@ class VectorPlan : public detail::SinglePlan {
 
   /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended.
   void start(std::span<const T> values, std::span<Result> result) {
-    this->template start_on<T, Result>(values, {}, result);
+    this->start_on(detail::run_of<T, Result>(values, {}, result));
   }
   void start(std::span<T> buffer)
     requires std::same_as<T, Result>
@@ -249,7 +122,7 @@ class Plan : public detail::SinglePlan {
   /// of sf::masked_sum.
   Result run(std::span<const T> first, const detail::Beside<T>& second = {}) {
     auto result = detail::no_result<Result>();
-    this->template run_on<T, Result>(first, second, {&result, 1});
+    this->run_on(detail::run_of<T, Result>(first, second, {&result, 1}));
     return result;
   }
 
@@ -257,7 +130,7 @@ class Plan : public detail::SinglePlan {
   /// one element; on a rank that gets no result it may be empty.
   void start(std::span<const T> first, std::span<Result> result) { start(first, {}, result); }
   void start(std::span<const T> first, const detail::Beside<T>& second, std::span<Result> result) {
-    this->template start_on<T, Result>(first, second, result);
+    this->start_on(detail::run_of<T, Result>(first, second, result));
   }
 
   /// MPI's shape: every rank brings one vector of `count` elements.

@@ -108,15 +108,10 @@ Operands<read_t<Op, R>> operands(const R& x, const S& y) {
 /// What is wrong with the sizes of a call's vectors; empty if nothing is.
 template <class T, class Op>
 std::string misfit(const Operands<T>& x, const Op& /*op*/) {
-  if constexpr (IsBuiltIn<Op>) {
-    const auto sizes = [&] { return std::to_string(x.first.size()) + " and " + std::to_string(x.second_size); };
-    if (second_of(Op::operation) == Second::none || x.first.size() == x.second_size) return {};
-    if (second_of(Op::operation) == Second::factors)
-      return "the factors of a dot product differ in size (" + sizes() +
-             " elements), give two vectors of the same size";
-    return "elements and mask differ in size (" + sizes() + "), give one byte per element";
-  }
-  return {};
+  if constexpr (IsBuiltIn<Op>)
+    return misfit(second_of(Op::operation), x.first.size(), x.second_size);
+  else
+    return {};
 }
 
 template <class T, class Op>

@@ -1,0 +1,386 @@
+// What the APIs for C++20 and C++17 share: errors, methods, guarantees, layouts, formats of elements, and what an
+// operator threw. One definition, so that errors and layouts pass between sources of either standard. Included by
+// steadfold.hpp and cxx17.hpp, which are the headers to include.
+#pragma once
+
+#if __cplusplus < 201703L
+#error "Steadfold needs C++20, or C++17 (the compiler is set to an older C++), compile with -std=c++20"
+#else
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#if defined(__cpp_rtti)
+#include <typeinfo>
+#endif
+
+#include "steadfold/steadfold.h"
+
+namespace steadfold {
+
+/// Any failure: `what()` reads "problem (why), suggestion".
+class Error : public std::runtime_error {
+ public:
+  Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  sf_status status() const noexcept { return status_; }
+
+ private:
+  sf_status status_;
+};
+
+/// What fixes the bits; see docs/guarantees.md. A default-constructed Method is the default of the call it is given to.
+/// It also serves as the options of any call: sf::sum(x, comm, sf::tree()).
+struct Method {
+  sf_method id = SF_AUTOMATIC;
+  std::uint32_t bins = 0;  // for binned
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+
+  void describe(sf_call& call) const noexcept {
+    call.method = id;
+    call.bins = bins;
+    call.sweep = sweep;
+  }
+
+  template <class Options, class = std::enable_if_t<std::is_aggregate_v<Options> &&
+                                                    std::is_same_v<decltype(Options::method), Method> > >
+  constexpr operator Options() const {
+    Options options;
+    options.method = *this;
+    return options;
+  }
+};
+constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
+/// How many bins `binned` has, and how it finds the largest term: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
+struct Binned {
+  std::uint32_t k = 3;
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+};
+/// the sum of terms that were rounded to the lowest of k bins: all sums, mean, dot, norm2
+constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
+constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
+
+/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep this is refused;
+/// docs/guarantees.md has the table.
+struct Guarantees {
+  std::uint32_t bits = 0;
+  friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
+};
+namespace guarantees {
+inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
+inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
+inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
+inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that moves partials
+inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
+inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
+inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
+}  // namespace guarantees
+
+/// The options of a call within one process.
+struct LocalOptions {
+  Method method = {};
+  unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
+  Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
+};
+
+/// Indices begin, ..., end - 1 of the whole job.
+using Interval = sf_interval;
+/// How the indices of one axis are dealt to the ranks along it; see steadfold.h.
+using GridAxis = sf_grid_axis;
+
+namespace detail {
+/// Where a rank's elements are if all elements are in rank order.
+struct RankOrder {
+  Interval mine{};
+  std::uint64_t element_count = 0;
+};
+
+/// What has a group of ranks: its group, and where a rank's rows begin there. common_group.hpp has it for groups,
+/// common_team.hpp for workers, common_mpi.hpp for MPI's communicators.
+template <class C, class = void>
+struct GroupOf;
+
+/// A timeout as C takes it: none is negative, and what lasts longer than a century has no end.
+template <class Number, class Period>
+std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
+  constexpr std::chrono::duration<double> a_century(3e9);
+  if (timeout > a_century) return std::numeric_limits<std::uint64_t>::max();  // SF_FOREVER
+  if (!(timeout > timeout.zero())) return 0;
+  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
+}
+}  // namespace detail
+
+/// Which elements of the whole job this rank holds. `exact` does not need one.
+class Layout {
+ public:
+  /// Unspecified: fits methods that need no layout. `tree` takes it as rank order, found anew in each call.
+  Layout() = default;
+
+  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator`.
+  template <class C>
+  static Layout contiguous(std::uint64_t rows, const C& communicator) {
+    const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
+    return intervals({found.mine}, found.element_count);
+  }
+
+  /// The elements of `mine`, in the order of this rank's memory. All ranks together must cover 0..N-1 exactly once.
+  static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
+    Layout layout;
+    layout.kind_ = SF_INTERVALS;
+    layout.intervals_ = std::move(mine);
+    layout.element_count_ = element_count;
+    return layout;
+  }
+
+  /// ScaLAPACK's distribution of so many elements: blocks of `block` elements go to rank `first_rank` and those behind
+  /// it, and round again. No rank lists what it holds, nor tells another.
+  static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
+    const GridAxis axis[] = {{element_count, 0, block, first_rank}};
+    return grid(axis);
+  }
+
+  /// An array of one to three axes, cut into one block for each rank of a grid: along an axis of extent n over p ranks
+  /// the first n % p of them have one index more. Indices and ranks are in C order, the last axis fastest, as
+  /// MPI_Cart_create numbers ranks; so are a rank's own elements. One of `ranks` may be 0: what the others leave.
+  template <class N, class P, std::size_t axes>
+  static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
+    GridAxis all[axes] = {};
+    for (std::size_t i = 0; i < axes; ++i)
+      all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};
+    return grid(all);
+  }
+
+  /// Both: blocks of any size dealt in turn along every axis of an array, as ScaLAPACK deals matrices.
+  template <std::size_t axes>
+  static Layout grid(const GridAxis (&all)[axes]) {
+    static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
+    Layout layout;
+    layout.kind_ = SF_GRID;
+    layout.grid_.axis_count = axes;
+    std::copy(all, all + axes, layout.grid_.axes);
+    return layout;
+  }
+
+  void describe(sf_call& call) const noexcept {
+    call.layout = kind_;
+    call.grid = kind_ == SF_GRID ? &grid_ : nullptr;
+    call.element_count = element_count_;
+    call.intervals = intervals_.data();
+    call.interval_count = intervals_.size();
+  }
+
+ private:
+  sf_layout kind_ = SF_ANYWHERE;
+  std::vector<Interval> intervals_;
+  sf_grid grid_{};
+  std::uint64_t element_count_ = SF_UNKNOWN;
+};
+
+/// Formats whose elements are only read, as bits: results are floats, or what `to` says.
+struct Bfloat16 {
+  std::uint16_t bits = 0;  ///< the upper half of a float
+};
+struct Float16 {
+  std::uint16_t bits = 0;  ///< IEEE binary16
+};
+/// The format of extended numbers, if the compiler has it beside long double.
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Float128;
+#endif
+
+/// A value and the lowest index, in the whole job, of an element that has it.
+template <class T>
+struct Located {
+  T value{};
+  std::uint64_t index = 0;
+  friend bool operator==(const Located& a, const Located& b) { return a.value == b.value && a.index == b.index; }
+};
+static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
+
+/// What describes a vector or a field, found in one pass and one reduction. Every number is rounded once. NaN: what has
+/// too few elements; all numbers if an element is NaN, which is the least and the greatest then; the mean if there are
+/// infinities of both signs; variances and deviations if there is any.
+struct Statistics {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t count = 0;  ///< of the elements, those that a mask left out not among them
+  double min = nan;
+  std::uint64_t min_index = no_index;  ///< the lowest, in the whole job
+  double max = nan;
+  std::uint64_t max_index = no_index;
+  double mean = nan;
+  double variance = nan;         ///< the mean square of the distances from the mean (ddof 0)
+  double sample_variance = nan;  ///< the same with count - 1 as the divisor (ddof 1)
+  double deviation = nan;        ///< the roots of both
+  double sample_deviation = nan;
+};
+static_assert(sizeof(Statistics) == sizeof(sf_statistics));
+
+/// An operator that ranks know by its name alone, given by `named`.
+template <class Op>
+struct Named {
+  std::string operator_name;
+  Op op;
+
+  template <class... Operands, class = std::enable_if_t<std::is_invocable_v<Op&, Operands...> > >
+  constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
+    return std::invoke(op, std::forward<Operands>(operands)...);
+  }
+};
+/// For operators whose type says too little (function pointers, std::function, closures with captures) or too much
+/// (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
+template <class Op>
+Named<std::decay_t<Op> > named(std::string name, Op&& op) {
+  return {std::move(name), std::forward<Op>(op)};
+}
+
+namespace detail {
+
+template <class T, class... Types>
+inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
+template <class T>
+inline constexpr bool is_integer = is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long> &&
+                                   (sizeof(T) == 4 || sizeof(T) == 8);
+template <class T>
+inline constexpr bool is_narrow = is_one_of<T, Bfloat16, Float16>;
+template <class T>
+inline constexpr bool is_complex = is_one_of<T, std::complex<double>, std::complex<float> >;
+#if defined(__SIZEOF_FLOAT128__)
+template <class T>
+inline constexpr bool is_extended = is_one_of<T, long double, Float128>;
+#else
+template <class T>
+inline constexpr bool is_extended = is_one_of<T, long double>;
+#endif
+
+template <class T>
+constexpr sf_type type_of() {
+  if constexpr (std::is_same_v<T, double>) return SF_F64;
+  if constexpr (std::is_same_v<T, float>) return SF_F32;
+  if constexpr (is_integer<T> && sizeof(T) == 4) return std::is_signed_v<T> ? SF_I32 : SF_U32;
+  if constexpr (is_integer<T> && sizeof(T) == 8) return std::is_signed_v<T> ? SF_I64 : SF_U64;
+  if constexpr (std::is_same_v<T, Bfloat16>) return SF_BF16;
+  if constexpr (std::is_same_v<T, Float16>) return SF_F16;
+  if constexpr (is_extended<T>) return std::is_same_v<T, long double> ? SF_LONG_DOUBLE : SF_FLOAT128;
+  if constexpr (std::is_same_v<T, std::complex<float> >) return SF_COMPLEX_F32;
+  if constexpr (std::is_same_v<T, std::complex<double> >) return SF_COMPLEX_F64;
+  return SF_BYTES;
+}
+
+/// What ranks that get no result return: a quiet NaN if the type has one.
+template <class T>
+T no_result() {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+    return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (is_complex<T>)
+    return {no_result<typename T::value_type>(), no_result<typename T::value_type>()};
+  else
+    return T{};
+}
+
+/// What an operation needs besides its elements.
+enum class Second { none, factors, mask };
+constexpr Second second_of(sf_operation operation) {
+  if (operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN) return Second::factors;
+  return operation == SF_MASKED_SUM ? Second::mask : Second::none;
+}
+/// What is wrong with the sizes of a call's vectors; empty if nothing is.
+inline std::string misfit(Second second, std::size_t first_size, std::size_t second_size) {
+  if (second == Second::none || first_size == second_size) return {};
+  const std::string sizes = std::to_string(first_size) + " and " + std::to_string(second_size);
+  if (second == Second::factors)
+    return "the factors of a dot product differ in size (" + sizes + " elements), give two vectors of the same size";
+  return "elements and mask differ in size (" + sizes + "), give one byte per element";
+}
+
+/// How ranks tell the types of operators and elements apart: 48 bits as a short text, short since the library reads it
+/// in every call. With run-time type information it comes from the types' names, so that executables built from the
+/// same sources agree. Without, no compiler names all closures, so it is a place that the linker gave the pair: the
+/// distance from another one in the same executable or shared library, equal in every process that runs it.
+struct TypeName {
+  std::array<char, 9> text{};
+
+  constexpr explicit TypeName(std::uint64_t bits) {
+    for (std::size_t i = 0; i < 8; ++i) text[i] = static_cast<char>('0' + (bits >> 6 * i & 63));
+  }
+};
+
+#if defined(__cpp_rtti)
+template <class T, class Op>
+const char* type_name() {
+  static const TypeName name([] {
+    std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
+    for (const std::string_view part : {typeid(T).name(), typeid(Op).name()})
+      for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+    return hash ^ hash >> 48;
+  }());
+  return name.text.data();
+}
+#else
+struct [[gnu::visibility("hidden")]] Origin {
+  static inline char place;
+};
+template <class T, class Op>
+struct [[gnu::visibility("hidden")]] PlaceOf {
+  static inline char place;
+  static const char* name() {
+    static const TypeName name(reinterpret_cast<std::uintptr_t>(&place) -
+                               reinterpret_cast<std::uintptr_t>(&Origin::place));
+    return name.text.data();
+  }
+};
+template <class T, class Op>
+const char* type_name() {
+  return PlaceOf<T, Op>::name();
+}
+#endif
+
+/// What belongs to a call's operator: the exception that it threw, if any.
+class OperatorHolder {
+ public:
+  virtual ~OperatorHolder() = default;
+  /// Keeps the first exception of all threads.
+  void note(std::exception_ptr thrown) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(thrown);
+  }
+  /// Throws it, if there is one.
+  void rethrow() {
+    if (const std::exception_ptr thrown = taken()) std::rethrow_exception(thrown);
+  }
+
+ private:
+  std::exception_ptr taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+/// Throws what the operator threw, or the library's error.
+inline void check(sf_status status, OperatorHolder* op = nullptr) {
+  if (status == SF_OK) return;
+  if (op != nullptr) op->rethrow();
+  throw Error(status, sf_error_text());
+}
+
+}  // namespace detail
+
+}  // namespace steadfold
+
+#endif
