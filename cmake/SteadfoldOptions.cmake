@@ -24,7 +24,9 @@ if(NOT STEADFOLD_STRICT_ARITHMETIC OR all_flags MATCHES "-Ofast|-ffast-math|-fun
 endif()
 
 add_library(steadfold_options INTERFACE)
-target_compile_features(steadfold_options INTERFACE cxx_std_20)
+# C++20, or C++17 for a target with the property STEADFOLD_CXX17 (tests of the headers for it).
+target_compile_features(steadfold_options INTERFACE
+  $<IF:$<BOOL:$<TARGET_PROPERTY:STEADFOLD_CXX17>>,cxx_std_17,cxx_std_20>)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_C_EXTENSIONS OFF)

@@ -95,11 +95,12 @@ function(steadfold_test test)
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment};${steadfold_kept_memory}")
 endfunction()
 
-# steadfold_mpi_test(NAME [STATIC] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
+# steadfold_mpi_test(NAME [STATIC] [CXX17] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
 # [OPTIONS flag...]): a program with its own main, with or without GoogleTest, that every rank leaves with status 0 when
-# all is well; run with each rank count. With STATIC it sees the inner rooms; OPTIONS are for compiler and linker.
+# all is well; run with each rank count. With STATIC it sees the inner rooms; OPTIONS are for compiler and linker; with
+# CXX17 it is compiled as C++17.
 function(steadfold_mpi_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "" "SOURCES;LIBRARIES;OPTIONS;RANKS;RANKS_MPICH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;CXX17" "" "SOURCES;LIBRARIES;OPTIONS;RANKS;RANKS_MPICH")
   set(suffix "")
   if(arg_STATIC)
     set(suffix _static)
@@ -121,7 +122,9 @@ function(steadfold_mpi_test test)
     target_link_libraries(${target} PRIVATE steadfold_options steadfold_tests_directory steadfold_mpi_${name}${suffix}
       ${arg_LIBRARIES} GTest::gtest)
     target_link_options(${target} PRIVATE ${arg_OPTIONS})
-    if(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
+    if(arg_CXX17)
+      set_target_properties(${target} PROPERTIES STEADFOLD_CXX17 ON CXX_STANDARD 17)
+    elseif(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
       steadfold_use_test_headers(${target})
     endif()
     set(ranks ${arg_RANKS})

@@ -16,6 +16,8 @@ FLAGS = ["-fsyntax-only", "-I", INCLUDE, *[word for pair in MPI for word in pair
 COMPILERS = list(dict.fromkeys(os.path.realpath(found) for name in (os.environ["STEADFOLD_CXX"], "g++-12", "clang++-16")
                                if (found := shutil.which(name))))
 MOST_LINES = 30  # of what a compiler says of one call
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
+OF_CXX17 = ("cxx17", "common")  # how the names of headers begin that C++17 may include
 
 OPENING = """
 #include <steadfold/bundle.hpp>
@@ -88,6 +90,49 @@ ACCEPTED = [
     "const sf::Array<double> a(d.x.data(), {3}); sf::mean(a, {.threads = 2}); sf::max(a, {.keep = {0}}, d.comm);",
 ]
 
+OPENING_CXX17 = """
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+struct Data {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  std::vector<double> x = std::vector<double>(3), y = x;
+  std::vector<float> floats = std::vector<float>(3);
+  std::vector<unsigned char> mask = std::vector<unsigned char>(3);
+  const std::vector<double> constants = x;
+};
+"""
+
+REFUSED_CXX17 = [
+    ("sf17::sum(std::vector<short>(3), d.comm);", "built-in operators take float, double"),
+    ("sf17::dot(d.x, d.floats, d.comm);", "a dot product takes two vectors of one type"),
+    ("sf17::dot(d.x, d.comm);", "a dot product takes two vectors of one type"),
+    ("sf17::norm2(d.x, d.y, d.comm);", "takes one vector, then a communicator or options"),
+    ("sf17::masked_sum(d.x, std::vector<int>(3));", "a mask has one byte per element"),
+    ("sf17::allreduce(d.constants, sf17::plus, d.comm);", "its elements must not be const"),
+    ("sf17::reduce(d.x, [](int* a) { return a; }, d.comm);", "an operator is called as op(left, right)"),
+    ("sf17::reduce(std::vector<std::string>(3), std::plus<>{}, d.comm);", "they must be trivially copyable"),
+    ("sf17::Plan<float> plan(sf17::to<double>(sf17::plus), 3, d.comm);", "sf17::Plan<float, double>"),
+    ("sf17::Plan<double> plan(sf17::plus, 3, d.comm); plan.run(d.floats);", "elements of another type"),
+]
+
+ACCEPTED_CXX17 = [
+    "sf17::sum(d.x, d.comm, sf17::tree()); sf17::sum(d.x, sf17::binned({4}));",
+    "sf17::Options options; options.threads = 8; options.layout = sf17::Layout::contiguous(3, d.comm); "
+    "sf17::sum(d.x, d.comm, options);",
+    "sf17::Options options; options.require = sf17::ranks | sf17::layout; sf17::sum(d.x, d.comm, options);",
+    "[[maybe_unused]] double s = sf17::to<double>(sf17::sum)(d.floats, d.comm, sf17::exact());",
+    "sf17::dot(d.x, d.y, d.comm, sf17::binned()); sf17::dot(d.x, d.y); sf17::masked_sum(d.x, d.mask, d.comm);",
+    "double numbers[] = {1, 2}; sf17::sum(numbers, d.comm); sf17::allreduce(numbers, sf17::plus, d.comm);",
+    "sf17::allreduce(sf17::view(d.x.data(), 2), sf17::max, d.comm); sf17::reduce_to(0, d.x, sf17::plus, d.comm);",
+    "sf17::reduce(std::array<float, 2>{}, std::plus<>{}, d.comm); sf17::reduce(d.x, sf17::named(\"p\", std::plus<>{}));",
+    "sf17::Plan<double> plan(sf17::dot, 3, d.comm, sf17::exact()); [[maybe_unused]] double s = plan.run(d.x, d.y);",
+    "auto plan = sf17::Plan<double>::of_vectors(sf17::plus, 3, d.comm); plan.run(d.x); plan.run(d.constants, d.x);",
+    "[[maybe_unused]] sf17::Statistics s = sf17::statistics(d.x); sf17::max_location(d.x, d.comm);",
+    "sf17::Team team(d.comm, 2); sf17::sum(d.x, team[0]); sf17::sum(d.x, sf17::group_of(d.comm));",
+]
+
 
 def said_of(compiler, source, standard="c++20", *flags):
     with tempfile.TemporaryDirectory() as room:
@@ -98,8 +143,8 @@ def said_of(compiler, source, standard="c++20", *flags):
     return done.stderr
 
 
-def source_of(statements):
-    return OPENING + "".join(f"void call{i}([[maybe_unused]] Data& d) {{ {s} }}\n" for i, s in enumerate(statements))
+def source_of(statements, opening=OPENING):
+    return opening + "".join(f"void call{i}([[maybe_unused]] Data& d) {{ {s} }}\n" for i, s in enumerate(statements))
 
 
 def errors_in(text):
@@ -114,9 +159,8 @@ class Diagnostics(unittest.TestCase):
                 check(compiler)
 
     def test_calls_that_compile(self):
-        warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
         self.each_compiler(
-            lambda compiler: self.assertEqual(said_of(compiler, source_of(ACCEPTED), "c++20", *warnings), ""))
+            lambda compiler: self.assertEqual(said_of(compiler, source_of(ACCEPTED), "c++20", *WARNINGS), ""))
 
     def test_calls_that_are_answered_by_one_error(self):
         def check(compiler):
@@ -135,9 +179,23 @@ class Diagnostics(unittest.TestCase):
     def test_an_older_standard_is_one_error(self):
         def check(compiler):
             for header in sorted(path.name for path in (INCLUDE / "steadfold").glob("*.hpp")):
-                errors = errors_in(said_of(compiler, f"#include <steadfold/{header}>\n", "c++17"))
+                older = "c++14" if header.startswith(OF_CXX17) else "c++17"
+                errors = errors_in(said_of(compiler, f"#include <steadfold/{header}>\n", older))
                 self.assertEqual(len(errors), 1, errors)
                 self.assertIn("Steadfold needs C++20", errors[0])
+
+        self.each_compiler(check)
+
+    def test_calls_of_cxx17(self):
+        """Compile as C++17 without a warning, alone and beside the headers for C++20; others get an error that helps."""
+        def check(compiler):
+            source = "#include <steadfold/cxx17_mpi.hpp>\n" + source_of(ACCEPTED_CXX17, OPENING_CXX17)
+            self.assertEqual(said_of(compiler, source, "c++17", *WARNINGS), "")
+            self.assertEqual(said_of(compiler, "#include <steadfold/mpi.hpp>\n" + source, "c++20", *WARNINGS), "")
+            refused = source_of([statement for statement, _ in REFUSED_CXX17], OPENING_CXX17)
+            errors = errors_in(said_of(compiler, "#include <steadfold/cxx17_mpi.hpp>\n" + refused, "c++17"))
+            for statement, words in REFUSED_CXX17:
+                self.assertTrue(any(words in error for error in errors), f"{statement}: no '{words}' in {errors}")
 
         self.each_compiler(check)
 

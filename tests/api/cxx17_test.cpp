@@ -1,0 +1,499 @@
+// The API for C++17, compiled as C++17: every call has the bits and the errors of the C function below it. Linked with
+// sources for C++20 (cxx17_beside_test.cpp has both at once).
+#include "steadfold/cxx17.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "support/hostile.hpp"
+
+#if __cplusplus >= 202002L
+#error "this file is compiled as C++17"
+#endif
+
+namespace steadfold::test::cxx17_test {
+
+// For cxx17_beside_test.cpp.
+void fail_in_cxx17() { sf17::sum(std::vector<double>(3), sf17::binned({9})); }
+bool catches_in_cxx17(void (*call)()) {
+  try {
+    call();
+    return false;
+  } catch (const sf17::Error& error) {
+    return error.status() == SF_INVALID_ARGUMENT;
+  }
+}
+
+namespace {
+
+/// What a call came to: a result's bytes, or an error.
+struct Outcome {
+  std::string bytes;
+  int status = SF_OK;
+  std::string text;
+  friend bool operator==(const Outcome& a, const Outcome& b) {
+    return std::tie(a.bytes, a.status, a.text) == std::tie(b.bytes, b.status, b.text);
+  }
+  friend std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+    out << "status " << outcome.status << " '" << outcome.text << "'" << std::hex;
+    for (const char byte : outcome.bytes) out << ' ' << static_cast<int>(static_cast<unsigned char>(byte));
+    return out << std::dec;
+  }
+};
+
+template <class T>
+std::string bytes_of(const T* values, std::size_t count = 1) {
+  std::string bytes(count * sizeof(T), '\0');
+  if (count > 0) std::memcpy(bytes.data(), values, bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::string bytes_of(const sf17::Located<T>* located) {  // without the bytes between the two
+  return bytes_of(&located->value) + bytes_of(&located->index);
+}
+
+template <class Call>
+Outcome outcome_of(const Call& call) {
+  try {
+    const auto result = call();
+    return {bytes_of(&result), SF_OK, ""};
+  } catch (const sf17::Error& error) {
+    return {"", error.status(), error.what()};
+  }
+}
+
+/// The same by the C interface.
+template <class Result>
+Outcome outcome_in_c(const sf_call& call, const void* first, const void* second = nullptr) {
+  Result result{};
+  const sf_status status = sf_reduce_local(&call, first, second, &result);
+  if (status != SF_OK) return {"", status, sf_error_text()};
+  return {bytes_of(&result), SF_OK, ""};
+}
+
+template <class Result>
+sf_call call_in_c(sf_operation operation, sf_type type, sf_type result, std::uint64_t rows) {
+  sf_call call = sf_call_default();
+  call.operation = operation;
+  call.type = type;
+  call.result_type = result;
+  call.rows = rows;
+  return call;
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double least = std::numeric_limits<double>::denorm_min();
+
+/// Numbers that show a wrong order, a lost sign, a lost NaN.
+std::vector<std::vector<double>> inputs() {
+  return {{},
+          {-0.0},
+          {-0.0, -0.0, -0.0},
+          {0.0, -0.0},
+          {0.1, 0.2, 0.3, -0.3},
+          {1e300, 1.0, -1e300, 1e-300, 3.0},
+          {1e300, 1e300, 1e300},
+          {least, -least, least, 3 * least, 1e-310},
+          {1.0, infinity, 2.0},
+          {infinity, -infinity},
+          {-infinity, 1.0, nan, 5.0},
+          hostile(100, 7),
+          hostile(4097, 8)};
+}
+
+template <class T>
+std::vector<T> as(const std::vector<double>& x) {
+  std::vector<T> converted;
+  for (const double each : x) {
+    if constexpr (std::is_same_v<T, std::int64_t>)
+      converted.push_back(static_cast<std::int64_t>(bits(each) * 0x9E3779B97F4A7C15u));
+    else
+      converted.push_back(static_cast<T>(each));
+  }
+  return converted;
+}
+template <class Complex>
+std::vector<Complex> as_complex(const std::vector<double>& x) {
+  using T = typename Complex::value_type;
+  std::vector<Complex> converted;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    converted.emplace_back(static_cast<T>(x[i]), static_cast<T>(x[x.size() - 1 - i]));
+  return converted;
+}
+
+/// One operation over one vector, and with a second one or a mask.
+template <class Result, class Op, class T>
+void expect_same(const Op& op, sf_operation id, const std::vector<T>& x, sf_type type, sf_type result,
+                 const char* name) {
+  const sf_call call = call_in_c<Result>(id, type, result, x.size());
+  const Outcome wanted = outcome_in_c<Result>(call, x.data());
+  EXPECT_EQ(outcome_of([&] { return op(x); }), wanted) << name << ", " << x.size() << " elements";
+  EXPECT_EQ(outcome_of([&] { return sf17::reduce(sf17::view(x.data(), x.size()), op); }), wanted) << name;
+}
+template <class Result, class Op, class T, class S>
+void expect_same(const Op& op, sf_operation id, const std::vector<T>& x, const std::vector<S>& y, sf_type type,
+                 sf_type result, const char* name) {
+  const sf_call call = call_in_c<Result>(id, type, result, x.size());
+  EXPECT_EQ(outcome_of([&] { return op(x, y); }), outcome_in_c<Result>(call, x.data(), y.data()))
+      << name << ", " << x.size() << " elements";
+}
+
+std::vector<unsigned char> mask_for(std::size_t size) {
+  std::vector<unsigned char> mask(size);
+  for (std::size_t i = 0; i < size; ++i) mask[i] = static_cast<unsigned char>(i % 3);
+  return mask;
+}
+template <class T>
+std::vector<T> reversed(const std::vector<T>& x) {
+  return {x.rbegin(), x.rend()};
+}
+
+template <class T>
+void expect_calls_of_reals(sf_type type) {
+  for (const auto& numbers : inputs()) {
+    const std::vector<T> x = as<T>(numbers), y = reversed(x);
+    expect_same<T>(sf17::sum, SF_SUM, x, type, type, "sum");
+    expect_same<T>(sf17::times, SF_PRODUCT, x, type, type, "times");
+    expect_same<T>(sf17::min, SF_MIN, x, type, type, "min");
+    expect_same<T>(sf17::max, SF_MAX, x, type, type, "max");
+    expect_same<sf17::Located<T>>(sf17::min_location, SF_MIN_LOCATION, x, type, type, "min_location");
+    expect_same<sf17::Located<T>>(sf17::max_location, SF_MAX_LOCATION, x, type, type, "max_location");
+    expect_same<T>(sf17::masked_sum, SF_MASKED_SUM, x, mask_for(x.size()), type, type, "masked_sum");
+    if constexpr (!std::is_integral_v<T>) {
+      expect_same<T>(sf17::abs_sum, SF_ABS_SUM, x, type, type, "abs_sum");
+      expect_same<T>(sf17::sum_squares, SF_SUM_SQUARES, x, type, type, "sum_squares");
+      expect_same<T>(sf17::norm2, SF_NORM2, x, type, type, "norm2");
+      expect_same<T>(sf17::norminf, SF_NORMINF, x, type, type, "norminf");
+      expect_same<T>(sf17::mean, SF_MEAN, x, type, type, "mean");
+      expect_same<T>(sf17::dot, SF_DOT, x, y, type, type, "dot");
+      expect_same<T>(sf17::dotc, SF_DOTC, x, y, type, type, "dotc");
+      expect_same<T>(sf17::weighted_mean, SF_WEIGHTED_MEAN, x, y, type, type, "weighted_mean");
+      expect_same<sf17::Statistics>(sf17::statistics, SF_STATISTICS, x, type, SF_F64, "statistics");
+      expect_same<double>(sf17::to<double>(sf17::sum), SF_SUM, x, type, SF_F64, "wide sum");
+    }
+  }
+}
+TEST(Cxx17, CallsOfDoubles) { expect_calls_of_reals<double>(SF_F64); }
+TEST(Cxx17, CallsOfFloats) { expect_calls_of_reals<float>(SF_F32); }
+TEST(Cxx17, CallsOfIntegers) { expect_calls_of_reals<std::int64_t>(SF_I64); }
+
+template <class T>
+void expect_calls_of_complex_numbers(sf_type type, sf_type real) {
+  using Complex = std::complex<T>;
+  for (const auto& numbers : inputs()) {
+    const auto x = as_complex<Complex>(numbers), y = reversed(x);
+    expect_same<Complex>(sf17::plus, SF_SUM, x, type, type, "sum");
+    expect_same<Complex>(sf17::mean, SF_MEAN, x, type, type, "mean");
+    expect_same<Complex>(sf17::dot, SF_DOT, x, y, type, type, "dot");
+    expect_same<Complex>(sf17::dotc, SF_DOTC, x, y, type, type, "dotc");
+    expect_same<T>(sf17::norm2, SF_NORM2, x, type, real, "norm2");
+    expect_same<T>(sf17::sum_squares, SF_SUM_SQUARES, x, type, real, "sum_squares");
+    expect_same<Complex>(sf17::max, SF_MAX, x, type, type, "max");  // an error with words
+  }
+}
+TEST(Cxx17, CallsOfComplexNumbers) {
+  expect_calls_of_complex_numbers<double>(SF_COMPLEX_F64, SF_F64);
+  expect_calls_of_complex_numbers<float>(SF_COMPLEX_F32, SF_F32);
+}
+
+TEST(Cxx17, NarrowElementsGiveFloats) {
+  std::vector<sf17::Float16> x;
+  std::vector<sf17::Bfloat16> y;
+  for (unsigned i = 0; i < 1000; ++i) {
+    x.push_back({static_cast<std::uint16_t>(i * 40503)});
+    y.push_back({static_cast<std::uint16_t>(i * 31)});
+  }
+  expect_same<float>(sf17::sum, SF_SUM, x, SF_F16, SF_F32, "binary16");
+  expect_same<float>(sf17::sum, SF_SUM, y, SF_BF16, SF_F32, "bfloat16");
+}
+
+TEST(Cxx17, MethodsAndOptionsReachTheCall) {
+  const std::vector<double> x = hostile(3001, 3);
+  sf_call call = call_in_c<double>(SF_SUM, SF_F64, SF_F64, x.size());
+  for (const sf17::Method& method :
+       {sf17::tree(), sf17::exact(), sf17::plain(), sf17::binned(), sf17::binned({2}), sf17::binned({9})}) {
+    call.method = method.id;
+    call.bins = method.bins;
+    const Outcome wanted = outcome_in_c<double>(call, x.data());
+    EXPECT_EQ(outcome_of([&] { return sf17::sum(x, method); }), wanted) << method.id;
+    sf17::LocalOptions options;
+    options.method = method;
+    options.threads = method.id == SF_PLAIN ? 1 : 3;
+    EXPECT_EQ(outcome_of([&] { return sf17::sum(x, options); }), wanted) << method.id;
+  }
+  sf17::LocalOptions options = sf17::plain();
+  options.require = sf17::layout | sf17::ranks;
+  call.method = SF_PLAIN;
+  call.bins = 0;
+  call.require = SF_LAYOUT | SF_RANKS;
+  const Outcome refused = outcome_in_c<double>(call, x.data());
+  EXPECT_EQ(refused.status, SF_UNSUPPORTED);
+  EXPECT_EQ(outcome_of([&] { return sf17::sum(x, options); }), refused);
+  const double few[] = {0.1, 0.2, 0.3};
+  const std::array<double, 3> array = {0.1, 0.2, 0.3};
+  EXPECT_EQ(bits(sf17::sum(few)), bits(sf17::sum(array)));
+}
+
+// --- operators of the caller's own -----------------------------------------------------------------------------------
+
+struct Matrix {
+  double a, b, c, d;
+};
+Matrix product(const Matrix& l, const Matrix& r) {
+  return {l.a * r.a + l.b * r.c, l.a * r.b + l.b * r.d, l.c * r.a + l.d * r.c, l.c * r.b + l.d * r.d};
+}
+struct OnArrays {
+  void operator()(const Matrix* left, const Matrix* right, Matrix* result, std::size_t count) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) result[i] = product(left[i], right[i]);
+  }
+};
+int product_in_c(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
+  OnArrays()(static_cast<const Matrix*>(left), static_cast<const Matrix*>(right), static_cast<Matrix*>(result), count);
+  return 0;
+}
+
+std::vector<Matrix> matrices(std::size_t count) {
+  const auto numbers = hostile(4 * count, 11);
+  std::vector<Matrix> x;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* const n = &numbers[4 * i];
+    x.push_back({n[0] * 1e-5, n[1] * 1e-5, n[2] * 1e-5, n[3] * 1e-5});
+  }
+  return x;
+}
+sf_call product_call(std::uint64_t rows) {
+  sf_call call = call_in_c<Matrix>(SF_USER, SF_BYTES, SF_BYTES, rows);
+  call.element_bytes = sizeof(Matrix);
+  call.user = product_in_c;
+  return call;
+}
+
+TEST(Cxx17, OperatorsThatDoNotCommute) {
+  for (const std::size_t count : {0, 1, 2, 3, 7, 37}) {
+    const std::vector<Matrix> x = matrices(count);
+    const Outcome wanted = outcome_in_c<Matrix>(product_call(count), x.data());
+    EXPECT_EQ(wanted.status, count == 0 ? SF_EMPTY : SF_OK);
+    EXPECT_EQ(outcome_of([&] { return sf17::reduce(x, product); }), wanted) << count;
+    EXPECT_EQ(outcome_of([&] { return sf17::reduce(x, OnArrays()); }), wanted) << count;
+    EXPECT_EQ(outcome_of([&] { return sf17::reduce(x, sf17::named("product", product)); }), wanted) << count;
+    if (count < 2) continue;
+    const auto back = [](const Matrix& l, const Matrix& r) { return product(r, l); };
+    EXPECT_FALSE(outcome_of([&] { return sf17::reduce(x, back); }) == wanted) << "data on which no order shows";
+  }
+}
+
+struct Stop {
+  int at;
+};
+
+TEST(Cxx17, WhatAnOperatorThrowsComesBack) {
+  const std::vector<int> x = {1, 2, 3, 4};
+  const auto stop = [](int l, int r) -> int { throw Stop{l * 10 + r}; };
+  try {
+    sf17::reduce(x, stop);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Stop& thrown) {
+    EXPECT_EQ(thrown.at, 12);
+  }
+}
+
+// --- errors ----------------------------------------------------------------------------------------------------------
+
+TEST(Cxx17, ErrorsSayWhatIsWrong) {
+  const std::vector<double> x(3), y(4);
+  const std::vector<unsigned char> mask(2);
+  const auto text_of = [](const auto& call) { return outcome_of(call).text; };
+  EXPECT_EQ(text_of([&] { return sf17::dot(x, y); }),
+            "the factors of a dot product differ in size (3 and 4 elements), give two vectors of the same size");
+  EXPECT_EQ(text_of([&] { return sf17::masked_sum(x, mask); }),
+            "elements and mask differ in size (3 and 2), give one byte per element");
+  sf17::Team team(1);
+  EXPECT_EQ(text_of([&] { return sf17::dot(x, y, team[0]); }),
+            "the factors of a dot product differ in size (3 and 4 elements), give two vectors of the same size");
+  sf17::Options options;
+  options.schedule = "none such";
+  EXPECT_NE(text_of([&] { return sf17::sum(x, team[0], options); }).find("none such"), std::string::npos);
+  EXPECT_THROW(sf17::Team(0), sf17::Error);
+}
+
+// --- teams and plans -------------------------------------------------------------------------------------------------
+
+constexpr int workers = 3;
+
+/// Runs body(member) on a thread for every worker of a team.
+template <class Body>
+void on_team(const Body& body) {
+  const sf17::Team team(workers);
+  std::vector<std::thread> threads;
+  for (int w = 0; w < workers; ++w) threads.emplace_back([&team, &body, w] { body(team[w]); });
+  for (std::thread& thread : threads) thread.join();
+}
+/// The part of worker w: unequal ones.
+template <class T>
+std::vector<T> part_of(const std::vector<T>& all, int w) {
+  const std::size_t cuts[] = {0, all.size() / 5, all.size() / 5, all.size()};
+  return {all.begin() + static_cast<std::ptrdiff_t>(cuts[w]), all.begin() + static_cast<std::ptrdiff_t>(cuts[w + 1])};
+}
+
+TEST(Cxx17, TeamsHaveTheBitsOfOneProcess) {
+  const std::vector<double> x = hostile(1000, 5), y = hostile(1000, 6);
+  const std::vector<Matrix> m = matrices(41);
+  const Matrix wanted = sf17::reduce(m, product);
+  on_team([&](const sf17::Team::Member& member) {
+    const auto mine = part_of(x, member.worker()), other = part_of(y, member.worker());
+    const auto my_matrices = part_of(m, member.worker());
+    EXPECT_EQ(bits(sf17::sum(mine, member)), bits(sf17::sum(x, sf17::exact())));
+    EXPECT_EQ(bits(sf17::dot(mine, other, member, sf17::binned())), bits(sf17::dot(x, y, sf17::binned())));
+    EXPECT_EQ(bits(sf17::sum(mine, member, sf17::tree())), bits(sf17::sum(x, sf17::tree())));
+    sf17::Options options = sf17::tree();
+    options.layout = sf17::Layout::contiguous(my_matrices.size(), member);
+    const Matrix found = sf17::reduce(my_matrices, product, sf17::group_of(member), options);
+    EXPECT_EQ(bytes_of(&found), bytes_of(&wanted));
+    sf17::Options rooted;
+    rooted.root = 1;
+    const double sum = sf17::sum(mine, member, rooted);
+    EXPECT_EQ(bits(sum), member.worker() == 1 ? bits(sf17::sum(x)) : bits(nan));
+  });
+}
+
+TEST(Cxx17, VectorsInMpisShape) {
+  on_team([&](const sf17::Team::Member& member) {
+    const int w = member.worker();
+    const std::vector<double> rows[] = {{0.1, -0.0, 1e300, nan}, {0.2, -0.0, 1.0, 1.0}, {0.3, -0.0, -1e300, 1.0}};
+    const auto wanted = [&](int begin, int end) {  // the binary tree over ranks
+      std::vector<double> all(4);
+      for (std::size_t i = 0; i < 4; ++i) {
+        all[i] = rows[begin][i];
+        if (end - begin > 1) all[i] = all[i] + rows[begin + 1][i];
+        if (end - begin > 2) all[i] = all[i] + rows[begin + 2][i];
+      }
+      if (begin == 0 && end > 0) all[3] = nan;
+      return bits(all);
+    };
+    std::vector<double> all = rows[w], root = rows[w], up = rows[w], below = rows[w];
+    sf17::allreduce(all, sf17::plus, member);
+    EXPECT_EQ(bits(all), wanted(0, 3));
+    sf17::reduce_to(2, sf17::view(root.data(), root.size()), sf17::plus, member);
+    EXPECT_EQ(bits(root), w == 2 ? wanted(0, 3) : bits(rows[w]));
+    sf17::scan(up, sf17::plus, member);
+    EXPECT_EQ(bits(up), wanted(0, w + 1));
+    sf17::exscan(below, sf17::plus, member);
+    EXPECT_EQ(bits(below), w == 0 ? bits(rows[0]) : wanted(0, w));
+    auto plan = sf17::Plan<double>::of_vectors(sf17::plus, 4, member);
+    std::vector<double> result(4), buffer = rows[w];
+    plan.run(rows[w], result);
+    EXPECT_EQ(bits(result), wanted(0, 3));
+    plan.start(buffer);
+    plan.wait();
+    EXPECT_EQ(bits(buffer), wanted(0, 3));
+    buffer = rows[w];
+    sf17::Plan<double>::of_scan(sf17::plus, 4, member).run(buffer);
+    EXPECT_EQ(bits(buffer), wanted(0, w + 1));
+    buffer = rows[w];
+    sf17::Plan<double>::of_exscan(sf17::plus, 4, member).run(sf17::view(buffer.data(), 4));
+    EXPECT_EQ(bits(buffer), w == 0 ? bits(rows[0]) : wanted(0, w));
+  });
+}
+
+TEST(Cxx17, PlansRunStartTestWaitAndMove) {
+  const std::vector<double> x = hostile(500, 1), y = hostile(500, 2);
+  const std::vector<unsigned char> mask = mask_for(500);
+  on_team([&](const sf17::Team::Member& member) {
+    const auto mine = part_of(x, member.worker()), other = part_of(y, member.worker());
+    const auto my_mask = part_of(mask, member.worker());
+    sf17::Plan<double> dots(sf17::dot, mine.size(), member);
+    sf17::Plan<double> masked(sf17::masked_sum, mine.size(), member);
+    sf17::Plan<double, sf17::Located<double>> greatest(sf17::max_location, mine.size(), member);
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_EQ(bits(dots.run(mine, other)), bits(sf17::dot(x, y)));
+      EXPECT_EQ(bits(masked.run(mine, my_mask)), bits(sf17::masked_sum(x, mask)));
+      EXPECT_TRUE(greatest.run(mine) == sf17::max_location(x));
+    }
+    double sum = 0, dot = 0;
+    sf17::Plan<double> sums(sf17::plus, mine.size(), member, sf17::tree());
+    sums.start(mine, sum);
+    dots.start(sf17::view(mine.data(), mine.size()), other, dot);
+    while (!sums.test()) std::this_thread::yield();
+    EXPECT_TRUE(dots.wait_for(std::chrono::seconds(60)));
+    EXPECT_EQ(bits(sum), bits(sf17::sum(x, sf17::tree())));
+    EXPECT_EQ(bits(dot), bits(sf17::dot(x, y)));
+
+    static_assert(!std::is_copy_constructible_v<sf17::Plan<double>>);
+    sf17::Plan<double> moved(std::move(sums));
+    EXPECT_EQ(bits(moved.run(mine)), bits(sum));
+    EXPECT_EQ(outcome_of([&] { return sums.run(mine); }).status, SF_INVALID_ARGUMENT);  // NOLINT
+    dots = std::move(moved);
+    EXPECT_EQ(bits(dots.run(mine)), bits(sum));
+    EXPECT_EQ(dots.schedule().empty(), false);
+  });
+}
+
+TEST(Cxx17, PlansKeepTheirOperators) {
+  const std::vector<Matrix> all = matrices(41);
+  const Matrix wanted = sf17::reduce(all, product);
+  on_team([&](const sf17::Team::Member& member) {
+    const auto mine = part_of(all, member.worker());
+    std::vector<sf17::Plan<Matrix>> plans;
+    {
+      const std::string name = "product of two rows by two columns";
+      plans.emplace_back(sf17::named(name, product), mine.size(), member);
+      plans.emplace_back([](const Matrix& l, const Matrix& r) { return product(l, r); }, mine.size(), member);
+    }
+    for (auto& plan : plans) {
+      const Matrix found = plan.run(mine);
+      EXPECT_EQ(bytes_of(&found), bytes_of(&wanted));
+    }
+    sf17::Plan<Matrix> stops(
+        [w = member.worker()](const Matrix& l, const Matrix&) -> Matrix {
+          if (w == 2) throw Stop{2};
+          return l;
+        },
+        mine.size(), member);
+    try {
+      stops.run(mine);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Stop&) {
+      EXPECT_EQ(member.worker(), 2);
+    } catch (const sf17::Error& error) {
+      EXPECT_NE(member.worker(), 2);
+      EXPECT_EQ(error.status(), SF_OPERATOR_FAILED);
+    }
+  });
+}
+
+TEST(Cxx17, PlansCompareSizes) {
+  on_team([&](const sf17::Team::Member& member) {
+    const std::vector<double> x(5, 0.1);
+    const std::vector<double> wrong(member.worker() == 1 ? 6 : 5, 0.1);
+    sf17::Plan<double> sums(sf17::plus, 5, member), dots(sf17::dot, 5, member);
+    const auto expect_fault = [&](const Outcome& found, const char* text) {
+      EXPECT_EQ(found.status, SF_INVALID_ARGUMENT) << found;
+      EXPECT_EQ(found.text == text, member.worker() == 1) << found;
+    };
+    expect_fault(outcome_of([&] { return sums.run(wrong); }),
+                 "6 elements (the plan was bound for 5 on this rank), give as many");
+    expect_fault(outcome_of([&] { return dots.run(x, wrong); }),
+                 "6 elements in the second vector (the plan was bound for 5 on this rank), give as many");
+    double result = 0;
+    sums.start(wrong, result);
+    expect_fault(outcome_of([&] { return sums.wait(), 0; }),
+                 "6 elements (the plan was bound for 5 on this rank), give as many");
+    EXPECT_EQ(outcome_of([&] { return dots.run(x); }).text,
+              "no second vector (a dot product takes two of one type), give one");
+    EXPECT_EQ(bits(sums.run(x)), bits(sf17::sum(std::vector<double>(15, 0.1))));
+  });
+}
+
+}  // namespace
+}  // namespace steadfold::test::cxx17_test
