@@ -73,3 +73,15 @@ install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steadfold TYPE INCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff TYPE DOC)
 install(DIRECTORY docs TYPE DOC)
+
+# Manual pages of the C interface, made from its headers where there is a Python to do it.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/steadfold/*.h)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man3/steadfold.3
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/man_pages.py ${PROJECT_VERSION} ${PROJECT_BINARY_DIR}/man3
+    ${headers} DEPENDS ${PROJECT_SOURCE_DIR}/docs/man_pages.py ${headers} VERBATIM)
+  add_custom_target(man_pages ALL DEPENDS ${PROJECT_BINARY_DIR}/man3/steadfold.3)
+  add_dependencies(products man_pages)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+endif()

@@ -65,6 +65,7 @@ need_to_test() {
   need have pkg-config -- pkgconf "builds clients of the installed tree"
   need header mpfr.h -- libmpfr-dev "an exact oracle for sums, beside our own arithmetic"
   need python3 -c 'import unittest, xml.etree' -- python3 "tests of the command and of the source tree"
+  need optional have groff -- groff-base "reads manual pages, and warns"
   need optional have valgrind -- valgrind "counts instructions"
   need optional have git -- git "lists the files to check"
   need optional have clang-format-$llvm -- clang-format-$llvm "checks the format"

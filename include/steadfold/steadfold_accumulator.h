@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/* One exact sum per column. */
 typedef struct sf_accumulator sf_accumulator;
 
 /* What is added up. */
@@ -37,7 +38,7 @@ typedef enum sf_terms {
 sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, sf_accumulator** accumulator);
 /* Makes another one that is equal. */
 sf_status sf_accumulator_copy(const sf_accumulator* from, sf_accumulator** copy);
-/* NULL is nothing. */
+/* Frees one; NULL is nothing. */
 void sf_accumulator_free(sf_accumulator* accumulator);
 
 /* Its shape, and its rows: those added less those subtracted, which may be less than none. Any place may be NULL. */

@@ -105,7 +105,8 @@ sf_status sf_group_barrier(sf_group* group);
 sf_status sf_request_test(sf_request* request, int* done);
 sf_status sf_request_wait(sf_request* request);
 sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done);
-/* Local; NULL is nothing. A call under way goes on, and uses its memory, until it has ended or the program has. */
+/* Frees a request. Local; NULL is nothing. A call under way goes on, and uses its memory, until it has ended or the
+ * program has. */
 void sf_request_free(sf_request* request);
 
 /* Starts (on != 0) or ends a thread that moves on what is started on the group, and runs of plans that were bound over
@@ -122,7 +123,7 @@ typedef struct sf_figures {
 
 /* Turns tracing on or off: messages carry their logical time, so that rounds are counted; each message is copied. */
 sf_status sf_plan_trace(sf_plan* plan, int on);
-/* Local, as all that follow. */
+/* Figures of the last run. Local, as all that follow. */
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures);
 
 /* What was agreed, for people: a few lines of text, valid as long as the plan. */

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* Workers that reduce with each other, one for each thread that takes part. */
 typedef struct sf_team sf_team;
 
 /* The most workers of a team. */

@@ -119,6 +119,13 @@ class Installed(unittest.TestCase):
         for name in ("README.md", "LICENSE", "docs/install.md"):
             self.assertEqual((self.prefix / told / name).read_bytes(), (SOURCE / name).read_bytes())
 
+    def test_manual_pages(self):
+        pages = {path.name: path.read_text() for path in (self.prefix / "share/man/man3").glob("*.3")}
+        self.assertGreater(len(pages), 100)
+        self.assertIn(f'"Steadfold {self.version}"', pages["sf_plan_run.3"])
+        self.assertIn("Reduces the rows", pages["sf_plan_run.3"])
+        self.assertEqual(pages["sf_plan_wait.3"], ".so man3/sf_plan_run.3\n")
+
     def test_commands(self):
         numbers = self.room / "numbers.raw"
         numbers.write_bytes(bytes(8000))
