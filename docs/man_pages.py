@@ -142,7 +142,7 @@ class Writer:
         text = re.sub(r"(?<![A-Za-z0-9)])-|-(?=\d)", r"\\-", text.replace("\\", "\\e"))
         text = re.sub(r"`([^`]+)`", r"\\fB\1\\fR", text)
         text = re.sub(rf"(?<!\\fB)({NAME.pattern})(\(\))?(?!\w|\.h)", named, text)
-        return re.sub(r"^([.'])", r"\\&\1", text, flags=re.MULTILINE)
+        return re.sub(r"^([.'])", r"\\&\1", text)
 
     def paragraphs(self, text):
         """A comment as paragraphs; lines that are indented stay as they are."""

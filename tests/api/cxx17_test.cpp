@@ -229,8 +229,11 @@ TEST(Cxx17, MethodsAndOptionsReachTheCall) {
     EXPECT_EQ(outcome_of([&] { return sf17::sum(x, method); }), wanted) << method.id;
     sf17::LocalOptions options;
     options.method = method;
-    options.threads = method.id == SF_PLAIN ? 1 : 3;
-    EXPECT_EQ(outcome_of([&] { return sf17::sum(x, options); }), wanted) << method.id;
+    options.threads = call.threads = 3;
+    const Outcome by_threads = outcome_in_c<double>(call, x.data());
+    EXPECT_EQ(outcome_of([&] { return sf17::sum(x, options); }), by_threads) << method.id;
+    EXPECT_EQ(by_threads == wanted, method.id != SF_PLAIN) << "data on which no thread shows";
+    call.threads = 1;
   }
   sf17::LocalOptions options = sf17::plain();
   options.require = sf17::layout | sf17::ranks;
@@ -280,7 +283,7 @@ sf_call product_call(std::uint64_t rows) {
 }
 
 TEST(Cxx17, OperatorsThatDoNotCommute) {
-  for (const std::size_t count : {0, 1, 2, 3, 7, 37}) {
+  for (const std::size_t count : std::array<std::size_t, 6>{0, 1, 2, 3, 7, 37}) {
     const std::vector<Matrix> x = matrices(count);
     const Outcome wanted = outcome_in_c<Matrix>(product_call(count), x.data());
     EXPECT_EQ(wanted.status, count == 0 ? SF_EMPTY : SF_OK);
@@ -454,6 +457,8 @@ TEST(Cxx17, PlansKeepTheirOperators) {
       const Matrix found = plan.run(mine);
       EXPECT_EQ(bytes_of(&found), bytes_of(&wanted));
     }
+    const char* const name = member.worker() == 1 ? "one" : "another";
+    EXPECT_EQ(outcome_of([&] { return sf17::reduce(mine, sf17::named(name, product), member); }).status, SF_MISMATCH);
     sf17::Plan<Matrix> stops(
         [w = member.worker()](const Matrix& l, const Matrix&) -> Matrix {
           if (w == 2) throw Stop{2};

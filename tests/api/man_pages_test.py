@@ -50,8 +50,12 @@ class ManPages(unittest.TestCase):
     def setUpClass(cls):
         cls.room = Path(tempfile.mkdtemp(prefix="steadfold-"))
         cls.addClassCleanup(shutil.rmtree, cls.room)
-        subprocess.run([sys.executable, "-B", ROOT / "docs/man_pages.py", VERSION, cls.room / "man3", *HEADERS], check=True)
-        cls.sources = {path.stem: path.read_text() for path in (cls.room / "man3").glob("*.3")}
+        cls.sources = cls.made_of(cls.room / "man3", HEADERS)
+
+    @staticmethod
+    def made_of(directory, headers):
+        subprocess.run([sys.executable, "-B", ROOT / "docs/man_pages.py", VERSION, directory, *headers], check=True)
+        return {path.stem: path.read_text() for path in directory.glob("*.3")}
 
     def page(self, name):
         self.assertIn(name, self.sources, "there is no such page")
@@ -111,6 +115,12 @@ class ManPages(unittest.TestCase):
                 self.assertIn(bare(comment), said, header.name)
                 count += 1
         self.assertGreater(count, 150)
+
+    def test_words_are_no_commands(self):
+        header = self.room / "steadfold_odd.h"
+        header.write_text("/* Odd things. */\n\n/* .5 is no `\\n`, -1 - 2\n *\n * 'tis odd. */\nint sf_odd(int x);\n")
+        source = self.made_of(self.room / "odd", [header])["sf_odd"]
+        self.assertIn("\n.PP\n\\&.5 is no \\fB\\en\\fR, \\-1 \\- 2\n.PP\n\\&'tis odd.\n", source)
 
     def test_statuses_are_listed(self):
         listed = shown(self.section("sf_plan_run", "RETURN VALUE"))

@@ -34,14 +34,11 @@ bool same(const T& a, const T& b) {
 
 class Cxx17Test : public testing::Test {
  protected:
-  /// Elements of `all` in rank order: about twice as many on each rank as on the one before; none on rank 1.
+  /// Elements of `all` in rank order, more on each rank than on the one before.
   template <class T>
   std::vector<T> part_of(const std::vector<T>& all) const {
-    const auto cut = [&](int r) {
-      return r == size ? all.size() : r < 2 ? r * all.size() / 9 : all.size() >> (size - r);
-    };
-    const std::size_t end = cut(rank == 0 ? 2 : rank + 1), begin = rank == 0 ? 0 : rank == 1 ? end : cut(rank);
-    return {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)};
+    const auto cut = [&](int r) { return static_cast<std::ptrdiff_t>(all.size()) * r * r / (size * size); };
+    return {all.begin() + cut(rank), all.begin() + cut(rank + 1)};
   }
   template <class Call>
   std::string text_of(const Call& call) const {
