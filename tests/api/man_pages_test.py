@@ -54,7 +54,8 @@ class ManPages(unittest.TestCase):
 
     @staticmethod
     def made_of(directory, headers):
-        subprocess.run([sys.executable, "-B", ROOT / "docs/man_pages.py", VERSION, directory, *headers], check=True)
+        generator = [sys.executable, "-B", ROOT / "docs/man_pages.py"]
+        subprocess.run([*generator, VERSION, directory, *headers], check=True)
         return {path.stem: path.read_text() for path in directory.glob("*.3")}
 
     def page(self, name):
@@ -93,7 +94,8 @@ class ManPages(unittest.TestCase):
         count = 0
         for header in HEADERS:
             text = re.sub(r"/\*.*?\*/", "", without_code(header), flags=re.DOTALL)
-            for kind, body, name in re.findall(r"^typedef (struct|enum) \w+ \{(.*?)\} (\w+);", text, re.MULTILINE | re.DOTALL):
+            typedef = re.compile(r"^typedef (struct|enum) \w+ \{(.*?)\} (\w+);", re.MULTILINE | re.DOTALL)
+            for kind, body, name in typedef.findall(text):
                 self.expect_page(name)
                 tags = shown(self.section(name, "DESCRIPTION"))
                 for member in filter(None, map(words, re.split("[;,]" if kind == "enum" else ";", body))):
@@ -125,7 +127,8 @@ class ManPages(unittest.TestCase):
     def test_statuses_are_listed(self):
         listed = shown(self.section("sf_plan_run", "RETURN VALUE"))
         text = (ROOT / "include/steadfold/steadfold.h").read_text()
-        statuses = re.findall(r"^  (SF_\w+) =", re.search(r"enum sf_status \{(.*?)\} sf_status;", text, re.DOTALL)[1], re.MULTILINE)
+        enum = re.search(r"enum sf_status \{(.*?)\} sf_status;", text, re.DOTALL)[1]
+        statuses = re.findall(r"^  (SF_\w+) =", enum, re.MULTILINE)
         self.assertGreater(len(statuses), 8)
         for status in statuses:
             self.assertIn(status, listed)
@@ -143,7 +146,7 @@ class ManPages(unittest.TestCase):
         checks = [words for words in (["groff", "-man", "-Tutf8", "-ww", "-z"], ["mandoc", "-Tlint", "-Werror"])
                   if shutil.which(words[0])]
         if not checks:
-            print("warnings about manual pages are not looked for (neither groff nor mandoc is found), install groff-base")
+            print("manual pages are not tried (neither groff nor mandoc is found), install groff-base")
         for check in checks:
             pages = [f"man3/{name}.3" for name in sorted(self.sources)]
             done = subprocess.run([*check, *pages], cwd=self.room, capture_output=True, text=True, timeout=120)
