@@ -130,7 +130,7 @@ class Layout {
   Layout() = default;
 
   /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator`.
-  template <class C>
+  template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
   static Layout contiguous(std::uint64_t rows, const C& communicator) {
     const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
     return intervals({found.mine}, found.element_count);
@@ -157,6 +157,7 @@ class Layout {
   /// MPI_Cart_create numbers ranks; so are a rank's own elements. One of `ranks` may be 0: what the others leave.
   template <class N, class P, std::size_t axes>
   static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
+    static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks are integers");
     GridAxis all[axes] = {};
     for (std::size_t i = 0; i < axes; ++i)
       all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};
