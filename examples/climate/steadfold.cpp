@@ -24,14 +24,8 @@ std::vector<double> ocean_areas(const Ocean& ocean, MPI_Comm comm) {
 
 /// Adds this rank's fluxes times areas to exact sums, one per flux. Local.
 void add_to(Budget& budget, const Fields& fluxes, const Ocean& ocean) {
-  std::vector<double> flux, area;  // rows of one element per flux
-  for_each_cell(ocean, 0, [&](std::uint64_t row, std::uint64_t column) {
-    for (std::uint64_t field = 0; field < fluxes.count(); ++field) {
-      flux.push_back(fluxes.at(field, 0, row, column));
-      area.push_back(ocean.area(row, column));
-    }
-  });
-  budget.add_products(flux, area);
+  budget.add(fluxes.own(),  // [field][level][row][column], of one level
+             {.keep = {0}, .where = ocean.mask(1), .weights = ocean.areas(1)});
 }
 
 /// What the ranks have added, together. Collective.

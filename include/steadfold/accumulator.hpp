@@ -9,7 +9,8 @@
 //   auto later = sf::Accumulator<double>::load(bytes);
 //
 //   sf::Accumulator<double> fluxes(30);               // 30 sums; a range holds rows of 30 elements
-//   sf::ProductAccumulator<double> d;                 // d.add_products(x, y)
+//   fluxes.add(field, {.keep = {0}, .where = ocean}); // or what of an array is not land, a column per level
+//   sf::ProductAccumulator<double> d;                 // d.add_products(x, y), d.add(field, {.weights = area})
 //
 // Header-only over the C functions of steadfold_accumulator.h, which say what is exact. Every function but the
 // destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has what MPI_Allreduce needs.
@@ -101,6 +102,15 @@ class Accumulator {
     requires(terms == SF_PRODUCTS)
   void subtract_products(const X& x, const Y& y, unsigned threads = 1) {
     change_products(sf_accumulator_subtract_products, elements(x), elements(y), threads);
+  }
+
+  /// What stands in an array: a column for every kept index, a row for every index of the other axes that
+  /// `axes.where` selects, which must not differ between columns. No labels.
+  void add(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
+    change_arrays(sf_accumulator_add_arrays, x, axes, threads);
+  }
+  void subtract(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
+    change_arrays(sf_accumulator_subtract_arrays, x, axes, threads);
   }
 
   Accumulator& operator+=(T x) {
@@ -257,6 +267,11 @@ class Accumulator {
       throw Error(SF_INVALID_ARGUMENT, std::to_string(x.size()) + " first factors and " + std::to_string(y.size()) +
                                            " second ones (products have one of each), give as many");
     detail::check(function(get(), x.data(), y.data(), rows_of(x.size()), threads));
+  }
+  template <class Function>
+  void change_arrays(Function function, const Array<T>& x, const Axes& axes, unsigned threads) {
+    const sf_arrays arrays = detail::arrays_of(x.c_array(), axes.weights, axes);
+    detail::check(function(get(), &arrays, threads));
   }
 
   template <class Result>

@@ -210,6 +210,25 @@ Array<element_t<R>> array_of(const R& x) {
   return {std::ranges::data(x), {static_cast<std::uint64_t>(std::ranges::size(x))}};
 }
 
+/// Arrays as C has them.
+inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
+  sf_arrays arrays{.size = sizeof(sf_arrays),
+                   .x = x,
+                   .factors = factors.c_array(),
+                   .mask = axes.where.c_array(),
+                   .kept = 0,
+                   .labels = axes.labels.c_array(),
+                   .groups = axes.groups,
+                   .xs = nullptr,
+                   .x_count = 0};
+  for (const int each : axes.keep) {
+    const int axis = each < 0 ? each + x.axis_count : each;
+    const bool is_there = axis >= 0 && axis < x.axis_count;
+    arrays.kept |= std::uint32_t{1} << (is_there ? axis : 31);  // the library refuses that
+  }
+  return arrays;
+}
+
 /// A call over arrays: what it points to, and room for its results.
 template <class T, class Op>
 class ArrayCall {
@@ -218,16 +237,7 @@ class ArrayCall {
 
   template <class SomeOptions>
   ArrayCall(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
-      : held_(op),
-        arrays_{.size = sizeof(sf_arrays),
-                .x = x.c_array(),
-                .factors = factors.c_array(),
-                .mask = axes.where.c_array(),
-                .kept = 0,
-                .labels = axes.labels.c_array(),
-                .groups = axes.groups,
-                .xs = nullptr,
-                .x_count = 0} {
+      : held_(op), arrays_(arrays_of(x.c_array(), factors, axes)) {
     call_ = call_of_defaults();
     held_.describe(call_);
     if (call_.operation == SF_USER) arrays_.x.type = SF_BYTES;
@@ -235,14 +245,8 @@ class ArrayCall {
     if (call_.operation == SF_SUM && factors.is_given()) call_.operation = SF_DOT;
     describe(options, call_);
     std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
-    for (const int each : axes.keep) {
-      const int axis = each < 0 ? each + x.rank() : each;
-      const bool is_there = axis >= 0 && axis < x.rank();
-      const std::uint32_t bit =
-          is_there ? std::uint32_t{1} << axis : std::uint32_t{1} << 31;  // the library refuses that
-      if (is_there && (arrays_.kept & bit) == 0) results *= x.shape()[static_cast<std::size_t>(axis)];
-      arrays_.kept |= bit;
-    }
+    for (std::size_t axis = 0; axis < x.shape().size(); ++axis)
+      if ((arrays_.kept >> axis & 1) != 0) results *= x.shape()[axis];
     call_.arrays = &arrays_;
     make_room(results);
   }

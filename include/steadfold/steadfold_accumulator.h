@@ -12,9 +12,9 @@
  * subtracted counts as -inf, and +inf with -inf is NaN. An accumulator from which more is subtracted than was added is
  * as good as any other.
  *
- * Only sf_accumulator_create, _copy and _read, and additions by several threads, allocate. An accumulator takes 0.7 KiB
- * per column for sums of doubles, 1.2 KiB for products of doubles, 0.3 KiB at most for floats. One thread at a time
- * changes it; while none does, any number of them may read it. A function that fails leaves it as it was. */
+ * Only sf_accumulator_create, _copy and _read, and additions of arrays or by several threads, allocate. An accumulator
+ * takes 0.7 KiB per column for sums of doubles, 1.2 KiB for products of doubles, 0.3 KiB at most for floats. One thread
+ * at a time changes it; while none does, any number of them may read it. A function that fails leaves it as it was. */
 #ifndef STEADFOLD_STEADFOLD_ACCUMULATOR_H
 #define STEADFOLD_STEADFOLD_ACCUMULATOR_H
 
@@ -67,6 +67,16 @@ sf_status sf_accumulator_add_products(sf_accumulator* accumulator, const void* f
                                       uint32_t threads);
 sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const void* first, const void* second,
                                            uint64_t rows, uint32_t threads);
+
+/* Adds what stands in an array, or subtracts it: strides, kept axes, factors and mask are those of sf_call.arrays, read
+ * where they stand. There is a column for every kept index, in C order; as many as the accumulator has (else
+ * SF_INVALID_ARGUMENT). The elements of the other axes are the rows. Factors make products, for accumulators of
+ * SF_PRODUCTS. A mask selects rows: only those that it selects count as rows, and others are never looked at, NaN or
+ * infinity. The bytes are those after sf_accumulator_add, or _add_products, of the selected rows. Since all columns
+ * have one number of rows, a mask must not differ between them; SF_UNSUPPORTED are one that does, labels, and lists of
+ * arrays. Costs 0.5 us more than the same rows, and 0.1 us more per column. */
+sf_status sf_accumulator_add_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads);
+sf_status sf_accumulator_subtract_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads);
 
 /* Adds to `into` all that was added to `from`, or subtracts it: rows, too. Both have the same shape (else
  * SF_INVALID_ARGUMENT); they may be the same accumulator. */

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "arithmetic/exact_ending.hpp"
@@ -71,6 +72,16 @@ class StateOf final : public ExactState {
     to.minus_zeros = wrapping_add(to.minus_zeros, sum.minus_zeros, way);
   }
 
+  void add_terms(Count column, const std::byte* first, const std::byte* second, Count rows, Way way) noexcept override {
+    Column& to = columns_[column];
+    const bool as_it_is = way == Way::added && (factors == 1 || second != nullptr);
+    if (!as_it_is) return add_tiles({&to, 1}, first, second, rows, way);
+    for (Count done = 0; done < rows; done += block_rows) {
+      const Bytes at = done * sizeof(Element);
+      add_column(to, first + at, factors == 1 ? nullptr : second + at, std::min(block_rows, rows - done), way);
+    }
+  }
+
  private:
   bool sums_have_room() const noexcept override {
     return std::ranges::all_of(columns_, [](const Column& column) {
@@ -84,29 +95,26 @@ class StateOf final : public ExactState {
   }
 
   void add_rows(const std::byte* first, const std::byte* second, Count rows, Way way) noexcept override {
-    const bool as_it_is = columns_.size() == 1 && way == Way::added && (factors == 1 || second != nullptr);
-    if (!as_it_is) return add_tiles(first, second, rows, way);
-    for (Count done = 0; done < rows; done += block_rows) {
-      const Bytes at = done * sizeof(Element);
-      add_column(columns_[0], first + at, factors == 1 ? nullptr : second + at, std::min(block_rows, rows - done), way);
-    }
+    if (columns_.size() == 1) return add_terms(0, first, second, rows, way);
+    add_tiles(columns_, first, second, rows, way);
   }
 
-  /// Copies a column's rows so that they are contiguous and have the sign that is due.
-  void add_tiles(const std::byte* first, const std::byte* second, Count rows, Way way) noexcept {
-    const Bytes stride = columns_.size() * sizeof(Element);
+  /// Copies the rows of some columns so that those of each are contiguous and have the sign that is due.
+  void add_tiles(std::span<Column> columns, const std::byte* first, const std::byte* second, Count rows,
+                 Way way) noexcept {
+    const Bytes stride = columns.size() * sizeof(Element);
     const Bits flip = way == Way::added ? 0 : F::sign_bit;
     Tile tile;
     const auto* const x = reinterpret_cast<const std::byte*>(tile.first.data());
     const auto* const y = reinterpret_cast<const std::byte*>(tile.second.data());
     for (Count done = 0; done < rows; done += tile_rows) {
       const Count some = std::min(tile_rows, rows - done);
-      for (Count column = 0; column < columns_.size(); ++column) {
+      for (Count column = 0; column < columns.size(); ++column) {
         const Bytes at = done * stride + column * sizeof(Element);
         gather(first + at, some, stride, flip, tile.first);
         if (factors == 2 && second != nullptr) gather(second + at, some, stride, 0, tile.second);
         if (factors == 2 && second == nullptr) std::fill_n(tile.second.begin(), some, Element{1});
-        add_column(columns_[column], x, y, some, way);
+        add_column(columns[column], x, y, some, way);
       }
     }
   }

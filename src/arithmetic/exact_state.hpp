@@ -63,6 +63,9 @@ class ExactState {
     add_rows(first, second, rows, way);
     rows_ += way == Way::added ? static_cast<std::int64_t>(rows) : -static_cast<std::int64_t>(rows);
   }
+  /// The same for one column, whose terms are contiguous. No rows are counted: `set_rows` says how many there are.
+  virtual void add_terms(Count column, const std::byte* first, const std::byte* second, Count rows,
+                         Way way) noexcept = 0;
   /// Adds a state of the same shape, or takes it away; it may be this one. Both have room.
   void merge(const ExactState& other, Way way) noexcept;
   /// Makes it what taking it away from nothing leaves. It has room.
@@ -75,7 +78,7 @@ class ExactState {
   /// NaN), rounded once.
   void round(ExactOperation operation, ExactType result, std::byte* values) const noexcept;
 
-  // Columns in their canonical form, for those that write and read bytes.
+  // Columns in their canonical form, for those that write and read bytes, and the number of rows.
   virtual void read(Count column, ColumnSum& sum) const noexcept = 0;
   /// Adds the sum to the column, or takes it away. There is room.
   virtual void unite(Count column, const ColumnSum& sum, Way way) noexcept = 0;

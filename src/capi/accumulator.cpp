@@ -8,21 +8,30 @@
 #include <vector>
 
 #include "arithmetic/exact_state_bytes.hpp"
+#include "arithmetic/exact_state_rows.hpp"
 #include "arithmetic/operator.hpp"
+#include "capi/arrays.hpp"
 #include "capi/boundary.hpp"
 #include "execution/thread_team.hpp"
 
 using steadfold::Status;
+using steadfold::agreement::Array;
+using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
+using steadfold::agreement::Method;
+using steadfold::agreement::Missing;
 using steadfold::arithmetic::Bytes;
 using steadfold::arithmetic::Count;
 using steadfold::arithmetic::ExactOperation;
 using steadfold::arithmetic::ExactState;
 using steadfold::arithmetic::ExactType;
+using steadfold::arithmetic::Operation;
 using steadfold::arithmetic::Order;
 using steadfold::arithmetic::StateShape;
+using steadfold::arithmetic::Type;
 using steadfold::arithmetic::Way;
 using steadfold::capi::caught;
+using steadfold::capi::is_given;
 using steadfold::capi::number;
 
 static_assert(SF_LESS == static_cast<int>(Order::less) && SF_EQUAL == static_cast<int>(Order::equal) &&
@@ -72,6 +81,11 @@ void require_alike(const ExactState& a, const ExactState& b) {
          "), make them with the same type, terms and columns");
 }
 
+void require_products(const StateShape& shape) {
+  if (shape.factors == 2) return;
+  refuse("products for an accumulator of elements (it holds " + text_of(shape) + "), make it with SF_PRODUCTS");
+}
+
 void require_room(const ExactState& state) {
   if (state.has_room()) return;
   throw Failure(Status::unsupported,
@@ -109,31 +123,30 @@ struct Rows {
 
 void add(ExactState& state, const Rows& rows) noexcept { state.add(rows.first, rows.second, rows.count, rows.way); }
 
-/// Every thread adds a part to a state of its own. These are merged before anything is changed that may lack room.
-void add_by_threads(ExactState& state, const Rows& rows, std::uint32_t threads, Bytes row_bytes) {
-  const Count columns = state.shape().columns;
-  const Count worth_it = rows.count / std::max<Count>(fewest_per_thread / columns, 1);
-  const auto wanted = static_cast<unsigned>(std::min<Count>(threads, std::max<Count>(worth_it, 1)));
-  if (wanted == 1) return add(state, rows);
+/// How many of the threads are worth being made.
+unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcept {
+  const Count worth_it = rows / std::max<Count>(fewest_per_thread / columns, 1);
+  return static_cast<unsigned>(std::clamp<Count>(threads, 1, std::max<Count>(worth_it, 1)));
+}
+
+/// `add(state, begin, end)` adds rows begin, ..., end - 1. Every thread adds a part to a state of its own. These are
+/// merged before anything is changed that may lack room.
+template <class Add>
+void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) {
   steadfold::execution::ThreadTeam team;
-  team.resize(wanted);
+  team.resize(threads);
   const Count members = team.size();
   std::vector<std::unique_ptr<ExactState>> parts(members);
   for (auto& part : parts) part = ExactState::make(state.shape());
-  team.run(team.size(), [&](unsigned member) {
-    add(*parts[member],
-        rows.part(rows.count / members * member + std::min<Count>(member, rows.count % members),
-                  rows.count / members * (member + 1) + std::min<Count>(member + 1, rows.count % members), row_bytes));
-  });
+  const auto begin = [&](Count member) { return rows / members * member + std::min(member, rows % members); };
+  team.run(team.size(), [&](unsigned member) { add(*parts[member], begin(member), begin(member + Count{1})); });
   for (Count i = 1; i < members; ++i) parts[0]->merge(*parts[i], Way::added);
   state.merge(*parts[0], Way::added);
 }
 
 void change(sf_accumulator* accumulator, const Rows& rows, std::uint32_t threads, bool has_second) {
   ExactState& state = state_of(accumulator);
-  if (has_second && state.shape().factors == 1)
-    refuse("products for an accumulator of elements (it holds " + text_of(state.shape()) +
-           "), make it with SF_PRODUCTS");
+  if (has_second) require_products(state.shape());
   if (rows.count == 0) return;
   if (rows.first == nullptr || (has_second && rows.second == nullptr))
     refuse("no elements (the pointer is null) for " + std::to_string(rows.count) + " rows, give them");
@@ -143,7 +156,11 @@ void change(sf_accumulator* accumulator, const Rows& rows, std::uint32_t threads
   require_room(state);
   if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);  // by integers
   const steadfold::arithmetic::PromisedEnvironment environment;
-  threads <= 1 ? add(state, rows) : add_by_threads(state, rows, threads, accumulator->row_bytes);
+  const unsigned wanted = threads_worth(threads, rows.count, state.shape().columns);
+  if (wanted == 1) return add(state, rows);
+  add_apart(state, rows.count, wanted, [&](ExactState& part, Count begin, Count end) {
+    add(part, rows.part(begin, end, accumulator->row_bytes));
+  });
 }
 
 sf_status changed(sf_accumulator* accumulator, const void* first, const void* second, Count rows, std::uint32_t threads,
@@ -152,6 +169,51 @@ sf_status changed(sf_accumulator* accumulator, const void* first, const void* se
     change(accumulator, {static_cast<const std::byte*>(first), static_cast<const std::byte*>(second), rows, way},
            threads, has_second);
   });
+}
+
+[[noreturn]] void not_offered(const std::string& text) { throw Failure(Status::unsupported, text); }
+
+/// What the arrays are, as an exact sum would take them.
+Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
+  if (arrays.xs != nullptr || arrays.x_count > 0)
+    not_offered("a list of " + std::to_string(arrays.x_count) +
+                " arrays for an accumulator (it takes one), make an accumulator for every array");
+  if (is_given(arrays.labels) || arrays.groups > 0)
+    not_offered("labels for an accumulator (" + std::to_string(arrays.groups) +
+                " groups; all columns have one number of rows), make an accumulator for every group and give masks");
+  const bool has_factors = is_given(arrays.factors);
+  if (has_factors) require_products(shape);
+  Call call{.operation = has_factors ? Operation::dot : Operation::sum, .method = Method::exact};
+  steadfold::capi::take_arrays(arrays, call, array);
+  if (call.type != (shape.type == ExactType::f32 ? Type::f32 : Type::f64))
+    refuse("elements of type " + std::string(name_of(call.type)) + " (the accumulator holds " + text_of(shape) +
+           "), make it with that type or convert them");
+  if (call.columns != shape.columns)
+    refuse(std::to_string(call.columns) + " kept results (the accumulator holds " + text_of(shape) +
+           "), keep axes that have as many indices");
+  if (array.mask_has_columns)
+    not_offered("a mask that differs between " + std::to_string(call.columns) +
+                " columns (all of them have one number of rows), make an accumulator for every column");
+  return call;
+}
+
+void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
+  ExactState& state = state_of(accumulator);
+  if (arrays == nullptr) refuse("no arrays (the pointer is null), give them");
+  Array array;
+  const Call call = taken(*arrays, state.shape(), array);
+  const auto description = describe(call);
+  const Missing lacked = missing(description, call.rows, steadfold::agreement::located({}, array.data), false);
+  if (lacked != Missing::nothing) throw steadfold::agreement::failure_of(lacked, call.operation, call.rows);
+  if (call.rows == 0) return;
+  require_room(state);
+  const steadfold::arithmetic::PromisedEnvironment environment;
+  const auto shape = row_shape(description, call.columns);
+  const auto strides = strides_of(description, &array);
+  const steadfold::arithmetic::StridedRows rows{shape, strides, array.data, call.rows};
+  // Apart even on one thread, since copies of rows may find no memory.
+  add_apart(state, call.rows, threads_worth(threads, call.rows, call.columns),
+            [&](ExactState& part, Count begin, Count end) { add_strided(part, rows.part(begin, end), way); });
 }
 
 sf_status merged(sf_accumulator* into, const sf_accumulator* from, Way way) noexcept {
@@ -249,6 +311,14 @@ sf_status sf_accumulator_add_products(sf_accumulator* accumulator, const void* f
 sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const void* first, const void* second,
                                            uint64_t rows, uint32_t threads) {
   return changed(accumulator, first, second, rows, threads, true, Way::taken_away);
+}
+
+sf_status sf_accumulator_add_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads) {
+  return caught([&] { change_by_arrays(accumulator, arrays, threads, Way::added); });
+}
+
+sf_status sf_accumulator_subtract_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads) {
+  return caught([&] { change_by_arrays(accumulator, arrays, threads, Way::taken_away); });
 }
 
 sf_status sf_accumulator_merge(sf_accumulator* into, const sf_accumulator* from) {

@@ -50,8 +50,6 @@ void require_axes(const sf_array& array, const char* what) {
                                            " (only memory of the host is taken, device 0), copy the array there");
 }
 
-bool is_given(const sf_array& array) { return array.data != nullptr || array.axis_count != 0; }
-
 /// The stride of an operand along axis `i` of x, 0 where it is repeated.
 arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, const char* what) {
   const int own = i - (x.axis_count - array.axis_count);

@@ -25,13 +25,15 @@ namespace steadfold::test::accumulator_test {
 namespace {
 
 thread_local std::size_t allocations = 0;
+thread_local std::size_t fails_after = 0;  // so many allocations; 0: never
 
 }  // namespace
 }  // namespace steadfold::test::accumulator_test
 
 // The library's, too, end here.
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  ++steadfold::test::accumulator_test::allocations;
+  namespace here = steadfold::test::accumulator_test;
+  if (++here::allocations == here::fails_after) throw std::bad_alloc();
   if (void* const memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -398,6 +400,28 @@ TEST(AccumulatorsInC, RefuseWhatHasNoRoom) {
   EXPECT_EQ(a.bytes(), before);
   EXPECT_EQ(a.sum(), infinity);
   EXPECT_EQ(Accumulator<double>::load(before).bytes(), before);
+}
+
+/// An addition that finds no memory for a copy of some rows leaves no trace of the others.
+TEST(AccumulatorsInC, StayAsTheyAreWithoutMemory) {
+  const auto x = hostile(3000, 6);
+  const std::vector<unsigned char> mask(1500, 1);
+  const Array<double> second = Array<double>(x.data(), {1500, 2}).section(1, 1, 2);
+  Accumulator<double> a;
+  a += x;
+  const auto before = a.bytes();
+  std::size_t failed = 0;
+  for (bool is_added = false; !is_added && failed < 100; failed += is_added ? 0 : 1) {
+    const Axes axes{.where = Array<unsigned char>(mask.data(), {1500, 1})};
+    const sf_arrays arrays = detail::arrays_of(second.c_array(), {}, axes);
+    allocations = 0;
+    fails_after = failed + 1;
+    is_added = sf_accumulator_add_arrays(a.get(), &arrays, 1) == SF_OK;
+    fails_after = 0;
+    EXPECT_EQ(a.bytes() == before, !is_added) << "allocation " << failed;
+  }
+  EXPECT_GT(failed, 3u);
+  EXPECT_LT(failed, 100u);
 }
 
 TEST(AccumulatorsInC, AllocateNothing) {
