@@ -209,7 +209,9 @@ bool Plan::advance() {
   if (!in_closing_) {
     if (!main_.advance(bounded_)) return false;
     if (!closing_) return true;
-    status_exchange_.take({.status = main_.executor().status()});
+    Status mine = main_.executor().status();
+    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // ranks behind may have a result
+    status_exchange_.take({.status = mine});
     closing_->begin();
     in_closing_ = true;
   }

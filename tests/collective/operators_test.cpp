@@ -189,6 +189,32 @@ TEST(UserOperators, PlainTextsStandInRankOrder) {
   }
 }
 
+/// Ranks before the first row have nothing; that is no failure of those behind.
+TEST(UserOperators, ScansBeginWithTheFirstRow) {
+  const std::vector<Text> texts = letters(3);
+  const Deal deal = contiguous_deal({0, 1, 0, 1, 1});
+  std::vector<Memory> memory;
+  for (const auto& intervals : deal) memory.push_back(memory_of(texts, 1, intervals));
+  using schedule::Collective;
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const std::size_t first = collective == Collective::scan ? 1 : 2;
+    for (const bool may_fail : {true, false}) {
+      SCOPED_TRACE(testing::Message() << schedule::name_of(collective) << (may_fail ? ", may fail" : ""));
+      Call call = user_call(bracket, sizeof(Text), Method::tree, may_fail);
+      call.collective = collective;
+      const std::vector<Call> calls = calls_for(call, deal);
+      SimulatedRanks ranks(5, 1);
+      SimulatedJob job(ranks, concluded(calls).agreement.value(), calls);
+      const Outcome outcome = run(ranks, job, memory, sizeof(Text));
+      ASSERT_FALSE(outcome.stuck);
+      for (std::size_t i = 0; i < 5; ++i) {
+        const bool is_empty = i < first && (collective == Collective::scan || i > 0);
+        EXPECT_EQ(outcome.statuses[i], is_empty ? Status::empty : Status::ok) << i;
+      }
+    }
+  }
+}
+
 TEST(UserOperators, OfNothingReportEmpty) {
   for (const Method method : {Method::tree, Method::plain}) {
     for (const bool may_fail : {true, false}) {
