@@ -42,15 +42,20 @@ void Tally::fault(const Case& made, std::size_t rank, const std::string& what) {
     std::fprintf(stderr, "WRONG: %s\n  rank %zu: %s\n", made.text().c_str(), rank, what.c_str());
 }
 
-Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own)
+Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own,
+                 const Placement* placement)
     : member_(member), rank_(rank) {
   const Member& m = prepared.made.members[member];
   const Elements& all = prepared.elements[member];
+  result_size_ = m.gets_result(rank) ? result_size(m, rank) : 0;
+  apart_.assign(result_size_ + guard_bytes, untouched);
+  if (placement != nullptr) {
+    arrays_.emplace(*placement, all, 0);
+    return;
+  }
   rows_ = rows_of(all.first, m.columns * m.element_bytes(), m.deal[rank]);
   if (m.has_second())
     second_ = rows_of(all.second, m.operation == SF_MASKED_SUM ? 1 : m.columns * m.element_bytes(), m.deal[rank]);
-  result_size_ = m.gets_result(rank) ? result_size(m, rank) : 0;
-  apart_.assign(result_size_ + guard_bytes, untouched);
   if (own != nullptr && result_size_ > 0 && !rows_.empty() && own->one_in(3)) place_within(m, *own);
   // A wrong call may say that it has one column more.
   if (prepared.made.wrong != Wrong::nothing) rows_.resize(rows_.size() + 16 * (m.rows_of(rank) + 1));
@@ -72,12 +77,22 @@ void Buffers::place_within(const Member& m, Random& own) {
   if (kind == 2) result_at_ = 16 * own.below((room + row_bytes) / 16 + 1);
 }
 
+void Buffers::rely_on_call(Random& own) {
+  if (arrays_) arrays_->leave_out_some(own);
+}
+
 Data Buffers::data() {
+  if (arrays_) {
+    Data data = arrays_->data();
+    data.result = apart_.data();
+    return data;
+  }
   const void* const first = list_.empty() ? static_cast<const void*>(rows_.data() + first_at_) : list_.data();
   return {first, second_.data(), is_apart_ ? apart_.data() : rows_.data() + result_at_};
 }
 
 bool Buffers::others_are_untouched() const {
+  if (arrays_ && !arrays_->are_untouched()) return false;
   const auto is_kept = [&](std::size_t begin, std::size_t end) {
     return std::equal(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
                       rows_.begin() + static_cast<std::ptrdiff_t>(end),
@@ -114,12 +129,13 @@ void Buffers::check(const Prepared& prepared, sf_status status, const std::strin
   const Member& m = made.members[member_];
   const Expected& expected = prepared.expected_on(member_, rank_);
   const bool gets = m.gets_result(rank_);
-  const bool may_be_ok = !gets;  // who gets nothing need not learn that nothing is all there is
+  // Who gets nothing, or only some columns, need not learn that there is nothing in others.
+  const bool may_be_ok = !gets || (m.collective == SF_REDUCE_SCATTER && m.has_own_rows());
   if (status != expected.status && !(status == SF_OK && may_be_ok))
     return tally.fault(made, rank_,
                        "member " + std::to_string(member_) + ": status " + std::to_string(status) + " in place of " +
                            std::to_string(expected.status) + " (" + text + ")");
-  if (status == SF_OK && gets) compare(prepared, expected, tally);
+  if (status == SF_OK && expected.status == SF_OK && gets) compare(prepared, expected, tally);
   if (!others_are_untouched())
     tally.fault(made, rank_,
                 "member " + std::to_string(member_) + ": an input, or memory beside the result, was written");

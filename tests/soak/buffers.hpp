@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "library.hpp"
 #include "prepared.hpp"
 
@@ -25,8 +27,11 @@ struct Tally {
 class Buffers {
  public:
   /// The memory of rank `rank` for member `member`. `own` chooses where the result goes: apart, which null means too,
-  /// or in the rows' own memory, wholly or in part.
-  Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own);
+  /// or in the rows' own memory, wholly or in part. `placement`: how the elements stand in arrays, or null.
+  Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own,
+          const Placement* placement = nullptr);
+  /// Leaves out what the call's own arrays have, or some of it.
+  void rely_on_call(Random& own);
 
   Data data();
   /// Compares the result, and what should have stayed as it was, after a run that ended so.
@@ -47,8 +52,9 @@ class Buffers {
   std::vector<std::byte> rows_;
   std::vector<std::byte> before_;  // what `rows_` was
   std::vector<std::byte> second_;
-  std::vector<const void*> list_;  // of the columns, if they are given so
-  std::vector<std::byte> apart_;   // with a guard behind it
+  std::vector<const void*> list_;       // of the columns, if they are given so
+  std::optional<PlacedArrays> arrays_;  // in place of `rows_` and `second_`
+  std::vector<std::byte> apart_;        // with a guard behind it
 };
 
 }  // namespace steadfold::soak

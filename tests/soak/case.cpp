@@ -89,11 +89,11 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   size_up(random, ranks, is_scan ? limits.elements / 4 : limits.elements, m);
   if (bundled) m.columns = std::max<std::uint64_t>(m.columns, 1);
   if (m.collective == SF_REDUCE_SCATTER) cut_blocks(random, ranks, m);
-  if (is_scan && m.rows == 0) m.rows = 1;
+  if (m.columns > 0 && m.operation != SF_MASKED_SUM && random.one_in(3)) choose_array(random, m);
   deal_rows(random, ranks, m);
   m.says_count = random.one_in(3);
   const bool has_common_factors = !m.has_second() || (m.is_dot() && m.columns == 1);
-  m.is_listed = has_common_factors && m.columns > 0 && random.one_in(6);
+  m.is_listed = !m.array.is_given && has_common_factors && m.columns > 0 && random.one_in(6);
   if (random.one_in(4)) m.require = kept(m) & static_cast<std::uint32_t>(random.bits());
 }
 
@@ -137,6 +137,12 @@ bool Member::in_rank_order() const {
     }
   }
   return true;
+}
+
+bool Member::has_own_rows() const {
+  if (array.groups > 0) return true;
+  const Repeat& columns_of_mask = array.mask.columns;
+  return array.has_mask && columns > columns_of_mask.run && columns_of_mask.period > 1;
 }
 
 std::size_t Member::element_bytes() const { return operation == SF_USER ? user_operator(user).bytes : size_of(type); }

@@ -49,6 +49,30 @@ enum class Wrong {
   given_up,
 };
 
+/// How an operand of an array repeats itself along rows, or along columns: number i is that of i / run % period.
+struct Repeat {
+  std::uint64_t run = 1;
+  std::uint64_t period = ~std::uint64_t{0};
+
+  std::uint64_t of(std::uint64_t i) const { return i / run % period; }
+};
+struct Repeats {
+  Repeat rows;
+  Repeat columns;
+};
+
+/// What members have whose elements stand in arrays. How they stand there is each rank's own choice.
+struct ArrayForm {
+  bool is_given = false;
+  bool has_mask = false;
+  std::uint64_t groups = 0;         // 0: there are no labels; the data have the columns of one group
+  bool has_labels_of_none = false;  // below 0
+  Repeats elements;
+  Repeats factors;
+  Repeats mask;
+  Repeats labels;
+};
+
 /// One reduction.
 struct Member {
   sf_collective collective = SF_REDUCE;
@@ -72,6 +96,7 @@ struct Member {
   std::uint32_t require = 0;
   bool may_fail = false;   // SF_USER
   bool is_listed = false;  // the columns are given as a list of arrays
+  ArrayForm array;
   Numbers numbers = Numbers::ordinary;
 
   /// What SF_AUTOMATIC comes to.
@@ -82,6 +107,10 @@ struct Member {
   bool is_dot() const { return operation == SF_DOT || operation == SF_DOTC; }
   bool has_second() const { return is_dot() || operation == SF_MASKED_SUM; }
   std::size_t element_bytes() const;
+  std::uint64_t data_columns() const { return array.groups == 0 ? columns : columns / array.groups; }
+  bool selects() const { return array.has_mask || array.groups > 0; }
+  /// Whether columns differ in which rows they have.
+  bool has_own_rows() const;
   std::size_t result_bytes() const;  // of one element of the result
   std::uint64_t rows_of(std::size_t rank) const;
   bool gets_result(std::size_t rank) const;
@@ -113,6 +142,8 @@ Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, cons
 /// The parts of that, each in a file of its own.
 void choose_reduction(Random& random, Member& member);
 void choose_wrong(Random& random, Case& made, const Limits& limits);
+/// May change the number of rows.
+void choose_array(Random& random, Member& member);
 void deal_rows(Random& random, std::size_t ranks, Member& member);
 /// Every rank keeps the number of its rows and its first interval; the others change places, if they may.
 void deal_again(Random& random, Member& member);

@@ -1,6 +1,7 @@
 #include "elements.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "operators.hpp"
 #include "types.hpp"
@@ -147,12 +148,55 @@ void fill(Random& random, const Member& m, std::vector<std::byte>& bytes) {
   fill_reals(random, m, bytes);
 }
 
+/// `copy(to, from)` for all elements that are to be the same as others.
+template <class Copy>
+void repeat(const Member& m, const Repeats& repeats, const Copy& copy) {
+  const std::uint64_t columns = m.data_columns();
+  for (std::uint64_t row = m.rows; row-- > 0;)  // others stand before them
+    for (std::uint64_t column = columns; column-- > 0;)
+      copy(row * columns + column, repeats.rows.of(row) * columns + repeats.columns.of(column));
+}
+
+/// Nearly all selected, or few; labels of all groups, or of few; what is left out has any label.
+void select(Random& random, const Member& m, Elements& made) {
+  const std::uint64_t count = m.rows * m.data_columns();
+  if (m.array.has_mask) {
+    const std::uint64_t kept = random.from_to(0, 4);
+    for (std::uint64_t i = 0; i < count; ++i) made.mask.push_back(random.below(4) < kept);
+    repeat(m, m.array.mask, [&](std::uint64_t to, std::uint64_t from) { made.mask[to] = made.mask[from]; });
+  }
+  if (m.array.groups == 0) return;
+  const auto groups = static_cast<std::int64_t>(random.one_in(2) ? m.array.groups : random.from_to(1, m.array.groups));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool is_none = m.array.has_labels_of_none && random.one_in(4);
+    made.labels.push_back(is_none ? -1 - static_cast<std::int64_t>(random.below(3))
+                                  : static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(groups))));
+  }
+  repeat(m, m.array.labels, [&](std::uint64_t to, std::uint64_t from) { made.labels[to] = made.labels[from]; });
+  const Repeats& repeats = m.array.labels;
+  const bool is_each_its_own = repeats.rows.run == 1 && repeats.columns.run == 1 && repeats.rows.period >= m.rows &&
+                               repeats.columns.period >= m.data_columns();
+  for (std::uint64_t i = 0; m.array.has_mask && is_each_its_own && i < count; ++i)
+    if (!made.mask[i] && random.one_in(3)) made.labels[i] = static_cast<std::int64_t>(m.array.groups + random.below(3));
+}
+
+void repeat_elements(const Member& m, Elements& made) {
+  const std::size_t size = m.element_bytes();
+  const auto repeat_in = [&](std::vector<std::byte>& all) {
+    return [&all, size](std::uint64_t to, std::uint64_t from) {
+      std::memmove(all.data() + to * size, all.data() + from * size, size);
+    };
+  };
+  repeat(m, m.array.elements, repeat_in(made.first));
+  if (m.is_dot()) repeat(m, m.array.factors, repeat_in(made.second));
+}
+
 }  // namespace
 
 Elements make_elements(const Member& m, std::uint64_t seed) {
   Random random(seed);
   Elements made;
-  made.first.resize(m.rows * m.columns * m.element_bytes());
+  made.first.resize(m.rows * m.data_columns() * m.element_bytes());
   fill(random, m, made.first);
   if (m.is_dot()) {
     made.second.resize(made.first.size());
@@ -163,6 +207,8 @@ Elements make_elements(const Member& m, std::uint64_t seed) {
     for (std::byte& byte : made.second)
       byte = random.below(4) < kept ? static_cast<std::byte>(random.from_to(1, 255)) : std::byte{0};
   }
+  if (m.array.is_given) repeat_elements(m, made);
+  if (m.selects()) select(random, m, made);
   return made;
 }
 

@@ -12,6 +12,9 @@ namespace steadfold::soak {
 struct Elements {
   std::vector<std::byte> first;
   std::vector<std::byte> second;  // other factors, or the mask; else empty
+  // Of an array, one per element; else empty.
+  std::vector<bool> mask;
+  std::vector<std::int64_t> labels;
 };
 
 Elements make_elements(const Member& member, std::uint64_t seed);

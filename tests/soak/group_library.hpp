@@ -38,11 +38,11 @@ class GroupLibrary final : public Library {
     return status;
   }
   sf_status run(Plan* plan, const Data* data, std::size_t count) override {
-    if (count == 1) return sf_plan_run(c_plan(plan), data->first, data->second, data->result);
+    if (count == 1 && !is_of_arrays(*data)) return sf_plan_run(c_plan(plan), data->first, data->second, data->result);
     return sf_bundle_run(c_plan(plan), given(data, count), count);
   }
   sf_status start(Plan* plan, const Data* data, std::size_t count) override {
-    if (count == 1) return sf_plan_start(c_plan(plan), data->first, data->second, data->result);
+    if (count == 1 && !is_of_arrays(*data)) return sf_plan_start(c_plan(plan), data->first, data->second, data->result);
     return sf_bundle_start(c_plan(plan), given(data, count), count);
   }
   sf_status test(Plan* plan, bool& done) override {
@@ -59,9 +59,12 @@ class GroupLibrary final : public Library {
  private:
   static sf_request* c_request(Request* request) { return reinterpret_cast<sf_request*>(request); }
   static sf_plan* c_plan(Plan* plan) { return reinterpret_cast<sf_plan*>(plan); }
+  /// Only the functions of bundles take what comes with them.
+  static bool is_of_arrays(const Data& data) { return data.mask != nullptr || data.label != nullptr; }
   const sf_data* given(const Data* data, std::size_t count) {
     given_.clear();
-    for (std::size_t i = 0; i < count; ++i) given_.push_back({data[i].first, data[i].second, data[i].result});
+    for (std::size_t i = 0; i < count; ++i)
+      given_.push_back({data[i].first, data[i].second, data[i].result, data[i].mask, data[i].label});
     return given_.data();
   }
 

@@ -11,13 +11,11 @@ using test::Dealt;
 
 using Deal = std::vector<std::vector<sf_interval>>;
 
-/// Any counts, one rank in four with none; of `first_has`, rank 0 has some.
-Deal in_rank_order(Random& random, std::uint64_t rows, std::size_t ranks, bool first_has) {
+/// Any counts, one rank in four with none.
+Deal in_rank_order(Random& random, std::uint64_t rows, std::size_t ranks) {
   std::vector<std::uint64_t> cuts = {0, rows};
   while (cuts.size() <= ranks) cuts.push_back(random.one_in(4) ? random.one_of(cuts) : random.below(rows + 1));
   std::sort(cuts.begin(), cuts.end());
-  if (first_has)
-    for (std::size_t i = 1; i < ranks; ++i) cuts[i] = std::max<std::uint64_t>(cuts[i], 1);
   Deal deal(ranks);
   for (std::size_t i = 0; i < ranks; ++i) deal[i] = {{cuts[i], cuts[i + 1]}};
   return deal;
@@ -103,9 +101,9 @@ void deal_rows(Random& random, std::size_t ranks, Member& m) {
     m.deal = rule.lists<sf_interval>();
     m.grid = grid_of(rule);
   } else if (m.layout != SF_INTERVALS) {
-    m.deal = in_rank_order(random, m.rows, ranks, is_scan && !m.has_neutral());
+    m.deal = in_rank_order(random, m.rows, ranks);
   } else if (must_be_ordered || random.one_in(3)) {
-    m.deal = cut_up(random, in_rank_order(random, m.rows, ranks, is_scan && !m.has_neutral()));
+    m.deal = cut_up(random, in_rank_order(random, m.rows, ranks));
   } else {
     m.deal = random.one_in(2) ? cyclic(random, m.rows, ranks) : shuffled(random, m.rows, ranks);
   }

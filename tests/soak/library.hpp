@@ -12,6 +12,8 @@ struct Data {
   const void* first = nullptr;
   const void* second = nullptr;
   void* result = nullptr;
+  const void* mask = nullptr;  // of arrays, in runs of plans
+  const void* label = nullptr;
 };
 
 class Library {

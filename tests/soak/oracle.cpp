@@ -36,6 +36,7 @@ void write_neutral(const Member& m, std::byte* out) {
 }  // namespace
 
 Expected reduced(const Member& m, const Elements& all, std::uint64_t rows) {
+  if (m.selects()) return reduced_selected(m, all, rows);
   Expected result;
   if (rows == 0 && !m.has_neutral()) return {.status = SF_EMPTY, .bytes = {}};
   result.bytes.resize(m.columns * m.result_bytes());

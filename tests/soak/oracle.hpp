@@ -18,6 +18,9 @@ struct Expected {
 /// The reduction of the first `rows` rows, all columns.
 Expected reduced(const Member& member, const Elements& all, std::uint64_t rows);
 
+/// The same for members that select elements by a mask or by labels.
+Expected reduced_selected(const Member& member, const Elements& all, std::uint64_t rows);
+
 /// By rank: one where all ranks get (parts of) the same.
 std::vector<Expected> expected_of(const Member& member, const Elements& all);
 

@@ -120,7 +120,10 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
       call.commutative = user_operator(m.user).commutative ? 1 : 0;
       call.never_fails = m.may_fail ? 0 : 1;
     }
-    if (m.is_listed && prepared->made.wrong == Wrong::nothing) {
+    made.placements.emplace_back();
+    const bool is_right = prepared->made.wrong == Wrong::nothing;
+    if (m.array.is_given && is_right) give_array(*prepared, member, made, call);
+    if (m.is_listed && is_right) {
       made.arrays.push_back(columns_of(m, rank_));
       call.arrays = made.arrays.back().get();
     }
@@ -130,9 +133,22 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
   return made;
 }
 
-std::vector<Buffers> Runner::buffers_of(const Prepared& prepared, const std::vector<std::size_t>& members) {
+/// The elements of the call itself need not be aligned.
+void Runner::give_array(const Prepared& prepared, std::size_t member, Calls& made, sf_call& call) {
+  made.placements.back() = std::make_unique<const Placement>(prepared.made.members[member], rank_, own_);
+  const Placement& placement = *made.placements.back();
+  const std::size_t shift = own_.one_in(4) ? own_.below(16) : 0;
+  made.placed.push_back(std::make_unique<PlacedArrays>(placement, prepared.elements[member], shift));
+  made.arrays.push_back(std::make_unique<sf_arrays>(made.placed.back()->arrays()));
+  call.arrays = made.arrays.back().get();
+}
+
+std::vector<Buffers> Runner::buffers_of(const Prepared& prepared, const Bound& bound) {
   std::vector<Buffers> buffers;
-  for (const std::size_t member : members) buffers.emplace_back(prepared, member, rank_, &own_);
+  for (std::size_t i = 0; i < bound.members.size(); ++i) {
+    buffers.emplace_back(prepared, bound.members[i], rank_, &own_, bound.calls.placements[i].get());
+    if (&prepared == bound.calls.prepared.get()) buffers.back().rely_on_call(own_);
+  }
   return buffers;
 }
 
@@ -145,7 +161,8 @@ std::vector<Data> Runner::data_of(std::vector<Buffers>& buffers) {
 void Runner::one_shot(const Case& made, std::size_t member, std::uint64_t run) {
   const auto prepared = preparation_.get(made.number, run);
   const Calls calls = calls_of(prepared, {member});
-  Buffers buffers(*prepared, member, rank_, &own_);
+  Buffers buffers(*prepared, member, rank_, &own_, calls.placements.front().get());
+  buffers.rely_on_call(own_);
   const sf_status status = library_.reduce(calls.calls.data(), buffers.data());
   buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
 }
@@ -153,7 +170,9 @@ void Runner::one_shot(const Case& made, std::size_t member, std::uint64_t run) {
 Runner::Flying Runner::start_one_shot(const Case& made, std::size_t member, std::uint64_t run) {
   Flying flying{.calls = {}, .prepared = preparation_.get(made.number, run)};
   flying.calls = calls_of(flying.prepared, {member});
-  flying.buffers = std::make_unique<Buffers>(*flying.prepared, member, rank_, &own_);
+  flying.buffers =
+      std::make_unique<Buffers>(*flying.prepared, member, rank_, &own_, flying.calls.placements.front().get());
+  flying.buffers->rely_on_call(own_);
   const sf_status status = library_.start_reduce(flying.calls.calls.data(), flying.buffers->data(), flying.request);
   if (status != SF_OK) tally_.fault(made, rank_, "start fails: " + library_.error_text());
   return flying;
@@ -190,7 +209,7 @@ Runner::Bound Runner::bind(std::shared_ptr<const Prepared> prepared, const std::
 }
 
 void Runner::start(Bound& bound, std::shared_ptr<const Prepared> data) {
-  bound.buffers = buffers_of(*data, bound.members);
+  bound.buffers = buffers_of(*data, bound);
   bound.data = std::move(data);
   const std::vector<Data> all = data_of(bound.buffers);
   const sf_status status = library_.start(bound.plan, all.data(), all.size());
@@ -222,7 +241,7 @@ void Runner::run_once(Bound& bound, std::shared_ptr<const Prepared> data) {
     start(bound, std::move(data));
     return finish(bound);
   }
-  bound.buffers = buffers_of(*data, bound.members);
+  bound.buffers = buffers_of(*data, bound);
   bound.data = std::move(data);
   const std::vector<Data> all = data_of(bound.buffers);
   check(bound, library_.run(bound.plan, all.data(), all.size()));

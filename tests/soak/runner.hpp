@@ -24,6 +24,8 @@ class Runner {
     std::vector<sf_call> calls;
     std::vector<std::unique_ptr<UserContext>> contexts;
     std::vector<std::unique_ptr<sf_arrays>> arrays;
+    std::vector<std::unique_ptr<const Placement>> placements;  // of all members; null where there is no array
+    std::vector<std::unique_ptr<PlacedArrays>> placed;
     std::shared_ptr<const Prepared> prepared;  // the intervals
   };
   /// A plan of some members of a case.
@@ -45,7 +47,8 @@ class Runner {
   };
 
   Calls calls_of(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members);
-  std::vector<Buffers> buffers_of(const Prepared& prepared, const std::vector<std::size_t>& members);
+  void give_array(const Prepared& prepared, std::size_t member, Calls& made, sf_call& call);
+  std::vector<Buffers> buffers_of(const Prepared& prepared, const Bound& bound);
   static std::vector<Data> data_of(std::vector<Buffers>& buffers);
 
   void one_shot(const Case& made, std::size_t member, std::uint64_t run);

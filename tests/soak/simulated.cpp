@@ -98,7 +98,12 @@ class GroupLibrary final : public Library {
   void pause() override { fibers_.wait(); }
 
  private:
-  static agreement::Data data_of(const Data& data) { return capi::data_of(data.first, data.second, data.result); }
+  static agreement::Data data_of(const Data& data) {
+    agreement::Data own = capi::data_of(data.first, data.second, data.result);
+    own.mask = static_cast<const std::byte*>(data.mask);
+    own.label = static_cast<const std::byte*>(data.label);
+    return own;
+  }
   std::span<const agreement::Data> data_of(const Data* data, std::size_t count) {
     given_.clear();
     for (std::size_t i = 0; i < count; ++i) given_.push_back(data_of(data[i]));

@@ -10,6 +10,13 @@ std::string named(const Names& names, std::size_t which) {
   return which < std::size(names) ? names[which] : std::to_string(which);
 }
 
+std::string text_of(const Repeat& repeat) {
+  return std::to_string(repeat.run) + "%" + (repeat.period + 1 == 0 ? "-" : std::to_string(repeat.period));
+}
+std::string text_of(const char* name, const Repeats& repeats) {
+  return std::string(" ") + name + " " + text_of(repeats.rows) + "x" + text_of(repeats.columns);
+}
+
 std::string text_of(const Member& m) {
   static constexpr const char* collectives[] = {"reduce", "reduce_scatter", "scan", "exscan"};
   static constexpr const char* operations[] = {"sum",     "product",     "min",        "max",          "user",
@@ -34,6 +41,10 @@ std::string text_of(const Member& m) {
           named(numbers, static_cast<std::size_t>(m.numbers)) + ", " + named(layouts, m.layout);
   if (m.layout == SF_INTERVALS && m.in_rank_order()) text += " in rank order";
   if (m.is_listed) text += ", listed columns";
+  if (m.array.is_given) text += ", array" + text_of("elements", m.array.elements);
+  if (m.array.is_given && m.is_dot()) text += text_of("factors", m.array.factors);
+  if (m.array.has_mask) text += text_of("mask", m.array.mask);
+  if (m.array.groups > 0) text += ", " + std::to_string(m.array.groups) + " groups" + text_of("labels", m.array.labels);
   for (std::uint32_t i = 0; m.layout == SF_GRID && i < m.grid.axis_count; ++i)
     text += (i == 0 ? " of axes " : ", ") + std::to_string(m.grid.axes[i].extent) + " on " +
             std::to_string(m.grid.axes[i].ranks) + " by " + std::to_string(m.grid.axes[i].block) + " from " +
