@@ -20,7 +20,10 @@ void gather_elements(const std::byte* from, std::span<const std::uint32_t> order
 
 /// Counts the rows of each group: the end of a run is how many it has.
 template <class Label>
-bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count rows, Count groups) {
+bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count rows, Count groups,
+                          const order::Interval& wanted) {
+  const Count first = wanted.begin;
+  const Count count = wanted.size();
   for (Count i = 0; i < rows; ++i) {
     Label label;
     std::memcpy(&label, labels + i * sizeof label, sizeof label);
@@ -29,7 +32,8 @@ bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count 
     if (std::is_signed_v<Label> && label < Label{0}) continue;
     const auto group = static_cast<Count>(label);
     if (group >= groups) return false;
-    std::uint32_t& run = run_of_group_[group];
+    if (group - first >= count) continue;  // those below wrap around
+    std::uint32_t& run = run_of_group_[group - first];
     if (run == no_run) {
       runs_.push_back({.group = group, .begin = 0, .end = 0});
       run = static_cast<std::uint32_t>(runs_.size() - 1);
@@ -40,17 +44,18 @@ bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count 
   return true;
 }
 
-bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows, const Labels& how) {
-  run_of_group_.resize(how.groups, no_run);
+bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows, const Labels& how,
+                     const order::Interval& wanted) {
+  run_of_group_.resize(wanted.size(), no_run);
   run_of_row_.resize(rows);
   runs_.clear();
-  runs_.reserve(std::min<Count>(rows, how.groups));  // nothing fails before the groups' runs are forgotten again
-  const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups); };
+  runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails before the groups' runs are forgotten again
+  const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups, wanted); };
   const bool are_known = how.bytes == 1   ? find(std::uint8_t{})
                          : how.bytes == 2 ? find(std::uint16_t{})
                          : how.bytes == 4 ? (how.is_signed ? find(std::int32_t{}) : find(std::uint32_t{}))
                                           : (how.is_signed ? find(std::int64_t{}) : find(std::uint64_t{}));
-  for (const Run& run : runs_) run_of_group_[run.group] = no_run;
+  for (const Run& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
   if (!are_known) runs_.clear();
   Count begin = 0;
   for (Run& run : runs_) {

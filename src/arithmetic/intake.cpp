@@ -241,14 +241,16 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   }
 }
 
-/// Sorts rows by the group that each belongs to in the column that `here` names. False if a label has no group.
-bool Intake::sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides) {
+/// Sorts rows by the group that each belongs to in the column that `here` names, if it is one of `groups`. False if a
+/// label has no group.
+bool Intake::sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides,
+                           const order::Interval& groups) {
   const Labels& how = strides.labels();
   const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, how.bytes, most}, strides, labels_);
   Block masked{.rows = rows};
   if (shape_.has_mask) add_mask(here, most, strides, tiles_[0], masked);
   const bool are_there = labels != nullptr && (!shape_.has_mask || masked.mask != nullptr);
-  return are_there && dealt_.sort(labels, masked.mask, rows, how);
+  return are_there && dealt_.sort(labels, masked.mask, rows, how, groups);
 }
 
 /// The elements and factors of the rows that were sorted, as `runs` has them, or, if the result names rows, as they
@@ -272,14 +274,16 @@ Block Intake::grouped(const Operands& here, Count rows, Count most, const Stride
 template <class Take>
 Status Intake::for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   // Some rows of every group, if that is not too much for the second-level cache.
-  const Count most = std::clamp<Count>(8 * std::min<Count>(strides.labels().groups, 1U << 20), 8192, 1U << 17);
   const Count apart = strides.labels().columns;
+  const order::Interval groups{data.column / apart, (data.column + shape_.columns - 1) / apart + 1};
+  const Count enough = std::clamp<Count>(8 * std::min<Count>(groups.size(), 1U << 20), 8192, 1U << 17);
+  const Count most = std::min(rows, enough);
   const bool has_common = is_common(strides, Operand::label) && is_common(strides, Operand::mask);
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = std::min(rows - done, most);
     for (Count k = 0; k < std::min(apart, shape_.columns); ++k) {
       const Operands here = data.at(done, k);
-      if ((k == 0 || !has_common) && !sort_by_group(here, some, most, strides)) return Status::invalid_argument;
+      if ((k == 0 || !has_common) && !sort_by_group(here, some, most, strides, groups)) return Status::invalid_argument;
       const Block all = grouped(here, some, most, strides);
       const auto part = [&](Count from, Count count) {
         const auto at = [&](const std::byte* begin) {

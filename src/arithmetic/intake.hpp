@@ -85,7 +85,8 @@ class Intake {
   template <class Take>
   Status for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take);
   Block grouped(const Operands& here, Count rows, Count most, const Strides& strides);
-  bool sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides);
+  bool sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides,
+                     const order::Interval& groups);
   template <class Take>
   void for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take);
   void add_mask(const Operands& data, Count most, const Strides& strides, Tile& tile, Block& block) const;
