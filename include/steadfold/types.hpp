@@ -3,8 +3,7 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error \
-    "Steadfold needs C++20 (the compiler is set to an older C++), set -std=c++20 or include steadfold/cxx17.hpp"
+#error "Steadfold needs C++20 (the compiler is set to an older C++), set -std=c++20 or include steadfold/cxx17.hpp"
 #else
 
 #include <concepts>

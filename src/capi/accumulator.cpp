@@ -12,6 +12,7 @@
 #include "arithmetic/operator.hpp"
 #include "capi/arrays.hpp"
 #include "capi/boundary.hpp"
+#include "capi/sized.hpp"
 #include "execution/thread_team.hpp"
 
 using steadfold::Status;
@@ -200,8 +201,9 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
 void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
   ExactState& state = state_of(accumulator);
   if (arrays == nullptr) refuse("no arrays (the pointer is null), give them");
+  sf_arrays room;
   Array array;
-  const Call call = taken(*arrays, state.shape(), array);
+  const Call call = taken(steadfold::capi::whole(*arrays, room), state.shape(), array);
   const auto description = describe(call);
   const Missing lacked = missing(description, call.rows, steadfold::agreement::located({}, array.data), false);
   if (lacked != Missing::nothing) throw steadfold::agreement::failure_of(lacked, call.operation, call.rows);

@@ -165,9 +165,9 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   Accumulator<double> a(6);
   a.add(x);
   expect_refused(a, nullptr, SF_INVALID_ARGUMENT, "no arrays");
-  const sf_arrays right{.x = given, .kept = 2};
+  const sf_arrays right{.size = sizeof(sf_arrays), .x = given, .kept = 2};
   EXPECT_EQ(sf_accumulator_add_arrays(nullptr, &right, 1), SF_INVALID_ARGUMENT);
-  sf_arrays wrong{.x = given, .kept = 1};
+  sf_arrays wrong{.size = sizeof(sf_arrays), .x = given, .kept = 1};
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "4 kept results (the accumulator holds 6 sums of doubles)");
   wrong = right;
   wrong.x.data = nullptr;
@@ -215,7 +215,7 @@ TEST(AccumulatorsOfArrays, RefuseWhatHasNoRoom) {
   } catch (const Error&) {
   }
   const double one = 1;
-  const sf_arrays arrays{.x = Array<double>(&one, {1}).c_array()};
+  const sf_arrays arrays{.size = sizeof(sf_arrays), .x = Array<double>(&one, {1}).c_array()};
   expect_refused(a, &arrays, SF_UNSUPPORTED, "the accumulator is full");
 }
 

@@ -243,7 +243,7 @@ PlacedArrays::Memory PlacedArrays::filled(const Placed& placed, std::size_t shif
 
 sf_arrays PlacedArrays::arrays() const {
   const Member& m = placement_.member();
-  sf_arrays arrays{};
+  sf_arrays arrays = sf_arrays_default();
   const auto with_data = [](const Placed& placed, const Memory& memory) {
     sf_array array = placed.array;
     array.data = memory.first;
