@@ -166,7 +166,8 @@ function(steadfold_fortran_test name file)
   get_filename_component(test ${file} NAME_WE)
   set(program ${PROJECT_BINARY_DIR}/tests/${name}/fortran/${test})
   steadfold_fortran_program(mpi_${test}_${name} ${name} ${program} SOURCES ${file} LIBRARIES steadfold_fortran_reference
-    OPTIONS -g -fcheck=all,no-array-temps -Wall)
+    OPTIONS -g -fopenmp -fcheck=all,no-array-temps -Wall -Wno-uninitialized
+    -Wno-maybe-uninitialized)
   foreach(p IN LISTS arg_RANKS)
     steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${program})
   endforeach()

@@ -109,6 +109,21 @@ def climate():
                       f"(`*`: differs from the first row. {place()}.)"])
 
 
+def ocean():
+    divisions = [(1, "1x1"), (2, "1x2"), (4, "4x1"), (8, "1x8"), (8, "2x4"), (8, "8x1"), (8, "random")]
+    launcher = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
+    lines = ["ranks  division  |  plain             |  Steadfold", "-----------------|--------------------|-----------------"]
+    first = None
+    for ranks, division in divisions:
+        text, _, _ = run(*launcher, ranks, BIN / "example_ocean", "--json", "--ranks", division)
+        found = json.loads(text)
+        first = first or found
+        cells = [found[name] + ("" if found[name] == first[name] else "*") for name in ("state_plain", "state_steadfold")]
+        lines.append(f"{ranks:5}  {division:8}  |  {cells[0]:17} |  {cells[1]}")
+    return "\n".join(["```", "$ mpirun -n RANKS build/bin/example_ocean --ranks DIVISION", *lines, "```", "",
+                      f"(`*`: differs from the first row. {place()}.)"])
+
+
 def proofs():
     text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "64", "--json")
     found = json.loads(text)
@@ -180,6 +195,7 @@ def allreduce():
 FIGURES = {
     "sums": (sums, "README.md"),
     "solver": (solver, "README.md"),
+    "ocean": (ocean, "README.md"),
     "pipelined": (pipelined, "docs/solvers.md"),
     "search": (search, "docs/phylogenetics.md"),
     "climate": (climate, "docs/climate.md"),

@@ -19,10 +19,12 @@
 ! but interfaces of functions in C, which read the compiler's array descriptors.
 module steadfold
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, c_int, &
-                                         c_int32_t, c_int64_t, c_ptr, c_size_t, c_f_pointer, c_null_char
+                                         c_int32_t, c_int64_t, c_ptr, c_size_t, c_f_pointer, c_null_ptr
   implicit none
   private
   public :: sf_sum, sf_sum_by, sf_dot, sf_norm2, sf_mean, sf_var, sf_min, sf_max, sf_allreduce, sf_reduce
+  public :: sf_plan, sf_plan_sum, sf_plan_dot, sf_plan_norm2, sf_run, sf_start, sf_wait
+  public :: sf_accumulator, sf_add, sf_subtract, sf_merge, sf_merge_ranks, sf_total, sf_average, sf_write, sf_read, sf_free
   public :: sf_error_message, sf_version_text, sf_operator
   public :: SF_OK, SF_EMPTY, SF_GAP, SF_OVERLAP, SF_OPERATOR_FAILED, SF_MISMATCH, SF_INVALID_ARGUMENT, &
             SF_UNSUPPORTED, SF_TRANSPORT_FAILED, SF_INTERNAL
@@ -32,6 +34,21 @@ module steadfold
     enumerator :: SF_OK, SF_EMPTY, SF_GAP, SF_OVERLAP, SF_OPERATOR_FAILED, SF_MISMATCH, SF_INVALID_ARGUMENT, &
                   SF_UNSUPPORTED, SF_TRANSPORT_FAILED, SF_INTERNAL
   end enum
+
+  ! A reduction that all ranks have agreed on, to be run often: made by sf_plan_sum and its like, freed by sf_free. A
+  ! copy made by `=` is the same plan.
+  type, bind(c) :: sf_plan
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! Exact sums that a program keeps, adds to, and rounds when it wants to: in any order, on any thread and rank the same.
+  ! Made when something is first added, freed by sf_free. A copy made by `=` is the same accumulator; sf_merge into an
+  ! empty one makes another.
+  type, bind(c) :: sf_accumulator
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
 
   interface
     ! The sum of all elements, or one for every index of the dimensions in `keep`, by the method `exact` for real
@@ -326,6 +343,143 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       integer(c_int64_t) :: value
     end function
+  end interface
+
+  ! Plans. Collective, as the calls that have the same arguments. What a plan is made with stays where it is until the
+  ! plan is freed: variables with the attribute `target`, never expressions, such as a mask `f > 0`.
+  interface
+    subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr) &
+      bind(c, name="sf_fortran_plan_sum")
+      import :: c_char, c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), target :: array
+      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional, target :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_plan_dot(plan, x, y, result, comm, where, options, ierr) bind(c, name="sf_fortran_plan_dot")
+      import :: c_char, c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), target :: x, y
+      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional, target :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_plan_norm2(plan, array, result, comm, where, options, ierr) bind(c, name="sf_fortran_plan_norm2")
+      import :: c_char, c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), target :: array
+      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional, target :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Reduces what stands in the arrays now.
+    subroutine sf_run(plan, ierr) bind(c, name="sf_fortran_run")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The same in two phases: the program computes meanwhile, and leaves the arrays alone.
+    subroutine sf_start(plan, ierr) bind(c, name="sf_fortran_start")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Waits for the end, or at most that many seconds, 0 to look once: then `done` is 1 if the run has ended, else 0, and
+    ! the call is made again.
+    subroutine sf_wait(plan, seconds, done, ierr) bind(c, name="sf_fortran_wait")
+      import :: c_double, c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      real(c_double), intent(in), optional :: seconds
+      integer(c_int), intent(out), optional :: done, ierr
+    end subroutine
+  end interface
+
+  ! Accumulators: of doubles or floats. All but sf_merge_ranks are this process's own. One thread at a time changes one.
+  interface
+    ! Adds all elements to one sum, or to one for every index kept. With `weight` products are added, from the first
+    ! addition on or never. A mask has none of the dimensions that are kept.
+    subroutine sf_add(accumulator, array, keep, weight, where, ierr) bind(c, name="sf_fortran_add")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: weight, where
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! As if it had never been added.
+    subroutine sf_subtract(accumulator, array, keep, weight, where, ierr) bind(c, name="sf_fortran_subtract")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: weight, where
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Adds to `into` all that was added to `from`.
+    subroutine sf_merge(into, from, ierr) bind(c, name="sf_fortran_merge")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: into
+      type(sf_accumulator), intent(in) :: from
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Makes the accumulator of every rank the sum of those of all ranks. Collective. On every rank something has been
+    ! added, an array of no elements perhaps.
+    subroutine sf_merge_ranks(accumulator, comm, ierr) bind(c, name="sf_fortran_merge_ranks")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The sums, each rounded once: into one number, or into an array of one for every index kept. The accumulator stays.
+    subroutine sf_total(accumulator, result, ierr) bind(c, name="sf_fortran_total")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      type(*), dimension(..), intent(inout) :: result
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The sums divided by the number of rows added, likewise.
+    subroutine sf_average(accumulator, result, ierr) bind(c, name="sf_fortran_average")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      type(*), dimension(..), intent(inout) :: result
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Bytes for a restart file, the same on every machine: into an array of any type, whose first `size` bytes they take.
+    ! If they are more than it has, `ierr` is SF_INVALID_ARGUMENT, and `size` says how many there are.
+    subroutine sf_write(accumulator, bytes, size, ierr) bind(c, name="sf_fortran_write")
+      import :: c_int, c_int64_t, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      type(*), dimension(..), intent(inout) :: bytes
+      integer(c_int64_t), intent(out) :: size
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Makes the accumulator, an empty one, of exactly these bytes.
+    subroutine sf_read(accumulator, bytes, ierr) bind(c, name="sf_fortran_read")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(*), dimension(..), intent(in) :: bytes
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  ! Gives back what a plan or an accumulator holds, and leaves it empty. Nothing happens to an empty one.
+  interface sf_free
+    subroutine sf_free_plan(plan) bind(c, name="sf_fortran_free_plan")
+      import :: sf_plan
+      type(sf_plan), intent(inout) :: plan
+    end subroutine
+    subroutine sf_free_accumulator(accumulator) bind(c, name="sf_fortran_free_accumulator")
+      import :: sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+    end subroutine
   end interface
 
   interface

@@ -118,6 +118,12 @@ sf_status sf_accumulator_unpack(sf_accumulator* accumulator, const void* packed,
  * they are merged with later. Does nothing else: takes no lock, allocates nothing, cannot fail. */
 void sf_accumulator_merge_packed(const void* from, void* into, uint64_t size);
 
+/* Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective over the
+ * group (steadfold_group.h), also of a team. Accumulators of different shapes are an error on all ranks, and stay as
+ * they are. */
+struct sf_group;
+sf_status sf_accumulator_merge_ranks(sf_accumulator* accumulator, struct sf_group* group);
+
 #ifdef __cplusplus
 }
 #endif

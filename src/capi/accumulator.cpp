@@ -14,6 +14,7 @@
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
 #include "execution/thread_team.hpp"
+#include "steadfold/steadfold_group.h"
 
 using steadfold::Status;
 using steadfold::agreement::Array;
@@ -229,6 +230,14 @@ sf_status merged(sf_accumulator* into, const sf_accumulator* from, Way way) noex
   });
 }
 
+/// An operator on packed accumulators; `context` is how many bytes one takes.
+int merge_over_right(const void* left, const void* /*right*/, void* result, size_t count, void* context) {
+  const std::uint64_t bytes = *static_cast<const std::uint64_t*>(context);
+  for (std::uint64_t at = 0; at < count * bytes; at += bytes)
+    sf_accumulator_merge_packed(static_cast<const std::byte*>(left) + at, static_cast<std::byte*>(result) + at, bytes);
+  return 0;
+}
+
 ExactOperation ending_of(const ExactState& state, unsigned operation) {
   if (operation == SF_SUM) return ExactOperation::sum;
   if (operation == SF_MEAN && state.rows() > 0) return ExactOperation::mean;
@@ -412,5 +421,28 @@ void sf_accumulator_merge_packed(const void* from, void* into, uint64_t size) {
   if (from == nullptr || into == nullptr) return;
   steadfold::arithmetic::merge_messages({static_cast<const std::byte*>(from), size},
                                         {static_cast<std::byte*>(into), size});
+}
+
+sf_status sf_accumulator_merge_ranks(sf_accumulator* accumulator, sf_group* group) {
+  std::vector<std::uint64_t> packed;
+  std::uint64_t bytes = sf_accumulator_packed_size(accumulator);
+  const sf_status status = caught([&] {
+    require(accumulator);
+    packed.resize(bytes / sizeof(std::uint64_t));
+    if (sf_accumulator_pack(accumulator, packed.data(), bytes) != SF_OK) refuse(sf_error_text());
+  });
+  if (status != SF_OK) return sf_group_refuse(group, status, sf_error_text());
+  sf_call call = sf_call_default();
+  call.operation = SF_USER;
+  call.type = call.result_type = SF_BYTES;
+  call.element_bytes = bytes;
+  call.user = merge_over_right;
+  call.context = &bytes;
+  call.operator_name = "sf_accumulator_merge_ranks";
+  call.commutative = call.never_fails = call.writes_right = 1;
+  call.layout = SF_ROW_A_RANK;
+  call.rows = 1;
+  const sf_status merged = sf_group_reduce(&call, packed.data(), nullptr, packed.data(), group);
+  return merged == SF_OK ? sf_accumulator_unpack(accumulator, packed.data(), bytes) : merged;
 }
 }

@@ -56,7 +56,8 @@ class Documents(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpifort"), "there is no mpifort")
     def test_programs_in_fortran_compile(self):
-        [program] = re.findall(r"^```fortran\n(.*?)^```$", (ROOT / "docs/fortran.md").read_text(), re.MULTILINE | re.DOTALL)
+        text = (ROOT / "docs/fortran.md").read_text()
+        [program] = re.findall(r"^```fortran\n(program .*?)^```$", text, re.MULTILINE | re.DOTALL)
         with tempfile.TemporaryDirectory() as room:
             (Path(room) / "app.f90").write_text(program)
             output("mpifort", "-std=f2018", "-Wall", "-Werror", "-c", ROOT / "fortran/steadfold.f90", "app.f90", cwd=room)

@@ -101,8 +101,8 @@ module fields
   integer :: basin(nx, ny)
   ! This rank's part.
   integer :: js, je
-  real(c_double), allocatable :: f(:, :, :), a(:, :)
-  logical, allocatable :: wet(:, :)
+  real(c_double), allocatable, target :: f(:, :, :), a(:, :)
+  logical, allocatable, target :: wet(:, :)
   logical(c_bool), allocatable :: wet_byte(:, :)
   integer, allocatable :: basins(:, :)
 contains
@@ -299,7 +299,7 @@ contains
     do i = 1, size(every)
       every(i)%m = reshape([0.3_c_double*i, -1.0_c_double/i, 1.1_c_double, sin(real(i, c_double))], [2, 2])
     end do
-    mine = every(1 + (100*rank)/ranks:(100*(rank + 1))/ranks)
+    allocate (mine, source=every(1 + (100*rank)/ranks:(100*(rank + 1))/ranks))
     call sf_reduce(every, expected, c_funloc(multiply))
     call sf_reduce(mine, product, c_funloc(multiply), MPI_COMM_WORLD)
     call check(same(reshape(product%m, [4]), reshape(expected%m, [4])), "products of matrices, in order")
@@ -321,6 +321,128 @@ contains
       all_are = all_are .and. same(x(i), value)
     end do
   end function
+end module
+
+! Plans, and accumulators that threads fill.
+module kept
+  use fields
+  implicit none
+contains
+  subroutine test_plans
+    type(sf_plan) :: plan, products, norm
+    real(c_double), target :: sums(2*nz), product, length_of
+    real(c_double) :: expected(nz)
+    real(c_double), target :: x(100)
+    real(c_double), allocatable :: before(:, :, :)
+    integer :: k, run, done, ierr
+    call fill_hostile(x)
+    allocate (before, source=f)
+    sums = -1
+    call sf_plan_sum(plan, f(1:nx, js:je, :), sums(2*nz:2:-2), MPI_COMM_WORLD, keep=3, weight=a(1:nx, js:je), where=wet)
+    call sf_plan_dot(products, x, x(100:1:-1), product, MPI_COMM_WORLD)
+    call sf_plan_norm2(norm, x, length_of, MPI_COMM_WORLD%MPI_VAL, options='method=binned')
+    do run = 1, 3
+      do k = 1, nz
+        expected(k) = reference_dot(run*wet_numbers(k), wet_areas(), length(wet_areas()))
+      end do
+      f = run*before
+      if (run == 1) then
+        call sf_run(plan)
+      else
+        call sf_start(plan)
+        call sf_start(products)
+        done = 0
+        do while (done == 0)
+          call sf_wait(plan, 0.001_c_double, done)
+        end do
+        call sf_wait(products)
+      end if
+      f = before
+      call check(same(sums(2*nz:2:-2), expected) .and. all(sums(1::2) < 0), "a plan's run")
+    end do
+    call check(same(product, sf_dot(x, x(100:1:-1), MPI_COMM_WORLD)), "a plan of a dot product")
+    call sf_run(norm)
+    call check(same(length_of, sf_norm2(x, MPI_COMM_WORLD, options='method=binned')), "a plan of a norm")
+    call sf_plan_norm2(norm, x, length_of, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a plan that is made again")
+    call sf_free(plan)
+    call sf_free(plan)
+    call sf_free(products)
+    call sf_free(norm)
+    call sf_run(plan, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "no plan") > 0, "a run of no plan")
+    call sf_plan_sum(plan, f(1:nx, js:je, :), sums(1:nz - merge(1, 0, rank == 0)), MPI_COMM_WORLD, keep=3, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a plan that does not fit on one rank")
+    call sf_run(plan, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "there is none then")
+  end subroutine
+
+  subroutine test_accumulators
+    integer, parameter :: n = 1200, threads = 3
+    type(sf_accumulator) :: acc(threads), all, levels, again, nothing
+    real(c_double) :: x(n), mine(n), total, mean, sums(nz), expected(nz)
+    real(c_float) :: rounded
+    integer(1), allocatable :: bytes(:)
+    integer(c_int64_t) :: size
+    integer :: t, k, ierr
+    call fill_hostile(x)
+    mine = 0
+    mine(1 + (n*rank)/ranks:(n*(rank + 1))/ranks) = x(1 + (n*rank)/ranks:(n*(rank + 1))/ranks)
+    !$omp parallel do num_threads(threads)
+    do t = 1, threads
+      call sf_add(acc(t), mine(t::threads), where=mine(t::threads) /= 0)
+    end do
+    do t = 1, threads
+      call sf_merge(all, acc(t))
+      call sf_free(acc(t))
+    end do
+    call sf_merge_ranks(all, MPI_COMM_WORLD)
+    call sf_total(all, total)
+    call check(same(total, reference_sum(x, int(n, c_int64_t))), "an accumulator of threads and ranks")
+    call sf_average(all, mean)
+    call check(same(mean, reference_mean(pack(x, x /= 0), int(count(x /= 0), c_int64_t))), "its mean")
+    call sf_subtract(all, x(2:), where=x(2:) /= 0)
+    call sf_total(all, total)
+    call check(same(total, x(1)), "what is left of it")
+    call sf_total(all, rounded)
+    call check(same(rounded, real(x(1), c_float)), "rounded to a float")
+
+    call sf_add(levels, f(1:nx, js:je, :), keep=3, weight=a(1:nx, js:je), where=wet)
+    call sf_write(levels, mine(1:0), size, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. size > 0, "no room for bytes")
+    allocate (bytes(size))
+    call sf_write(levels, bytes, size)
+    call sf_read(again, bytes)
+    call sf_merge_ranks(again, MPI_COMM_WORLD)
+    call sf_total(again, sums)
+    do k = 1, nz
+      expected(k) = reference_dot(wet_numbers(k), wet_areas(), length(wet_areas()))
+    end do
+    call check(same(sums, expected), "levels that were written and read")
+    bytes(size/2) = not(bytes(size/2))
+    call sf_read(nothing, bytes, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "damaged bytes")
+    call sf_total(nothing, total, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "an empty accumulator") > 0, "nothing")
+    call sf_total(again, sums(1:2), ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "too few places")
+    call sf_add(again, f(1:nx, js:je, 1), ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "elements for several columns")
+    if (rank == 0) then
+      call sf_merge_ranks(nothing, MPI_COMM_WORLD, ierr)
+    else
+      call sf_merge_ranks(again, MPI_COMM_WORLD, ierr)
+    end if
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "an empty accumulator") > 0, "nothing on rank 0")
+    if (rank == 0) call sf_merge(nothing, all)
+    if (rank == 0) call sf_merge_ranks(nothing, MPI_COMM_WORLD, ierr)
+    if (rank > 0) call sf_merge_ranks(again, MPI_COMM_WORLD, ierr)
+    call check(ierr == merge(SF_OK, SF_MISMATCH, ranks == 1), "another shape on rank 0")
+    call sf_free(all)
+    call sf_free(levels)
+    call sf_free(again)
+    call sf_free(nothing)
+  end subroutine
 end module
 
 ! What is wrong on one rank is an error on all of them, with the text that names the rank.
@@ -393,6 +515,7 @@ end module
 program fortran_test
   use fields
   use vectors
+  use kept
   use misuse
   implicit none
   character(len=16) :: mode
@@ -406,6 +529,8 @@ program fortran_test
   call test_fields
   call test_vectors
   call test_allreduce_and_operators
+  call test_plans
+  call test_accumulators
   call test_misuse
   if (rank == 0) write (*, '("Steadfold ", a, " in Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
     sf_version_text(), ranks, passed, failures
