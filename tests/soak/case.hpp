@@ -42,6 +42,7 @@ enum class Wrong {
   unserved,
   failing_operator,
   failing_rank,
+  bad_label,
   bad_enumerator,
   null_call,
   null_in_run,

@@ -26,6 +26,7 @@ std::shared_ptr<const Prepared> prepare(Case made, std::uint64_t run) {
     }
     Elements elements = make_elements(m, mixed(made.seed ^ made.number << 32, run, i));
     if (made.wrong == Wrong::failing_operator) add_poison(made, elements);
+    if (made.wrong == Wrong::bad_label) elements.labels[poisoned_row(made)] = static_cast<std::int64_t>(m.array.groups);
     if (made.wrong == Wrong::nothing) prepared->expected.push_back(expected_of(m, elements));
     prepared->elements.push_back(std::move(elements));
   }

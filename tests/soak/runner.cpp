@@ -122,7 +122,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
     }
     made.placements.emplace_back();
     const bool is_right = prepared->made.wrong == Wrong::nothing;
-    if (m.array.is_given && is_right) give_array(*prepared, member, made, call);
+    if (m.array.is_given) give_array(*prepared, member, made, call);
     if (m.is_listed && is_right) {
       made.arrays.push_back(columns_of(m, rank_));
       call.arrays = made.arrays.back().get();

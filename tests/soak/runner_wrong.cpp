@@ -78,7 +78,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   if (made.wrong == Wrong::shifted_layout) shift(made, rank_, held, call);
   if (made.wrong == Wrong::wrong_count)
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
-  Buffers buffers(*prepared, 0, rank_, nullptr);
+  Buffers buffers(*prepared, 0, rank_, nullptr, calls.placements.front().get());
   Data data = buffers.data();
   std::vector<std::byte> factors;  // of dot products, that are not served
   if (made.wrong == Wrong::unserved) {
@@ -94,7 +94,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
   sf_status status = library_.bind(passed, made.wrong == Wrong::empty_bundle ? 0 : 1, plan);
   if (status != SF_OK || plan == nullptr) return status;
   if (is_culprit && made.wrong == Wrong::null_in_run) data.first = nullptr;
-  const Wrong in_runs[] = {Wrong::null_in_run, Wrong::failing_operator, Wrong::failing_rank};
+  const Wrong in_runs[] = {Wrong::null_in_run, Wrong::failing_operator, Wrong::failing_rank, Wrong::bad_label};
   if (std::find(std::begin(in_runs), std::end(in_runs), made.wrong) != std::end(in_runs))
     status = library_.run(plan, &data, 1);
   library_.free(plan);

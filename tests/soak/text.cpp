@@ -59,10 +59,10 @@ std::string text_of(const Member& m) {
 std::string Case::text() const {
   static constexpr const char* forms[] = {"one-shot", "plan", "flight", "kept plan", "kept plan again"};
   static constexpr const char* wrongs[] = {
-      "nothing",        "null data",     "null result",  "bad root",         "other root",       "other operation",
-      "other type",     "other columns", "other method", "other collective", "other blocks",     "other grid",
-      "shifted layout", "wrong count",   "bad schedule", "unserved",         "failing operator", "failing rank",
-      "bad enumerator", "null call",     "null in run",  "empty bundle",     "given up"};
+      "nothing",        "null data",      "null result",  "bad root",         "other root",       "other operation",
+      "other type",     "other columns",  "other method", "other collective", "other blocks",     "other grid",
+      "shifted layout", "wrong count",    "bad schedule", "unserved",         "failing operator", "failing rank",
+      "bad label",      "bad enumerator", "null call",    "null in run",      "empty bundle",     "given up"};
   std::string text = "seed " + std::to_string(seed) + ", case " + std::to_string(number) + ", " +
                      std::to_string(ranks) + " ranks: " + named(forms, static_cast<std::size_t>(form)) + ", " +
                      std::to_string(runs) + " runs";

@@ -78,6 +78,11 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.layout = SF_ROW_A_RANK;
       m.root = SF_ALL_RANKS;
       break;
+    case Wrong::bad_label:
+      m.method = random.one_of({SF_EXACT, SF_BINNED});
+      m.array.is_given = true;
+      m.array.groups = m.columns;
+      break;
     default: break;
   }
   if (m.layout == SF_ROW_A_RANK) m.rows = made.ranks;
@@ -112,6 +117,7 @@ Answer answer_to(const Case& made, std::size_t rank) {
     case Wrong::unserved: return {bit(SF_UNSUPPORTED), true};
     case Wrong::failing_rank: return {bit(SF_OPERATOR_FAILED), true};
     case Wrong::failing_operator: return {bit(SF_OPERATOR_FAILED), m.gets_result(rank)};
+    case Wrong::bad_label: return {invalid, m.gets_result(rank)};
     case Wrong::null_in_run: return {invalid, learns};
     default: return {invalid, true};
   }

@@ -18,7 +18,8 @@ Answer answer_to(const Case& made, std::size_t rank);
 /// The first interval that is not empty; null where there is none.
 const sf_interval* first_rows(const std::vector<sf_interval>& intervals);
 
-/// Wrong::failing_operator: the row that the operator refuses, which the culprit holds.
+/// The row that the operator refuses (Wrong::failing_operator), or of which no group has the label, which the culprit
+/// holds.
 std::uint64_t poisoned_row(const Case& made);
 
 /// Wrong::failing_rank: which of the culprit's calls of the operator fails.
