@@ -147,10 +147,6 @@ std::array<Operator, 4> make_complex() {
                                    }}};
 }
 
-}  // namespace
-
-namespace {
-
 /// Where the result takes the place of `left`, which the operator is to read, and so must not write: elements are
 /// copied, a few at a time.
 int write_over_copies(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
