@@ -109,9 +109,9 @@ Operands<read_t<Op, R>> operands(const R& x, const S& y) {
 template <class T, class Op>
 std::string misfit(const Operands<T>& x, const Op& /*op*/) {
   if constexpr (IsBuiltIn<Op>)
-    return misfit(second_of(Op::operation), x.first.size(), x.second_size);
-  else
-    return {};
+    if (second_of(Op::operation) != Second::none && x.first.size() != x.second_size)  // looked at here, without a call
+      return misfit(second_of(Op::operation), x.first.size(), x.second_size);
+  return {};
 }
 
 template <class T, class Op>

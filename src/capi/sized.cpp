@@ -45,15 +45,6 @@ void require_size(size_t size) {
                                                 "), begin with " + first::name + "_init(&it, sizeof it)");
 }
 
-/// Whether there are fields that only a newer release knows.
-bool has_unknown(const sf_call& call) noexcept {
-  static_assert(offsetof(sf_call, reserved) + sizeof call.reserved == sizeof call);
-  std::uint32_t bits = 0;
-  for (const std::uint32_t each : call.reserved) bits |= each;
-  return bits != 0;
-}
-bool has_unknown(const sf_arrays& /*arrays*/) noexcept { return false; }
-
 template <class Struct>
 [[noreturn]] void refuse_unknown(const Struct& given) {
   throw Failure(Status::unsupported, "an " + std::string(First<Struct>::name) + " of " + std::to_string(given.size) +
@@ -64,7 +55,6 @@ template <class Struct>
 
 template <class Struct>
 const Struct& made_whole(const Struct& given, Struct& room) {
-  if (given.size == sizeof(Struct) && !has_unknown(given)) return given;
   require_size<Struct>(given.size);
   const auto* bytes = reinterpret_cast<const std::byte*>(&given);
   if (given.size > sizeof(Struct) &&
@@ -95,8 +85,8 @@ sf_status begin(Struct* given, size_t size) {
 
 }  // namespace
 
-const sf_call& whole(const sf_call& given, sf_call& room) { return made_whole(given, room); }
-const sf_arrays& whole(const sf_arrays& given, sf_arrays& room) { return made_whole(given, room); }
+const sf_call& completed(const sf_call& given, sf_call& room) { return made_whole(given, room); }
+const sf_arrays& completed(const sf_arrays& given, sf_arrays& room) { return made_whole(given, room); }
 
 }  // namespace steadfold::capi
 

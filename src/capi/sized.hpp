@@ -4,15 +4,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "steadfold/steadfold.h"
 
 namespace steadfold::capi {
 
-/// The caller's struct with all fields of this release: itself, or a copy of it in `room` with defaults where it ends.
-/// Throws Failure if no release had so short a struct, or if fields are set that this release does not know.
-const sf_call& whole(const sf_call& given, sf_call& room);
-const sf_arrays& whole(const sf_arrays& given, sf_arrays& room);
+/// A copy of the caller's struct in `room`, with defaults where it ends. Throws Failure if no release had so short a
+/// struct, or if fields are set that this release does not know.
+const sf_call& completed(const sf_call& given, sf_call& room);
+const sf_arrays& completed(const sf_arrays& given, sf_arrays& room);
+
+/// Whether fields are set that only a newer release knows.
+inline bool has_unknown(const sf_call& call) noexcept {
+  static_assert(sizeof call.reserved == 5 * sizeof(std::uint32_t));
+  return (call.reserved[0] | call.reserved[1] | call.reserved[2] | call.reserved[3] | call.reserved[4]) != 0;
+}
+inline bool has_unknown(const sf_arrays& /*arrays*/) noexcept { return false; }
+
+/// The caller's struct with all fields of this release: mostly itself.
+template <class Struct>
+const Struct& whole(const Struct& given, Struct& room) {
+  return given.size == sizeof(Struct) && !has_unknown(given) ? given : completed(given, room);
+}
 
 /// The call that stands behind this one in the caller's array.
 inline const sf_call* next(const sf_call* call) noexcept {
