@@ -159,20 +159,23 @@ function(steadfold_add_ranks test name p target)
   steadfold_own_session(${test})
 endfunction()
 
-# steadfold_fortran_test(NAME file RANKS p...): a program in Fortran for one MPI library, and its run with `fail`, which it
-# must not survive.
+# steadfold_fortran_test(NAME file RANKS p... [MODULES file...] FAILS word text...): a program in Fortran, and the modules
+# that it uses, for one MPI library, and its runs with words that it must not survive, and the texts that it ends with.
 function(steadfold_fortran_test name file)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;MODULES;FAILS")
   get_filename_component(test ${file} NAME_WE)
   set(program ${PROJECT_BINARY_DIR}/tests/${name}/fortran/${test})
-  steadfold_fortran_program(mpi_${test}_${name} ${name} ${program} SOURCES ${file} LIBRARIES steadfold_fortran_reference
-    OPTIONS -g -fopenmp -fcheck=all,no-array-temps -Wall -Wno-uninitialized
-    -Wno-maybe-uninitialized)
+  steadfold_fortran_program(mpi_${test}_${name} ${name} ${program} SOURCES ${arg_MODULES} ${file}
+    LIBRARIES steadfold_fortran_reference
+    OPTIONS -g -fopenmp -fcheck=all,no-array-temps -Wall -Wno-uninitialized -Wno-maybe-uninitialized)
   foreach(p IN LISTS arg_RANKS)
     steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${program})
   endforeach()
-  steadfold_add_ranks(mpi.${name}.${test}.fail.p2 ${name} 2 ${program} fail)
-  set_tests_properties(mpi.${name}.${test}.fail.p2 PROPERTIES PASS_REGULAR_EXPRESSION "steadfold: .*unknown method 'best'")
+  while(arg_FAILS)
+    list(POP_FRONT arg_FAILS word text)
+    steadfold_add_ranks(mpi.${name}.${test}.${word}.p2 ${name} 2 ${program} ${word})
+    set_tests_properties(mpi.${name}.${test}.${word}.p2 PROPERTIES PASS_REGULAR_EXPRESSION "steadfold: .*${text}")
+  endwhile()
 endfunction()
 
 # steadfold_mpi_test_again(NAME SUFFIX RANKS p... RANKS_MPICH p... ENVIRONMENT name=value...): the same program in another

@@ -1,0 +1,183 @@
+! Steadfold in the place of shr_reprosum_mod (CESM, E3SM): the same procedures with the same arguments. A code changes
+! `use shr_reprosum_mod` to `use steadfold_shr_reprosum`. docs/from_shr_reprosum.md says what differs.
+!
+! Sums are the correctly rounded values of the exact sums, for any distribution, number of ranks and threads, in one
+! reduction for all fields. Compile this file after steadfold.f90.
+module steadfold_shr_reprosum
+  use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, r8 => real64
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_is_nan
+  use mpi_f08, only: MPI_Abort, MPI_Allreduce, MPI_Comm, MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, MPI_SUM
+  use steadfold, only: sf_allreduce, sf_sum
+  implicit none
+  private
+  public :: shr_reprosum_setopts, shr_reprosum_calc, shr_reprosum_tolExceeded
+
+  ! Stays false whatever shr_reprosum_setopts is told: these sums cannot be improved by computing them again. A program
+  ! that wants its own serial sums nevertheless sets it.
+  logical, public :: shr_reprosum_recompute = .false.
+  ! The greatest relative difference from plain sums that is no warning. Below zero there is no comparison.
+  real(r8), public :: shr_reprosum_reldiffmax = -1.0_r8
+
+  logical :: may_be_infinite_or_nan = .false.
+contains
+
+  ! Sets what later calls do. May be called again; the last call counts. `repro_sum_use_ddpdd_in` and
+  ! `repro_sum_recompute_in` are ignored.
+  subroutine shr_reprosum_setopts(repro_sum_use_ddpdd_in, repro_sum_allow_infnan_in, repro_sum_rel_diff_max_in, &
+                                  repro_sum_recompute_in, repro_sum_master, repro_sum_logunit)
+    logical, intent(in), optional :: repro_sum_use_ddpdd_in, repro_sum_allow_infnan_in
+    real(r8), intent(in), optional :: repro_sum_rel_diff_max_in
+    logical, intent(in), optional :: repro_sum_recompute_in
+    logical, intent(in), optional :: repro_sum_master ! whether this rank writes to the log
+    integer, intent(in), optional :: repro_sum_logunit
+    integer :: unit
+    if (present(repro_sum_allow_infnan_in)) may_be_infinite_or_nan = repro_sum_allow_infnan_in
+    if (present(repro_sum_rel_diff_max_in)) shr_reprosum_reldiffmax = repro_sum_rel_diff_max_in
+    if (.not. is_true(repro_sum_master)) return
+    unit = log_unit(repro_sum_logunit)
+    write (unit, '(a)') 'steadfold_shr_reprosum: sums are exact and rounded once'
+    if (is_true(repro_sum_use_ddpdd_in) .or. is_true(repro_sum_recompute_in)) write (unit, '(2a)') &
+      'steadfold_shr_reprosum: the settings use_ddpdd and recompute are ignored (exact sums need ', 'neither)'
+    if (shr_reprosum_reldiffmax >= 0) write (unit, '(a, es10.3)') &
+      'steadfold_shr_reprosum: plain sums are compared, with a tolerance of ', shr_reprosum_reldiffmax
+  end subroutine
+
+  ! The sums of the first `nsummands` rows of every field, over all ranks of `commid` (MPI_COMM_WORLD if it is not
+  ! given), of which every rank gets all. Other rows, up to `dsummands`, are not read. Ignored are `ddpdd_sum`,
+  ! `arr_gbl_max`, `arr_max_levels`, `gbl_max_nsummands`, `gbl_count` and `repro_sum_validate`: there is nothing to
+  ! estimate. Every rank gives the same number of fields, and asks for the same outputs.
+  subroutine shr_reprosum_calc(arr, arr_gsum, nsummands, dsummands, nflds, allow_infnan, ddpdd_sum, arr_gbl_max, &
+                               arr_gbl_max_out, arr_max_levels, arr_max_levels_out, gbl_max_nsummands, &
+                               gbl_max_nsummands_out, gbl_count, repro_sum_validate, repro_sum_stats, rel_diff, commid)
+    integer, intent(in) :: nsummands, dsummands, nflds
+    real(r8), intent(in) :: arr(dsummands, nflds)
+    real(r8), intent(out) :: arr_gsum(nflds)
+    logical, intent(in), optional :: allow_infnan ! else a NaN or an infinity among the summands ends the program
+    logical, intent(in), optional :: ddpdd_sum
+    real(r8), intent(in), optional :: arr_gbl_max(nflds)
+    real(r8), intent(out), optional :: arr_gbl_max_out(nflds) ! greatest absolute values; costs one more reduction
+    integer, intent(in), optional :: arr_max_levels(nflds)
+    integer, intent(out), optional :: arr_max_levels_out(nflds) ! 0, which shr_reprosum_mod takes for "not known"
+    integer, intent(in), optional :: gbl_max_nsummands
+    integer, intent(out), optional :: gbl_max_nsummands_out ! the greatest on any rank; costs one more reduction
+    integer, intent(in), optional :: gbl_count
+    logical, intent(in), optional :: repro_sum_validate
+    integer, intent(inout), optional :: repro_sum_stats(6) ! what was done is added: places 1, 4 and 5
+    real(r8), intent(out), optional :: rel_diff(2, nflds) ! from plain sums, if shr_reprosum_reldiffmax is not negative
+    integer, intent(in), optional :: commid
+    type(MPI_Comm) :: comm
+    integer :: i
+    logical :: is_compared
+    comm = MPI_COMM_WORLD
+    if (present(commid)) comm%MPI_VAL = commid
+    if (nsummands < 0 .or. nsummands > dsummands) call refuse(comm, nsummands, dsummands)
+
+    call sf_sum(arr(1:nsummands, :), arr_gsum, comm, keep=2)
+    if (.not. setting(allow_infnan, may_be_infinite_or_nan)) &
+      call require_finite(arr(1:nsummands, :), arr_gsum, comm)
+
+    if (present(arr_gbl_max_out)) then
+      do i = 1, nflds
+        arr_gbl_max_out(i) = max(0.0_r8, maxval(abs(arr(1:nsummands, i))))
+      end do
+      call sf_allreduce(arr_gbl_max_out, 'max', comm)
+    end if
+    if (present(arr_max_levels_out)) arr_max_levels_out = 0
+    if (present(gbl_max_nsummands_out)) then
+      gbl_max_nsummands_out = nsummands
+      call sf_allreduce(gbl_max_nsummands_out, 'max', comm)
+    end if
+    is_compared = present(rel_diff) .and. shr_reprosum_reldiffmax >= 0
+    if (present(rel_diff)) rel_diff = 0
+    if (is_compared) call compare_with_plain_sums(arr(1:nsummands, :), arr_gsum, rel_diff, comm)
+    if (present(repro_sum_stats)) &
+      repro_sum_stats = repro_sum_stats + [1, 0, 0, merge(1, 0, is_compared), &
+                                           merge(1, 0, present(gbl_max_nsummands_out)), 0]
+
+    if (any([present(ddpdd_sum), present(arr_gbl_max), present(arr_max_levels), present(gbl_max_nsummands), &
+             present(gbl_count), present(repro_sum_validate)])) continue ! as said above
+  end subroutine
+
+  ! Whether a difference from plain sums is above the tolerance. If so the rank `master` says which are the greatest.
+  logical function shr_reprosum_tolExceeded(name, nflds, master, logunit, rel_diff) result(exceeded)
+    character(len=*), intent(in) :: name ! of the sums, for the text
+    integer, intent(in) :: nflds
+    logical, intent(in) :: master
+    integer, intent(in), optional :: logunit
+    real(r8), intent(in) :: rel_diff(2, nflds)
+    logical :: is_above(nflds)
+    integer :: i, worst
+    exceeded = .false.
+    if (shr_reprosum_reldiffmax < 0) return
+    is_above = rel_diff(1, :) > shr_reprosum_reldiffmax
+    exceeded = any(is_above)
+    if (.not. exceeded .or. .not. master) return
+    write (log_unit(logunit), '(2a, i0, a, es10.3)') trim(name), ': plain sums of ', count(is_above), &
+      ' fields differ from the exact ones by more than ', shr_reprosum_reldiffmax
+    do i = 1, 2
+      worst = maxloc(rel_diff(i, :), 1, is_above)
+      write (log_unit(logunit), '(3a, i0, 2(a, es10.3))') '  the greatest ', merge('relative', 'absolute', i == 1), &
+        ' difference: field ', worst, ', relative ', rel_diff(1, worst), ', absolute ', rel_diff(2, worst)
+    end do
+  end function
+
+  ! The relative difference is one of the absolute kind where it is not smaller than the sum.
+  subroutine compare_with_plain_sums(arr, exact, rel_diff, comm)
+    real(r8), intent(in) :: arr(:, :), exact(:)
+    real(r8), intent(out) :: rel_diff(:, :)
+    type(MPI_Comm), intent(in) :: comm
+    real(r8) :: mine(size(exact)), plain(size(exact))
+    mine = sum(arr, dim=1)
+    call MPI_Allreduce(mine, plain, size(exact), MPI_DOUBLE_PRECISION, MPI_SUM, comm)
+    rel_diff = 0
+    where (ieee_is_finite(exact)) rel_diff(2, :) = abs(plain - exact)
+    rel_diff(1, :) = rel_diff(2, :)
+    where (ieee_is_finite(exact) .and. abs(exact) > rel_diff(2, :)) rel_diff(1, :) = rel_diff(2, :)/abs(exact)
+  end subroutine
+
+  ! Ends the program if a summand is infinite or a NaN. No such one leaves a sum finite, so ranks look for them only if
+  ! a sum is not, and those that find some say so.
+  subroutine require_finite(arr, sums, comm)
+    real(r8), intent(in) :: arr(:, :), sums(:)
+    type(MPI_Comm), intent(in) :: comm
+    integer :: i, nans, infinities
+    do i = 1, size(sums)
+      if (ieee_is_finite(sums(i))) cycle
+      nans = count(ieee_is_nan(arr(:, i)))
+      infinities = count(.not. ieee_is_finite(arr(:, i))) - nans
+      if (nans + infinities == 0) cycle
+      write (error_unit, '(3(a, i0), a)') 'steadfold: ', nans, ' NaNs and ', infinities, &
+        ' infinities among the summands of field ', i, &
+        ' (allow_infnan is not set), set it, or find where they are made'
+      flush (error_unit)
+      call MPI_Abort(comm, 1)
+    end do
+  end subroutine
+
+  subroutine refuse(comm, nsummands, dsummands)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: nsummands, dsummands
+    write (error_unit, '(2(a, i0), a)') 'steadfold: nsummands=', nsummands, ' in shr_reprosum_calc (dsummands=', &
+      dsummands, '), give 0 to dsummands'
+    flush (error_unit)
+    call MPI_Abort(comm, 1)
+  end subroutine
+
+  logical function is_true(given)
+    logical, intent(in), optional :: given
+    is_true = setting(given, .false.)
+  end function
+
+  logical function setting(given, default)
+    logical, intent(in), optional :: given
+    logical, intent(in) :: default
+    setting = default
+    if (present(given)) setting = given
+  end function
+
+  integer function log_unit(unit)
+    integer, intent(in), optional :: unit
+    log_unit = output_unit
+    if (present(unit)) log_unit = unit
+  end function
+end module

@@ -1,0 +1,91 @@
+! Counting checks, comparing bits, and hostile numbers: what the programs in Fortran share.
+module checks
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, error_unit
+  use, intrinsic :: ieee_arithmetic
+  use mpi_f08
+  use steadfold
+  implicit none
+  integer :: failures = 0, passed = 0, rank = 0, ranks = 1
+
+  interface
+    function reference_sum(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_tree(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_dot(x, y, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*), y(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_norm2(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_mean(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+  end interface
+
+  interface same
+    procedure :: same_double, same_float, same_doubles
+  end interface
+contains
+  subroutine check(is_so, what)
+    logical, intent(in) :: is_so
+    character(len=*), intent(in) :: what
+    if (is_so) then
+      passed = passed + 1
+    else
+      failures = failures + 1
+      write (error_unit, '("rank ", i0, " of ", i0, ": ", a, " (", a, ")")') rank, ranks, what, sf_error_message()
+    end if
+  end subroutine
+
+  pure logical function same_double(a, b)
+    real(c_double), intent(in) :: a, b
+    same_double = transfer(a, 0_int64) == transfer(b, 0_int64)
+  end function
+  pure logical function same_float(a, b)
+    real(c_float), intent(in) :: a, b
+    same_float = transfer(a, 0) == transfer(b, 0)
+  end function
+  pure logical function same_doubles(a, b)
+    real(c_double), intent(in) :: a(:), b(:)
+    integer :: i
+    same_doubles = size(a) == size(b)
+    do i = 1, min(size(a), size(b))
+      same_doubles = same_doubles .and. same_double(a(i), b(i))
+    end do
+  end function
+
+  ! Numbers of many sizes that cancel, some of them subnormal, in places that no loop adds in order.
+  subroutine fill_hostile(x)
+    real(c_double), intent(out) :: x(:)
+    integer(int64) :: state
+    integer :: i
+    state = 88172645463325252_int64
+    do i = 1, size(x)
+      state = ieor(state, ishft(state, 13))
+      state = ieor(state, ishft(state, -7))
+      state = ieor(state, ishft(state, 17))
+      x(i) = scale(real(mod(state, 1000003_int64), c_double), int(mod(abs(state/7), 60_int64)) - 30)
+      if (mod(i, 11) == 0) x(i) = -x(i - 10)
+      if (mod(i, 97) == 0) x(i) = tiny(1.0_c_double)/1024
+    end do
+  end subroutine
+end module
