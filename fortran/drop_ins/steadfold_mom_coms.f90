@@ -59,7 +59,7 @@ module steadfold_mom_coms
       type(c_ptr), intent(out) :: accumulator
       integer(c_int) :: status
     end function
-    subroutine free(accumulator) bind(c, name="sf_accumulator_free")
+    subroutine release(accumulator) bind(c, name="sf_accumulator_free")
       import :: c_ptr
       type(c_ptr), value :: accumulator
     end subroutine
@@ -272,7 +272,7 @@ contains
     type(c_ptr) :: accumulator
     accumulator = unpacked(EFP1)
     call require(round_to(accumulator, sum_of_terms, f64, value))
-    call free(accumulator)
+    call release(accumulator)
   end function
 
   ! EFP1 - EFP2, exact before it is rounded.
@@ -337,15 +337,12 @@ contains
     real(r8), intent(in), optional :: unscale
     type(EFP_type) :: EFP
     type(c_ptr) :: accumulator
-    integer :: j
     accumulator = unpacked(EFP)
-    do j = 1, size(array, 2)
-      if (present(unscale)) then
-        call require(add(accumulator, unscale*array(:, j), size(array, 1, c_int64_t), 1_c_int32_t))
-      else
-        call require(add(accumulator, array(:, j), size(array, 1, c_int64_t), 1_c_int32_t))
-      end if
-    end do
+    if (present(unscale)) then
+      call require(add(accumulator, unscale*array, size(array, kind=c_int64_t), 1_c_int32_t))
+    else
+      call require(add(accumulator, array, size(array, kind=c_int64_t), 1_c_int32_t))
+    end if
     EFP = packed_and_freed(accumulator)
   end function
 
@@ -476,6 +473,6 @@ contains
     type(EFP_type) :: EFP
     allocate (EFP%packed(packed_size(accumulator)/word))
     call require(pack_into(accumulator, EFP%packed, bytes_of(EFP%packed)))
-    call free(accumulator)
+    call release(accumulator)
   end function
 end module
