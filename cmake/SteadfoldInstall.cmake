@@ -66,8 +66,9 @@ endforeach()
 install(DIRECTORY ${links}/ DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(module_source ${CMAKE_INSTALL_DATADIR}/steadfold/steadfold.f90)
+set(drop_ins ${CMAKE_INSTALL_DATADIR}/steadfold/drop_ins)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/steadfoldConfig.cmake.in steadfoldConfig.cmake
-  INSTALL_DESTINATION ${package} PATH_VARS module_source NO_SET_AND_CHECK_MACRO)
+  INSTALL_DESTINATION ${package} PATH_VARS module_source drop_ins NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(steadfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/steadfoldConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/SteadfoldMPIName.cmake DESTINATION ${package})

@@ -366,11 +366,12 @@ contains
     integer(c_int64_t), allocatable :: words(:)
     character(kind=c_char, len=:), allocatable :: mine, every
     integer :: i, each
-    if (comm == MPI_COMM_SELF%MPI_VAL .or. size(EFPs) == 0) return
+    if (comm == MPI_COMM_SELF%MPI_VAL) return
     do i = 1, size(EFPs)
       if (.not. allocated(EFPs(i)%packed)) EFPs(i) = packed_and_freed(unpacked(EFPs(i)))
     end do
-    each = size(EFPs(1)%packed)
+    each = 1
+    if (size(EFPs) > 0) each = size(EFPs(1)%packed)
     words = [integer(c_int64_t) :: size(EFPs), each, (EFPs(i)%packed, i = 1, size(EFPs))]
     allocate (character(kind=c_char, len=bytes_of(words)) :: mine, every)
     mine = transfer(words, mine)

@@ -56,11 +56,14 @@ class Documents(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpifort"), "there is no mpifort")
     def test_programs_in_fortran_compile(self):
-        text = (ROOT / "docs/fortran.md").read_text()
-        [program] = re.findall(r"^```fortran\n(program .*?)^```$", text, re.MULTILINE | re.DOTALL)
+        modules = [ROOT / "fortran/steadfold.f90", *(ROOT / "fortran/drop_ins").glob("*.f90")]
+        flags = "-std=f2018", "-Wall", "-Wextra", "-Werror"
+        programs = [program for page in ("fortran", "from_shr_reprosum") for program in re.findall(
+            r"^```fortran\n((?:program|subroutine|module) .*?)^```$", (ROOT / f"docs/{page}.md").read_text(), re.MULTILINE | re.DOTALL)]
+        self.assertGreaterEqual(len(programs), 3)
         with tempfile.TemporaryDirectory() as room:
-            (Path(room) / "app.f90").write_text(program)
-            output("mpifort", "-std=f2018", "-Wall", "-Werror", "-c", ROOT / "fortran/steadfold.f90", "app.f90", cwd=room)
+            (Path(room) / "app.f90").write_text("".join(programs))
+            output("mpifort", *flags, "-fsyntax-only", *modules, "app.f90", cwd=room)
 
     def test_all_else_is_quoted_from_an_example(self):
         count = 0

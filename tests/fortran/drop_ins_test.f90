@@ -253,7 +253,8 @@ contains
     a = a - real_to_EFP(huge(x)*0.75_c_double)
     call check(same(EFP_to_real(a), merge(0.0_c_double, huge(x)*0.75_c_double, ranks == 1)) .or. ranks > 2, &
                "is exact nevertheless")
-    call EFP_list_sum_across_PEs(list(1:1), 1)
+    call EFP_list_sum_across_PEs(list, 0)
+    call check(same(EFP_to_real(list(4)), 0.0_c_double), "a list of none")
     call test_not_finite
   end subroutine
 
@@ -285,7 +286,7 @@ program drop_ins_test
   use test_shr_reprosum
   use test_mpas
   use test_mom, only: test_reproducing_sums, test_exact_sums
-  use steadfold_mom_coms, only: reproducing_sum
+  use steadfold_mom_coms, only: EFP_sum_across_PEs, EFP_type, reproducing_sum
   implicit none
   character(len=16) :: mode
   call MPI_Init
@@ -308,6 +309,7 @@ contains
   subroutine misuse(mode)
     character(len=*), intent(in) :: mode
     real(c_double) :: x(2, 2), sums(2)
+    type(EFP_type) :: list(2)
     x = 1
     if (rank == ranks - 1) then
       select case (mode)
@@ -325,6 +327,7 @@ contains
         sums = reproducing_sum(reshape(x, [2, 1, 2]), sums=sums(:1))
       end select
     end if
+    if (mode == 'lists') call EFP_sum_across_PEs(list, 2*rank)
     if (mode == 'infinite') sums = reproducing_sum(x*huge(x))
     call shr_reprosum_calc(x, sums, 2, 2, 2)
   end subroutine

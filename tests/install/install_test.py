@@ -185,18 +185,20 @@ class Installed(unittest.TestCase):
             self.expect_fortran(name, place / "client")
 
     @unittest.skipUnless(FORTRAN, "there is no Fortran compiler whose array descriptors the library reads")
-    def test_the_compile_line_of_the_fortran_page(self):
-        [line] = re.findall(r"^(mpifort .*)$", (SOURCE / "docs/fortran.md").read_text(), re.MULTILINE)
+    def test_the_compile_lines_of_the_fortran_pages(self):
+        lines = [re.search(r"^mpifort .*$", (SOURCE / f"docs/{page}.md").read_text(), re.MULTILINE)[0]
+                 for page in ("fortran", "from_shr_reprosum")]
         plain = self.room / "plain_fortran"
         plain.symlink_to(self.prefix)
         config = self.library("steadfold.pc").parent.relative_to(self.prefix)
         environment = {**os.environ, "PKG_CONFIG_PATH": str(plain / config)}
         for name, (wrapper, _) in LIBRARIES.items():
-            words = line.replace("mpifort", wrapper.replace("mpicc", "mpifort")).replace("steadfold-openmpi", f"steadfold-{name}")
-            program = self.room / f"app_{name}"
-            words = words.replace("app.f90", str(FORTRAN_PROJECT / "client.f90")).replace("-o app", f"-o {program}")
-            output("sh", "-c", words, cwd=self.room, env=environment)
-            self.expect_fortran(name, program)
+            for line in lines:
+                words = line.replace("mpifort", wrapper.replace("mpicc", "mpifort")).replace("steadfold-openmpi", f"steadfold-{name}")
+                program = self.room / f"app_{name}"
+                words = words.replace("app.f90", str(FORTRAN_PROJECT / "client.f90")).replace("-o app", f"-o {program}")
+                output("sh", "-c", words, cwd=self.room, env=environment)
+                self.expect_fortran(name, program)
 
 
 if __name__ == "__main__":
