@@ -101,6 +101,11 @@ contains
     call check(shr_reprosum_tolExceeded('heat', nz, .false., rel_diff=rel_diff), "a tolerance of 0 is exceeded")
     shr_reprosum_reldiffmax = huge(1.0_c_double)
     call check(.not. shr_reprosum_tolExceeded('heat', nz, .false., 6, rel_diff), "a great one is not")
+    plain(1:3) = [1e20_c_double, 0.5_c_double, -1e20_c_double]
+    call shr_reprosum_calc(plain, sums, 3, nz, 1, rel_diff=rel_diff)
+    call check(same(rel_diff(:, 1), [0.5_c_double, 0.5_c_double]*ranks), "a difference as great as the sum")
+    call shr_reprosum_calc(whole, sums, nx*ny, nx*ny, nz, commid=MPI_COMM_SELF%MPI_VAL)
+    call check(same(sums, layers()), "over a communicator of one's own")
     call test_not_finite(arr, count, room)
   end subroutine
 
