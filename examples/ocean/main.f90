@@ -55,12 +55,9 @@ contains
   end subroutine
 
   subroutine report
-    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: library
-    integer :: length
-    call MPI_Get_library_version(library, length)
     if (given%json) then
       write (*, '(*(a))') '{"application":"ocean","ranks":', number(ranks), ',"threads":', number(given%threads), &
-        ',"mpi":"', trim(library(:scan(library(:length)//',', ','//new_line('a')) - 1)), '","steps":', number(ours%steps), &
+        ',"mpi":"', mpi_library(), '","steps":', number(ours%steps), &
         ',"fingerprint_plain":"', plain%seen%text(), '","fingerprint_steadfold":"', ours%seen%text(), &
         '","state_plain":"', plain_state, '","state_steadfold":"', our_state, &
         '","mean_level":', decimal(ours%mean_level), ',"energy":', decimal(ours%energy), '}'
@@ -71,6 +68,18 @@ contains
       write (*, '(a12, 2a18, 2a25)') 'Steadfold', ours%seen%text(), our_state, decimal(ours%mean_level), decimal(ours%energy)
     end if
   end subroutine
+
+  ! Its name and version: what stands before the first comma, or the end of the first line.
+  function mpi_library() result(text)
+    character(len=:), allocatable :: text
+    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: library
+    integer :: length, i
+    call MPI_Get_library_version(library, length)
+    text = library(:scan(library(:length)//',', ','//new_line('a')) - 1)
+    do i = 1, len(text)
+      if (iachar(text(i:i)) < 32) text(i:i) = ' '
+    end do
+  end function
 
   pure function number(value) result(text)
     integer, intent(in) :: value
