@@ -68,12 +68,22 @@ struct SharedOptions {
 /// lines, an OpenMP reduction, and atomics with a barrier. Throws Failure if a result is wrong.
 Measurement shared(const SharedOptions& options);
 
-struct FieldOptions {
+struct BundleOptions {
   std::vector<std::size_t> counts = {1, 3, 30};
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: sums of one double per rank in one bundle, against one MPI_Allreduce for each sum.
-Measurement bundle(const FieldOptions& options);
+Measurement bundle(const BundleOptions& options);
+
+struct FieldsOptions {
+  std::vector<std::size_t> points = {1000, 100000};
+  std::vector<std::string> methods = {"exact", "binned"};
+  int rounds = 15;
+};
+/// All ranks of MPI_COMM_WORLD: sums of thirty fields of so many points of the whole job, by one call and by a plan,
+/// against loops with an MPI_Allreduce, and against vectors of integers in two reductions. Throws Failure on all ranks
+/// if these have a wrong sum.
+Measurement fields(const FieldsOptions& options, const command::Job& job);
 
 struct ReduceOptions {
   std::vector<std::size_t> counts = {1000, 100000};

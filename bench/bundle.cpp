@@ -44,14 +44,14 @@ struct Fields {
   }
 };
 
-Contest measure(std::size_t count, const FieldOptions& options) {
+Contest measure(std::size_t count, const BundleOptions& options) {
   Fields fields(count);
   return fields.ways().measure({{"operator", "sum"}, {"count", count}}, options.rounds);
 }
 
 }  // namespace
 
-Measurement bundle(const FieldOptions& options) {
+Measurement bundle(const BundleOptions& options) {
   Measurement measurement{.environment = environment(), .contests = {}};
   for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options));
   return measurement;

@@ -50,17 +50,19 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, arrays, shared, allreduce, splitphase, bundle or reduce")->required();
+  app.add_option("name", name, "local, arrays, shared, allreduce, splitphase, bundle, fields or reduce")->required();
   app.add_option("--sizes", sizes, "local: elements; arrays: points of a field")->delimiter(',');
   app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
   app.add_option("--threads", threads, "local, shared: threads, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--counts", counts,
-                 "allreduce, splitphase, shared: elements per rank or thread; bundle: sums; reduce: elements")
+  app.add_option(
+         "--counts", counts,
+         "allreduce, splitphase, shared: elements per rank or thread; bundle: sums; reduce: elements; fields: points")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
-  app.add_option("--methods", methods, "allreduce, splitphase, shared, reduce: tree, exact, binned, plain")
+  app.add_option("--methods", methods,
+                 "allreduce, splitphase, shared, reduce: tree, exact, binned, plain; fields: exact, binned")
       ->delimiter(',');
   app.add_option(
          "--schedules", schedules,
@@ -134,9 +136,15 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     return bench::splitphase(split, job);
   }
   if (options.name == "bundle") {
-    bench::FieldOptions fields{.rounds = options.rounds};
-    if (!options.counts.empty()) fields.counts = options.counts;
-    return bench::bundle(fields);
+    bench::BundleOptions bundle{.rounds = options.rounds};
+    if (!options.counts.empty()) bundle.counts = options.counts;
+    return bench::bundle(bundle);
+  }
+  if (options.name == "fields") {
+    bench::FieldsOptions fields{.rounds = options.rounds};
+    if (!options.counts.empty()) fields.points = options.counts;
+    if (!options.methods.empty()) fields.methods = options.methods;
+    return bench::fields(fields, job);
   }
   bench::ReduceOptions reduce{.rounds = options.rounds};
   if (!options.counts.empty()) reduce.counts = options.counts;
@@ -222,10 +230,11 @@ bool starts_ranks(const Asked& asked) {
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  constexpr const char* names[] = {"local", "arrays", "shared", "allreduce", "splitphase", "bundle", "reduce"};
+  constexpr const char* names[] = {"local",      "arrays", "shared", "allreduce",
+                                   "splitphase", "bundle", "fields", "reduce"};
   if (std::ranges::find(names, name) == std::end(names))
     throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, arrays, shared, allreduce, splitphase, bundle or reduce");
+                  "' (no such benchmark), take local, arrays, shared, allreduce, splitphase, bundle, fields or reduce");
   const bool is_local = name == "local" || name == "arrays";
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
@@ -274,9 +283,9 @@ Result run(const Asked& asked, const Job& job) {
 
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
-  CLI::App& bench = *app.add_subcommand(
-      "bench",
-      "Measure beside rivals, interleaved: local, arrays; shared; allreduce, splitphase, bundle, reduce (over ranks)");
+  CLI::App& bench = *app.add_subcommand("bench",
+                                        "Measure beside rivals, interleaved: local, arrays; shared; allreduce, "
+                                        "splitphase, bundle, fields, reduce (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

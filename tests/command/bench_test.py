@@ -115,14 +115,15 @@ class Bench(CommandTest):
             self.assertAlmostEqual(rival["ratio"] * rival["seconds"] / row["seconds"], 1)
 
     def test_over_ranks(self):
-        for name, methods in (("reduce", {"exact", "tree", "plain", "mpi"}), ("bundle", {"exact", "tree", "plain"})):
+        for name, methods, rivals in (("reduce", {"exact", "tree", "plain", "mpi"}, 1),
+                                      ("bundle", {"exact", "tree", "plain"}, 1), ("fields", {"exact", "binned"}, 2)):
             ran = run("bench", name, "--counts", "1,5", "--rounds", "3", "--json", ranks=2)
             rows = self.rows_from(ran, RANKS)
             self.assertEqual({row["method"] for row in rows}, methods)
             self.assertEqual({row["count"] for row in rows}, {1, 5})
             for row in rows:
                 self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
-                self.assert_against(row, 1)
+                self.assert_against(row, rivals)
 
     def test_splitphase(self):
         ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",
