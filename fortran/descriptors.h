@@ -29,7 +29,7 @@ static inline sf_status refuse(sf_status status, const char* format, ...) {
 static inline sf_status wrong(const char* text) { return refuse(SF_INVALID_ARGUMENT, "%s", text); }
 
 /* The intrinsic types as gfortran numbers them; above these bits stands the kind. */
-enum { type_integer = 1, type_logical, type_real, type_complex, type_character };
+enum { type_integer = 1, type_logical, type_real, type_complex, type_character, type_derived };
 
 static inline int type_of(Argument a) { return a->type & CFI_type_mask; }
 
@@ -137,15 +137,27 @@ static inline void gather(Argument from, char* values) {
   for (i = 0; i < count; ++i) memcpy(values + i * from->elem_len, element_of(from, i), from->elem_len);
 }
 
-/* The group of a communicator, which is an integer, or a type(MPI_Comm), whose one part is that integer. */
+/* What an argument `comm` is: a communicator, as an integer or a type(MPI_Comm), whose one part is that integer; or a
+ * type(sf_group), which points to the group of a team's worker. */
+static inline int is_communicator(Argument comm) {
+  return comm->rank == 0 && comm->elem_len == sizeof(int32_t) &&
+         (type_of(comm) == type_integer || type_of(comm) == type_derived);
+}
+static inline int is_group(Argument comm) {
+  return comm->rank == 0 && comm->elem_len == sizeof(sf_group*) && type_of(comm) == type_derived;
+}
+static inline int32_t communicator(Argument comm) { return *(const int32_t*)comm->base_addr; }
+
 static inline sf_status find_group(Argument comm, sf_group** group) {
   *group = NULL;
   if (comm == NULL) return SF_OK;
-  if (comm->rank != 0 || comm->elem_len != sizeof(int32_t) ||
-      (type_of(comm) >= type_logical && type_of(comm) <= type_character))
+  if (is_communicator(comm)) return sf_group_of_fortran(communicator(comm), group);
+  if (!is_group(comm))
     return wrong(
-        "a communicator of another type (it is an integer, or type(MPI_Comm)), pass one such as MPI_COMM_WORLD");
-  return sf_group_of_fortran(*(const int32_t*)comm->base_addr, group);
+        "a communicator of another type (it is an integer, type(MPI_Comm), or type(sf_group)), pass one such as "
+        "MPI_COMM_WORLD");
+  *group = *(sf_group* const*)comm->base_addr;
+  return *group == NULL ? wrong("a group of nobody (it was not set), call sf_team_member first") : SF_OK;
 }
 
 /* Without `ierr` a failure is the end, unless the communicator's error handler returns. */
@@ -154,7 +166,7 @@ static inline void settle(sf_status status, Argument comm, int* ierr) {
     *ierr = status;
   } else if (status != SF_OK) {
     fprintf(stderr, "steadfold: %s\n", sf_error_text());
-    if (comm != NULL) sf_fail_fortran(*(const int32_t*)comm->base_addr);
+    if (comm != NULL && is_communicator(comm)) sf_fail_fortran(communicator(comm));
     exit(EXIT_FAILURE);
   }
 }

@@ -23,8 +23,9 @@ module steadfold
   implicit none
   private
   public :: sf_sum, sf_sum_by, sf_dot, sf_norm2, sf_mean, sf_var, sf_min, sf_max, sf_allreduce, sf_reduce
-  public :: sf_plan, sf_plan_sum, sf_plan_dot, sf_plan_norm2, sf_run, sf_start, sf_wait
+  public :: sf_plan, sf_plan_sum, sf_plan_dot, sf_plan_norm2, sf_bind, sf_run, sf_start, sf_wait
   public :: sf_accumulator, sf_add, sf_subtract, sf_merge, sf_merge_ranks, sf_total, sf_average, sf_write, sf_read, sf_free
+  public :: sf_team, sf_group, sf_team_create, sf_team_member, sf_team_bind
   public :: sf_error_message, sf_version_text, sf_operator
   public :: SF_OK, SF_EMPTY, SF_GAP, SF_OVERLAP, SF_OPERATOR_FAILED, SF_MISMATCH, SF_INVALID_ARGUMENT, &
             SF_UNSUPPORTED, SF_TRANSPORT_FAILED, SF_INTERNAL
@@ -46,6 +47,18 @@ module steadfold
   ! Made when something is first added, freed by sf_free. A copy made by `=` is the same accumulator; sf_merge into an
   ! empty one makes another.
   type, bind(c) :: sf_accumulator
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! Threads that reduce together, of this process or of all ranks. A copy made by `=` is the same team.
+  type, bind(c) :: sf_team
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! One thread's place in a team: it stands wherever a communicator does. It lasts as long as the team.
+  type, bind(c) :: sf_group
     private
     type(c_ptr) :: handle = c_null_ptr
   end type
@@ -347,6 +360,8 @@ module steadfold
 
   ! Plans. Collective, as the calls that have the same arguments. What a plan is made with stays where it is until the
   ! plan is freed: variables with the attribute `target`, never expressions, such as a mask `f > 0`.
+  ! Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a bundle. sf_bind makes all
+  ! ranks agree on it; its reductions share every message.
   interface
     subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr) &
       bind(c, name="sf_fortran_plan_sum")
@@ -354,7 +369,7 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       type(*), dimension(..), intent(in), target :: array
       type(*), dimension(..), intent(inout), target :: result
-      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
       type(*), dimension(..), intent(in), optional, target :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
@@ -365,7 +380,7 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       type(*), dimension(..), intent(in), target :: x, y
       type(*), dimension(..), intent(inout), target :: result
-      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional, target :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
@@ -375,9 +390,15 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       type(*), dimension(..), intent(in), target :: array
       type(*), dimension(..), intent(inout), target :: result
-      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional, target :: where
       character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_bind(plan, comm, ierr) bind(c, name="sf_fortran_bind")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
     ! Reduces what stands in the arrays now.
@@ -470,11 +491,43 @@ module steadfold
     end subroutine
   end interface
 
-  ! Gives back what a plan or an accumulator holds, and leaves it empty. Nothing happens to an empty one.
+  ! Teams. With `comm` the team has the workers of all ranks, `workers` on this one: one thread of every rank calls, MPI
+  ! was initialised with MPI_THREAD_FUNNELED at least, and worker 0 is the thread that may call MPI.
+  interface
+    subroutine sf_team_create(team, workers, comm, ierr) bind(c, name="sf_fortran_team_create")
+      import :: c_int, sf_team
+      type(sf_team), intent(inout) :: team
+      integer(c_int), intent(in) :: workers
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The place of worker 0, 1, ..., as omp_get_thread_num counts them, for one thread. The first call for a worker waits
+    ! until there has been one for each.
+    subroutine sf_team_member(team, worker, group, ierr) bind(c, name="sf_fortran_team_member")
+      import :: c_int, sf_group, sf_team
+      type(sf_team), intent(in) :: team
+      integer(c_int), intent(in) :: worker
+      type(sf_group), intent(inout) :: group
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Binds the calling thread to the worker's core; before sf_team_member.
+    subroutine sf_team_bind(team, worker, ierr) bind(c, name="sf_fortran_team_bind")
+      import :: c_int, sf_team
+      type(sf_team), intent(in) :: team
+      integer(c_int), intent(in) :: worker
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  ! Gives back what a plan, an accumulator or a team holds, and leaves it empty. Nothing happens to an empty one.
   interface sf_free
     subroutine sf_free_plan(plan) bind(c, name="sf_fortran_free_plan")
       import :: sf_plan
       type(sf_plan), intent(inout) :: plan
+    end subroutine
+    subroutine sf_free_team(team) bind(c, name="sf_fortran_free_team")
+      import :: sf_team
+      type(sf_team), intent(inout) :: team
     end subroutine
     subroutine sf_free_accumulator(accumulator) bind(c, name="sf_fortran_free_accumulator")
       import :: sf_accumulator

@@ -3,7 +3,7 @@
 #ifndef STEADFOLD_STEADFOLD_FORTRAN_H
 #define STEADFOLD_STEADFOLD_FORTRAN_H
 
-#include "steadfold/steadfold_group.h"
+#include "steadfold/steadfold_team.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +11,9 @@ extern "C" {
 
 /* As sf_group_of, for a communicator of Fortran. */
 sf_status sf_group_of_fortran(int32_t comm, sf_group** group);
+
+/* As sf_team_create_over. */
+sf_status sf_team_create_over_fortran(int32_t comm, int32_t workers, sf_team** team);
 
 /* Calls the communicator's error handler (MPI_ERR_OTHER), which as a rule ends the program. */
 void sf_fail_fortran(int32_t comm);

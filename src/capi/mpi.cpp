@@ -140,6 +140,10 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
 
 sf_status sf_group_of_fortran(int32_t comm, sf_group** group) { return sf_group_of(MPI_Comm_f2c(comm), group); }
 
+sf_status sf_team_create_over_fortran(int32_t comm, int32_t workers, sf_team** team) {
+  return sf_team_create_over(MPI_Comm_f2c(comm), workers, team);
+}
+
 void sf_fail_fortran(int32_t comm) { MPI_Comm_call_errhandler(MPI_Comm_f2c(comm), MPI_ERR_OTHER); }
 
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {

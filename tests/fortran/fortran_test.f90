@@ -287,6 +287,51 @@ contains
     call check(ierr == SF_INVALID_ARGUMENT, "there is none then")
   end subroutine
 
+  subroutine test_bundles
+    type(sf_plan) :: plan
+    real(c_double), target :: sums(2*nz), product, length_of, x(100)
+    real(c_double) :: expected(nz)
+    integer :: k, run, ierr
+    call fill_hostile(x)
+    do k = 1, nz
+      expected(k) = reference_dot(wet_numbers(k), wet_areas(), length(wet_areas()))
+    end do
+    call sf_run(plan, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a run of no plan")
+    call sf_bind(plan, MPI_COMM_WORLD, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "an empty bundle")
+    call sf_plan_sum(plan, f(1:nx, js:je, :), sums(2*nz:2:-2), keep=3, weight=a(1:nx, js:je), where=wet)
+    call sf_plan_sum(plan, f(1:nx, js:je, :), sums(1:2), keep=3, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a reduction that is not added")
+    call sf_run(plan, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "not bound") > 0, "a run before sf_bind")
+    call sf_plan_dot(plan, x, x(100:1:-1), product)
+    call sf_plan_norm2(plan, x, length_of, options='method=binned')
+    call sf_bind(plan, MPI_COMM_WORLD)
+    call sf_plan_norm2(plan, x, length_of, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "one that comes too late")
+    do run = 1, 3
+      sums = -1
+      product = 0
+      length_of = 0
+      if (run == 2) then
+        call sf_start(plan)
+        call sf_wait(plan)
+      else
+        call sf_run(plan)
+      end if
+      call check(same(sums(2*nz:2:-2), expected) .and. all(sums(1::2) < 0), "sums of a bundle")
+      call check(same(product, sf_dot(x, x(100:1:-1), MPI_COMM_WORLD)), "a dot product of a bundle")
+      call check(same(length_of, sf_norm2(x, MPI_COMM_WORLD, options='method=binned')), "a norm of a bundle")
+    end do
+    call sf_free(plan)
+    if (rank == 0) call sf_plan_norm2(plan, x, length_of)
+    call sf_plan_dot(plan, x, x, product)
+    call sf_bind(plan, MPI_COMM_WORLD, ierr)
+    call check(ierr == merge(SF_OK, SF_MISMATCH, ranks == 1), "other bundles on other ranks")
+    call sf_free(plan)
+  end subroutine
+
   subroutine test_accumulators
     integer, parameter :: n = 1200, threads = 3
     type(sf_accumulator) :: acc(threads), all, levels, again, nothing
@@ -352,6 +397,59 @@ contains
     call sf_free(levels)
     call sf_free(again)
     call sf_free(nothing)
+  end subroutine
+end module
+
+! Threads of this rank, and of all ranks, in place of ranks.
+module teams
+  use omp_lib, only: omp_get_thread_num
+  use checks
+  implicit none
+  integer, parameter :: n = 700
+contains
+  subroutine test_teams
+    type(sf_team) :: own, all
+    type(sf_group) :: nobody
+    real(c_double) :: x(n), total
+    integer :: ierr
+    call fill_hostile(x)
+    call sf_team_create(own, 3)
+    call sum_by_threads(own, 3, x, 0, 1)
+    call sum_by_threads(own, 3, x, 0, 1)
+    call sf_free(own)
+    call sf_team_create(all, 2, MPI_COMM_WORLD)
+    call sum_by_threads(all, 2, x, rank, ranks)
+    call sf_team_create(all, 2, MPI_COMM_WORLD, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a team that is made again")
+    call sf_free(all)
+    call sf_free(all)
+    call sf_team_create(own, 0, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a team of nobody")
+    call sf_sum(x, total, nobody, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "a group of nobody") > 0, "nobody's group")
+    call sf_team_member(own, 0, nobody, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a member of no team")
+  end subroutine
+
+  ! Every thread of every part brings every so manieth element.
+  subroutine sum_by_threads(team, threads, x, part, parts)
+    type(sf_team), intent(in) :: team
+    integer, intent(in) :: threads, part, parts
+    real(c_double), intent(in) :: x(n)
+    type(sf_group) :: group
+    real(c_double) :: total, norm
+    integer :: t
+    !$omp parallel num_threads(threads) private(group, total, norm, t)
+    t = omp_get_thread_num()
+    call sf_team_bind(team, t)
+    call sf_team_member(team, t, group)
+    call sf_sum(x(1 + part*threads + t::parts*threads), total, group)
+    norm = sf_norm2(x(1 + part*threads + t::parts*threads), group)
+    !$omp critical
+    call check(same(total, reference_sum(x, int(n, c_int64_t))), "a team's sum")
+    call check(same(norm, reference_norm2(x, int(n, c_int64_t))), "a team's norm")
+    !$omp end critical
+    !$omp end parallel
   end subroutine
 end module
 
@@ -426,11 +524,13 @@ program fortran_test
   use fields
   use vectors
   use kept
+  use teams
   use misuse
   implicit none
   character(len=16) :: mode
+  integer :: threads_of_mpi
   real(c_double) :: one
-  call MPI_Init
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, threads_of_mpi)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call get_command_argument(1, mode)
@@ -440,7 +540,9 @@ program fortran_test
   call test_vectors
   call test_allreduce_and_operators
   call test_plans
+  call test_bundles
   call test_accumulators
+  call test_teams
   call test_misuse
   if (rank == 0) write (*, '("Steadfold ", a, " in Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
     sf_version_text(), ranks, passed, failures

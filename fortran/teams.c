@@ -1,0 +1,30 @@
+/* Teams of threads that steadfold.f90 declares: their workers stand where communicators do.
+ * Rank order: that of the workers, those of a rank after those of the ranks below. Cost: that of the team in C. Source:
+ * ours. */
+#include "descriptors.h"
+#include "steadfold/steadfold_team.h"
+
+void sf_fortran_team_create(sf_team** team, const int* workers, Argument comm, int* ierr) {
+  sf_status status = SF_OK;
+  if (*team != NULL) status = wrong("a team that is made again (it has workers), call sf_free first");
+  if (status == SF_OK && comm != NULL && !is_communicator(comm))
+    status =
+        wrong("a team over what is no communicator (it is an integer, or type(MPI_Comm)), pass MPI_COMM_WORLD, say");
+  if (status == SF_OK)
+    status =
+        comm == NULL ? sf_team_create(*workers, team) : sf_team_create_over_fortran(communicator(comm), *workers, team);
+  settle(status, comm, ierr);
+}
+
+void sf_fortran_team_member(sf_team* const* team, const int* worker, sf_group** group, int* ierr) {
+  settle(sf_team_group(*team, *worker, group), NULL, ierr);
+}
+
+void sf_fortran_team_bind(sf_team* const* team, const int* worker, int* ierr) {
+  settle(sf_team_bind(*team, *worker), NULL, ierr);
+}
+
+void sf_fortran_free_team(sf_team** team) {
+  sf_team_free(*team);
+  *team = NULL;
+}
