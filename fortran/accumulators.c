@@ -67,8 +67,7 @@ void sf_fortran_merge_ranks(sf_accumulator** accumulator, Argument comm, int* ie
   sf_status status = find_group(comm, &group);
   if (status == SF_OK) {
     status = require_made(*accumulator);
-    status = status == SF_OK ? sf_accumulator_merge_ranks(*accumulator, group)
-                             : sf_group_refuse(group, status, sf_error_text());
+    status = status == SF_OK ? sf_accumulator_merge_ranks(*accumulator, group) : tell(group, status);
   }
   settle(status, comm, ierr);
 }

@@ -180,7 +180,7 @@ static inline sf_status find_room(const Translated* to, Argument result, char** 
 
 /* Runs a call, or tells the other ranks why this one does not. */
 static inline sf_status run(sf_status status, const Translated* to, void* result, sf_group* group) {
-  if (status != SF_OK) return group == NULL ? status : sf_group_refuse(group, status, sf_error_text());
+  if (status != SF_OK) return group == NULL ? status : tell(group, status);
   if (group == NULL) return sf_reduce_local(&to->call, to->first, to->second, result);
   return sf_group_reduce(&to->call, to->first, to->second, result, group);
 }

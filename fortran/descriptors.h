@@ -160,6 +160,11 @@ static inline sf_status find_group(Argument comm, sf_group** group) {
   return *group == NULL ? wrong("a group of nobody (it was not set), call sf_team_member first") : SF_OK;
 }
 
+/* Tells the other ranks of the group why this one makes no call; the error text says it. */
+static inline sf_status tell(sf_group* group, sf_status status) {
+  return sf_group_refuse(group, status, sf_error_text());
+}
+
 /* Without `ierr` a failure is the end, unless the communicator's error handler returns. */
 static inline void settle(sf_status status, Argument comm, int* ierr) {
   if (ierr != NULL) {

@@ -89,7 +89,7 @@ static sf_status bind_to(sf_group* group, Plan* own) {
   sf_call* const calls = malloc(own->count * sizeof *calls);
   sf_status status;
   size_t i;
-  if (calls == NULL) return sf_group_refuse(group, no_memory(), sf_error_text());
+  if (calls == NULL) return tell(group, no_memory());
   for (i = 0; i < own->count; ++i) calls[i] = own->members[i]->to.call;
   status = sf_group_bind(calls, own->count, group, &own->plan);
   free(calls);
@@ -106,7 +106,7 @@ static void make_plan(Plan** plan, const Arguments* from, Argument result, int* 
   if (status == SF_OK)
     status = bind_to(group, made);
   else if (found == SF_OK)
-    status = sf_group_refuse(group, status, sf_error_text());
+    status = tell(group, status);
   if (status == SF_OK)
     *plan = made;
   else
@@ -152,10 +152,8 @@ void sf_fortran_bind(Plan** plan, Argument comm, int* ierr) {
   sf_status status = find_group(comm, &group);
   if (status == SF_OK) {
     if (*plan == NULL || (*plan)->plan != NULL)
-      status = sf_group_refuse(group,
-                               wrong("a bundle that cannot be bound (it is empty, or bound), add reductions to an "
-                                     "empty plan by sf_plan_sum, say, without a communicator"),
-                               sf_error_text());
+      status = tell(group, wrong("a bundle that cannot be bound (it is empty, or bound), add reductions to an "
+                                 "empty plan by sf_plan_sum, say, without a communicator"));
     else
       status = bind_to(group, *plan);
   }
