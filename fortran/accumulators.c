@@ -5,13 +5,11 @@
 
 /* The arrays of an addition, and the shape of the accumulator that they are for. */
 static sf_status take_terms(const Arguments* from, Translated* to, sf_accumulator_shape* shape) {
-  sf_type factors;
   int i;
   sf_status status = sf_call_init(&to->call, sizeof to->call);
   to->rank = 0;
   if (status == SF_OK) status = require_number(from->array, "elements", &to->call.type);
-  if (status == SF_OK && from->factors != NULL && (!find_number(from->factors, &factors) || factors != to->call.type))
-    status = wrong("factors of another type than the elements (both are multiplied as they are), convert one of them");
+  if (status == SF_OK) status = require_factors(from, to->call.type);
   if (status == SF_OK) status = take_arrays(from, NULL, to);
   shape->type = to->call.type;
   shape->terms = from->factors == NULL ? SF_ELEMENTS : SF_PRODUCTS;

@@ -10,7 +10,6 @@
 typedef struct Arguments {
   sf_operation operation;
   Argument array, factors, labels, keep, where, options, comm;
-
 } Arguments;
 
 /* And as C makes it, with what it points to. */
@@ -123,19 +122,24 @@ static inline sf_status take_arrays(const Arguments* from, Argument result, Tran
   return status;
 }
 
-static inline sf_status translate(const Arguments* from, Argument result, Translated* to) {
+static inline sf_status require_factors(const Arguments* from, sf_type type) {
   sf_type factors;
+  if (from->factors == NULL || (find_number(from->factors, &factors) && factors == type)) return SF_OK;
+  return wrong("factors of another type than the elements (both are multiplied as they are), convert one of them");
+}
+
+static inline sf_status translate(const Arguments* from, Argument result, Translated* to) {
   sf_status status = sf_call_init(&to->call, sizeof to->call);
   to->first = to->second = NULL;
   to->rank = 0;
+  to->arrays.groups = 0; /* of what may be given as rows */
   if (status == SF_OK) status = require_number(from->array, "elements", &to->call.type);
   if (status != SF_OK) return status;
   to->call.operation = from->operation;
   to->call.result_type = to->call.type;
   if (from->operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
-  if (from->factors != NULL && (!find_number(from->factors, &factors) || factors != to->call.type))
-    return wrong("factors of another type than the elements (both are multiplied as they are), convert one of them");
-  status = take_options(from->options, to);
+  status = require_factors(from, to->call.type);
+  if (status == SF_OK) status = take_options(from->options, to);
   if (status != SF_OK) return status;
   if (!are_rows(from)) return take_arrays(from, result, to);
   to->call.rows = count_of(from->array);
@@ -176,6 +180,14 @@ static inline sf_status find_room(const Translated* to, Argument result, char** 
              ? refuse(SF_INTERNAL, "no memory for the results of %llu groups (out of memory), check the number",
                       (unsigned long long)groups)
              : SF_OK;
+}
+
+/* A call whose results go to an array, and `*room` for them, NULL before, as find_room finds it. */
+static inline sf_status translate_to_array(const Arguments* from, Argument result, Translated* to, char** room) {
+  sf_status status = translate(from, result, to);
+  if (status == SF_OK) status = require_number(result, "results", &to->call.result_type);
+  if (status == SF_OK) status = require_shape(to, result);
+  return status == SF_OK ? find_room(to, result, room) : status;
 }
 
 /* Runs a call, or tells the other ranks why this one does not. */

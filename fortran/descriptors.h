@@ -131,10 +131,15 @@ static inline void scatter(const char* values, Argument to) {
   for (i = 0; i < count; ++i) memcpy(element_of(to, i), values + i * to->elem_len, to->elem_len);
 }
 
-static inline void gather(Argument from, char* values) {
+/* Copies elements that do not stand one after the other to `*room`, which is NULL before and for others stays so. */
+static inline sf_status gather_apart(Argument from, char** room) {
   const uint64_t count = count_of(from);
   uint64_t i;
-  for (i = 0; i < count; ++i) memcpy(values + i * from->elem_len, element_of(from, i), from->elem_len);
+  if (is_contiguous(from)) return SF_OK;
+  *room = malloc(count * from->elem_len + 1);
+  if (*room == NULL) return refuse(SF_INTERNAL, "no memory for %llu elements", (unsigned long long)count);
+  for (i = 0; i < count; ++i) memcpy(*room + i * from->elem_len, element_of(from, i), from->elem_len);
+  return SF_OK;
 }
 
 /* What an argument `comm` is: a communicator, as an integer or a type(MPI_Comm), whose one part is that integer; or a

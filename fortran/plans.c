@@ -43,10 +43,7 @@ static sf_status make_member(const Arguments* from, Argument result, Member** me
   sf_status status;
   *member = own;
   if (own == NULL) return no_memory();
-  status = translate(from, result, &own->to);
-  if (status == SF_OK) status = require_number(result, "results", &own->to.call.result_type);
-  if (status == SF_OK) status = require_shape(&own->to, result);
-  if (status == SF_OK) status = find_room(&own->to, result, &own->room);
+  status = translate_to_array(from, result, &own->to, &own->room);
   if (status == SF_OK) memcpy(&own->result, result, sizeof(CFI_cdesc_t) + (size_t)result->rank * sizeof(CFI_dim_t));
   return status;
 }

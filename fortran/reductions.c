@@ -9,11 +9,7 @@ static void reduce_to_array(const Arguments* from, Argument result, int* ierr) {
   sf_group* group;
   char* room = NULL;
   sf_status found = find_group(from->comm, &group), status = found;
-  to.arrays.groups = 0;
-  if (status == SF_OK) status = translate(from, result, &to);
-  if (status == SF_OK) status = require_number(result, "results", &to.call.result_type);
-  if (status == SF_OK) status = require_shape(&to, result);
-  if (status == SF_OK) status = find_room(&to, result, &room);
+  if (status == SF_OK) status = translate_to_array(from, result, &to, &room);
   if (found == SF_OK) status = run(status, &to, room == NULL ? result->base_addr : room, group);
   if (status == SF_OK && room != NULL)
     scatter(room + (to.arrays.groups == 0 ? 0 : bytes_of_group(&to, result)), result);
@@ -73,11 +69,7 @@ void sf_fortran_allreduce(Argument values, Argument operation, Argument comm, Ar
   to.call.layout = SF_ROW_A_RANK;
   to.call.rows = 1;
   to.call.columns = count_of(values);
-  if (status == SF_OK && !is_contiguous(values)) {
-    room = malloc(to.call.columns * values->elem_len + 1);
-    if (room == NULL) status = refuse(SF_INTERNAL, "no memory for %llu elements", (unsigned long long)to.call.columns);
-    if (room != NULL) gather(values, room);
-  }
+  if (status == SF_OK) status = gather_apart(values, &room);
   to.first = room == NULL ? values->base_addr : room;
   to.second = NULL;
   if (found == SF_OK) status = run(status, &to, room == NULL ? values->base_addr : room, group);
@@ -102,11 +94,7 @@ void sf_fortran_reduce(Argument array, Argument result, sf_operator user, Argume
   if (status == SF_OK && (result->rank != 0 || result->elem_len != array->elem_len || result->type != array->type))
     status = wrong("a result of another type, or several (it is one element of the array's type), pass such a one");
   if (status == SF_OK) status = take_options(options, &to);
-  if (status == SF_OK && !is_contiguous(array)) {
-    room = malloc(to.call.rows * array->elem_len + 1);
-    if (room == NULL) status = refuse(SF_INTERNAL, "no memory for %llu elements", (unsigned long long)to.call.rows);
-    if (room != NULL) gather(array, room);
-  }
+  if (status == SF_OK) status = gather_apart(array, &room);
   to.first = room == NULL ? array->base_addr : room;
   to.second = NULL;
   if (found == SF_OK) status = run(status, &to, result->base_addr, group);
