@@ -4,6 +4,7 @@
 #include <random>
 
 #include "integer_vectors.hpp"
+#include "order/distribution.hpp"
 #include "program/job.hpp"
 #include "program/methods.hpp"
 #include "ranks.hpp"
@@ -59,9 +60,7 @@ class Fields {
 
  private:
   static std::size_t share(std::size_t points) {
-    const auto rank = static_cast<std::size_t>(rank_in_world());
-    const auto ranks = static_cast<std::size_t>(rank_count_of_world());
-    return points * (rank + 1) / ranks - points * rank / ranks;
+    return order::closed_form(order::Distribution::upper, points, rank_count_of_world())->count(rank_in_world());
   }
   Array<double> array() const { return Array<double>(mine_.data(), {field_count, mine_.size() / field_count}); }
 

@@ -35,7 +35,9 @@ static void free_plan(Plan* own) {
   free(own);
 }
 
-static sf_status no_memory(void) { return wrong("no memory for a plan (out of memory), free some"); }
+static sf_status no_memory(void) {
+  return refuse(SF_INTERNAL, "%s", "no memory for a plan (out of memory), free some");
+}
 
 /* Keeps what says where the result is: the caller's descriptor ends with the call. */
 static sf_status make_member(const Arguments* from, Argument result, Member** member) {
