@@ -1,0 +1,193 @@
+#include "accumulators.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "steadfold/steadfold_accumulator.h"
+
+namespace steadfold::python {
+namespace {
+
+/// One exact sum for every element of `shape`: the columns of an accumulator in C order.
+class Accumulator {
+ public:
+  Accumulator(std::vector<npy_intp> shape, nb::handle dtype, bool products) : shape_(std::move(shape)) {
+    PyArray_Descr* descr = nullptr;
+    if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
+    const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+    const std::optional<sf_type> type = type_of(descr);
+    if (type != SF_F64 && type != SF_F32)
+      refuse("an accumulator of dtype %S (there are float64 and float32), convert the elements", descr);
+    check(sf_accumulator_create(*type, products ? SF_PRODUCTS : SF_ELEMENTS, columns(), &handle_));
+  }
+  Accumulator(sf_accumulator* handle, std::vector<npy_intp> shape) : handle_(handle), shape_(std::move(shape)) {}
+  Accumulator(Accumulator&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), shape_(std::move(other.shape_)) {}
+  Accumulator& operator=(Accumulator&&) = delete;
+  ~Accumulator() { sf_accumulator_free(handle_); }
+
+  void add(nb::handle x, nb::handle weights, nb::handle where, std::uint32_t threads, bool subtract) {
+    const nb::object elements = operand(x), factors = weights.is_none() ? nb::object() : operand(weights);
+    const nb::object mask = where.is_none() || where.ptr() == Py_True
+                                ? nb::object()
+                                : nb::module_::import_("steadfold._convert").attr("as_mask")(where);
+    sf_arrays arrays;
+    sf_arrays_init(&arrays, sizeof arrays);
+    arrays.x = view(as_array(elements), shape().type);
+    arrays.kept = kept_axes(as_array(elements));
+    if (factors.is_valid()) arrays.factors = view(as_array(factors), shape().type);
+    if (mask.is_valid()) arrays.mask = view(as_array(mask), SF_BYTES);
+    sf_status status = SF_OK;
+    {
+      nb::gil_scoped_release others_may_run;
+      status = subtract ? sf_accumulator_subtract_arrays(handle_, &arrays, threads)
+                        : sf_accumulator_add_arrays(handle_, &arrays, threads);
+    }
+    check(status);
+  }
+  void merge(const Accumulator& other, bool subtract) {
+    if (shape_ != other.shape_)
+      refuse(
+          "accumulators of different shapes cannot be merged (their columns have no meaning in common), reshape one");
+    check(subtract ? sf_accumulator_unmerge(handle_, other.handle_) : sf_accumulator_merge(handle_, other.handle_));
+  }
+  void merge_ranks(nb::handle comm) {
+    sf_group* const group = group_of(comm);
+    if (group == nullptr) return;
+    sf_status status = SF_OK;
+    {
+      nb::gil_scoped_release others_may_run;
+      status = sf_accumulator_merge_ranks(handle_, group);
+    }
+    check(status);
+  }
+  [[nodiscard]] Accumulator copy() const {
+    sf_accumulator* copied = nullptr;
+    check(sf_accumulator_copy(handle_, &copied));
+    return {copied, shape_};
+  }
+  void negate() { check(sf_accumulator_negate(handle_)); }
+  void clear() { check(sf_accumulator_clear(handle_)); }
+
+  nb::object round(int operation, nb::handle dtype) const {
+    const sf_type type = dtype.is_none() ? shape().type : result_type(dtype);
+    Results results;
+    results.make(shape_.data(), static_cast<int>(shape_.size()), numpy_type(type));
+    check(sf_accumulator_round(handle_, static_cast<sf_operation>(operation), type, results.place()));
+    return results.value();
+  }
+  nb::object compare(const Accumulator& other) const {
+    static_assert(sizeof(sf_order) == sizeof(npy_int));
+    if (shape_ != other.shape_)
+      refuse("accumulators of different shapes cannot be compared (column by column), reshape one");
+    Results results;
+    results.make(shape_.data(), static_cast<int>(shape_.size()), NPY_INT);
+    check(sf_accumulator_compare(handle_, other.handle_, static_cast<sf_order*>(results.place())));
+    return results.value();
+  }
+  nb::bytes to_bytes() const {
+    std::uint64_t size = 0;
+    check(sf_accumulator_write(handle_, nullptr, 0, &size));
+    std::string text(size, '\0');
+    check(sf_accumulator_write(handle_, text.data(), size, &size));
+    return nb::bytes(text.data(), text.size());
+  }
+  static Accumulator from_bytes(const nb::bytes& bytes, nb::object shape) {
+    sf_accumulator* read = nullptr;
+    check(sf_accumulator_read(bytes.data(), bytes.size(), &read));
+    Accumulator result(read, {});
+    const auto columns = static_cast<npy_intp>(result.shape().columns);
+    if (shape.is_none()) {
+      if (columns != 1) result.shape_ = {columns};
+      return result;
+    }
+    result.shape_ = nb::cast<std::vector<npy_intp>>(shape);
+    if (result.columns() != result.shape().columns)
+      refuse(
+          "bytes of an accumulator of %zd columns for shape %S (it has another number), give the shape it was made "
+          "with",
+          columns, shape.ptr());
+    return result;
+  }
+  [[nodiscard]] std::int64_t rows() const {
+    std::int64_t rows = 0;
+    check(sf_accumulator_describe(handle_, nullptr, &rows));
+    return rows;
+  }
+  [[nodiscard]] sf_accumulator_shape shape() const {
+    sf_accumulator_shape shape{};
+    check(sf_accumulator_describe(handle_, &shape, nullptr));
+    return shape;
+  }
+  [[nodiscard]] nb::object python_shape() const {
+    return take(PyArray_IntTupleFromIntp(static_cast<int>(shape_.size()), shape_.data()));
+  }
+  [[nodiscard]] nb::object dtype() const {
+    return take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(numpy_type(shape().type))));
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t columns() const {
+    std::uint64_t product = 1;
+    for (const npy_intp extent : shape_) {
+      if (extent < 1)
+        refuse("an accumulator with an axis of %zd (it has at least 1 column), give positive extents", extent);
+      product *= static_cast<std::uint64_t>(extent);
+    }
+    return product;
+  }
+  /// Elements of the accumulator's type: others are converted where no bit is lost.
+  [[nodiscard]] nb::object operand(nb::handle object) const {
+    nb::object array = to_array(object);
+    if (type_of(as_array(array)) == shape().type) return array;
+    return nb::module_::import_("steadfold._convert").attr("as_terms")(array, dtype());
+  }
+  /// The last axes of x are those of the accumulator.
+  [[nodiscard]] std::uint32_t kept_axes(PyArrayObject* x) const {
+    const int kept = static_cast<int>(shape_.size()), first = PyArray_NDIM(x) - kept;
+    if (first < 0 || !std::equal(shape_.begin(), shape_.end(), PyArray_DIMS(x) + first)) {
+      const nb::object found = take(PyArray_IntTupleFromIntp(PyArray_NDIM(x), PyArray_DIMS(x)));
+      refuse("elements of shape %S (the last axes are those of the accumulator, %S), transpose them", found.ptr(),
+             python_shape().ptr());
+    }
+    return ((std::uint32_t{1} << kept) - 1) << first;
+  }
+  static sf_type result_type(nb::handle dtype) {
+    PyArray_Descr* descr = nullptr;
+    if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
+    const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+    const std::optional<sf_type> type = type_of(descr);
+    if (type != SF_F64 && type != SF_F32)
+      refuse("results of dtype %S (there are float64 and float32), convert them", descr);
+    return *type;
+  }
+
+  sf_accumulator* handle_ = nullptr;
+  std::vector<npy_intp> shape_;
+};
+
+}  // namespace
+
+void add_accumulators(nb::module_& module) {
+  nb::class_<Accumulator>(module, "Accumulator")
+      .def(nb::init<std::vector<npy_intp>, nb::handle, bool>(), nb::arg("shape"), nb::arg("dtype"), nb::arg("products"))
+      .def("add", &Accumulator::add, nb::arg("x"), nb::arg("weights").none(), nb::arg("where").none(),
+           nb::arg("threads"), nb::arg("subtract"))
+      .def("merge", &Accumulator::merge, nb::arg("other"), nb::arg("subtract"))
+      .def("merge_ranks", &Accumulator::merge_ranks, nb::arg("comm").none())
+      .def("copy", &Accumulator::copy)
+      .def("negate", &Accumulator::negate)
+      .def("clear", &Accumulator::clear)
+      .def("round", &Accumulator::round, nb::arg("operation"), nb::arg("dtype").none())
+      .def("compare", &Accumulator::compare)
+      .def("to_bytes", &Accumulator::to_bytes)
+      .def_static("from_bytes", &Accumulator::from_bytes, nb::arg("data"), nb::arg("shape").none())
+      .def_prop_ro("rows", &Accumulator::rows)
+      .def_prop_ro("shape", &Accumulator::python_shape)
+      .def_prop_ro("dtype", &Accumulator::dtype)
+      .def_prop_ro("products", [](const Accumulator& self) { return self.shape().terms == SF_PRODUCTS; });
+}
+
+}  // namespace steadfold::python

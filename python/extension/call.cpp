@@ -1,0 +1,236 @@
+#include "call.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "operators.hpp"
+
+namespace steadfold::python {
+namespace {
+
+constexpr std::uint64_t long_enough = 4096;  // elements for which it is worth giving up Python's lock
+
+bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
+bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
+bool is_extreme(sf_operation operation) { return operation == SF_MIN || operation == SF_MAX || is_location(operation); }
+bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
+bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
+
+/// The type of results where no dtype is given: NumPy's, but that halves become floats.
+sf_type default_result(sf_operation operation, sf_type type) {
+  if (type == SF_F16 || type == SF_BF16) return SF_F32;
+  if (is_extreme(operation)) return type;
+  if (type == SF_I32) return SF_I64;
+  if (type == SF_U32) return SF_U64;
+  const bool is_real = operation == SF_NORM2 || operation == SF_SUM_SQUARES;
+  if (is_real && type == SF_COMPLEX_F64) return SF_F64;
+  if (is_real && type == SF_COMPLEX_F32) return SF_F32;
+  return type;
+}
+
+/// What the library offers: docs/guarantees.md, "Types". The rest is done in Python, or refused there.
+bool offers(sf_operation operation, sf_type type) {
+  if (is_integer(type)) return is_sum(operation) || operation == SF_PRODUCT || is_extreme(operation);
+  if (type == SF_LONG_DOUBLE)
+    return operation == SF_SUM || operation == SF_PRODUCT || operation == SF_MIN || operation == SF_MAX;
+  if (is_location(operation)) return type == SF_F64 || type == SF_F32;
+  return !is_complex(type) ||
+         (!is_extreme(operation) && operation != SF_ABS_SUM && operation != SF_NORMINF && operation != SF_STATISTICS);
+}
+
+std::size_t entry_of(sf_list list, nb::handle name) {
+  const char* const text = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8(name.ptr()) : nullptr;
+  if (text == nullptr) {
+    PyErr_Clear();
+    refuse_type("a name is a str, not %R", name.ptr());
+  }
+  std::size_t entry = 0;
+  check(sf_list_find(list, text, &entry));
+  return entry;
+}
+
+/// "exact", or an object with the attributes name, bins and sweep.
+void take_method(nb::handle method, sf_call& call) {
+  if (PyUnicode_Check(method.ptr())) {
+    call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
+    return;
+  }
+  if (!nb::hasattr(method, "bins")) refuse_type("method is a name or steadfold.binned(...), not %R", method.ptr());
+  call.method = SF_BINNED;
+  call.bins = nb::cast<std::uint32_t>(method.attr("bins"));
+  call.sweep = static_cast<sf_sweep>(entry_of(SF_LIST_SWEEPS, method.attr("sweep")));
+}
+
+void take_layout(nb::handle layout, Call& to) {
+  if (!nb::isinstance<Layout>(layout)) refuse_type("layout is a steadfold.Layout, not %R", layout.ptr());
+  to.layout = nb::cast<const Layout&>(layout);
+  to.call.layout = to.layout.kind;
+  to.call.intervals = to.layout.intervals.data();
+  to.call.interval_count = to.layout.intervals.size();
+  if (to.call.layout == SF_GRID) to.call.grid = &to.layout.grid;
+}
+
+/// One axis, a tuple of axes, or None for all: those that are reduced, as bits.
+std::uint32_t reduced_axes(nb::handle axis, int axes) {
+  if (axis.is_none()) return (std::uint32_t{1} << axes) - 1;
+  const bool several = PyTuple_Check(axis.ptr());
+  const Py_ssize_t count = several ? PyTuple_GET_SIZE(axis.ptr()) : 1;
+  std::uint32_t reduced = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const one = several ? PyTuple_GET_ITEM(axis.ptr(), i) : axis.ptr();
+    const Py_ssize_t number = PyNumber_AsSsize_t(one, PyExc_OverflowError);
+    if (number == -1 && PyErr_Occurred() != nullptr) raise();
+    const Py_ssize_t place = number < 0 ? number + axes : number;
+    if (place < 0 || place >= axes) {
+      const nb::object error = nb::module_::import_("steadfold._convert").attr("AxisError")(number, axes);
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+      raise();
+    }
+    if ((reduced >> place & 1) != 0)
+      refuse("axis %zd is given twice (every axis is reduced once), name it once", number);
+    reduced |= std::uint32_t{1} << place;
+  }
+  return reduced;
+}
+
+/// Another operand: an array whose elements have this type.
+nb::object other(nb::handle object, PyArrayObject* x, sf_type type) {
+  nb::object array = to_array(object);
+  if (type_of(as_array(array)) == type) return array;
+  PyArray_Descr* const dtype = PyArray_DESCR(x);
+  return nb::module_::import_("steadfold._convert")
+      .attr("as_factors")(array, nb::handle(reinterpret_cast<PyObject*>(dtype)));
+}
+
+bool is_plain_rows(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISALIGNED(array); }
+
+void take_labels(const Arguments& from, Call& to) {
+  to.labels = nb::module_::import_("steadfold._convert").attr("as_labels")(from.labels);
+  PyArrayObject* const labels = as_array(to.labels);
+  to.arrays.labels = view(labels, type_of(labels).value_or(SF_BYTES));
+  to.arrays.groups = nb::cast<std::uint64_t>(from.groups);
+}
+
+void take_mask(nb::handle where, Call& to) {
+  to.mask = nb::module_::import_("steadfold._convert").attr("as_mask")(where);
+  to.arrays.mask = view(as_array(to.mask), SF_BYTES);
+}
+
+/// Everything that is not plain rows of one result.
+void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
+  sf_arrays_init(&to.arrays, sizeof to.arrays);
+  PyArrayObject* const x = as_array(to.x);
+  to.arrays.x = view(x, type);
+  to.arrays.kept = ~reduced & ((std::uint32_t{1} << PyArray_NDIM(x)) - 1);
+  if (to.factors.is_valid()) to.arrays.factors = view(as_array(to.factors), type);
+  if (!from.where.is_none() && from.where.ptr() != Py_True) take_mask(from.where, to);
+  if (!from.labels.is_none()) take_labels(from, to);
+  to.call.arrays = &to.arrays;
+}
+
+bool same_shape(PyArrayObject* a, PyArrayObject* b) {
+  return PyArray_NDIM(a) == PyArray_NDIM(b) &&
+         std::equal(PyArray_DIMS(a), PyArray_DIMS(a) + PyArray_NDIM(a), PyArray_DIMS(b));
+}
+
+bool are_rows(const Arguments& from, std::uint32_t reduced, const Call& call) {
+  PyArrayObject* const x = as_array(call.x);
+  if (reduced != (std::uint32_t{1} << PyArray_NDIM(x)) - 1 || !is_plain_rows(x) || !from.labels.is_none()) return false;
+  if (!from.where.is_none() && from.where.ptr() != Py_True) return false;
+  return !call.factors.is_valid() || (is_plain_rows(as_array(call.factors)) && same_shape(x, as_array(call.factors)));
+}
+
+void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
+  PyArrayObject* const x = as_array(to.x);
+  npy_intp shape[NPY_MAXDIMS_LEGACY_ITERS + 1];
+  int axes = 0;
+  if (to.labels.is_valid()) shape[axes++] = static_cast<npy_intp>(to.arrays.groups);
+  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
+    if ((reduced >> axis & 1) == 0)
+      shape[axes++] = PyArray_DIM(x, axis);
+    else if (from.keepdims)
+      shape[axes++] = 1;
+  }
+  const int type = numpy_type(to.call.result_type);
+  if (from.operation == SF_STATISTICS) return to.results.make(shape, axes, statistics_dtype());
+  if (!is_location(from.operation)) return to.results.make(shape, axes, type);
+  const nb::object dtype = take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(type)));
+  to.results.make(shape, axes, located_dtype(dtype));
+}
+
+sf_type asked_result(nb::handle dtype) {
+  PyArray_Descr* descr = nullptr;
+  if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
+  const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+  const std::optional<sf_type> type = type_of(descr);
+  if (!type || numpy_type(*type) == NPY_VOID)
+    refuse(
+        "results of dtype %S (sums are rounded to float32, float64, complex or long double, or kept as integers of 32 "
+        "or 64 bits), convert the result",
+        descr);
+  return *type;
+}
+
+}  // namespace
+
+void take_options(const Arguments& from, Call& to) {
+  if (!from.method.is_none()) take_method(from.method, to.call);
+  if (!from.layout.is_none()) take_layout(from.layout, to);
+  if (!from.root.is_none()) to.call.root = nb::cast<std::int32_t>(from.root);
+  if (!from.schedule.is_none()) {
+    to.texts = nb::borrow<nb::object>(from.schedule);
+    to.call.schedule = PyUnicode_AsUTF8(from.schedule.ptr());
+    if (to.call.schedule == nullptr) raise();
+  }
+  if (!from.require.is_none()) {
+    const char* const names = PyUnicode_AsUTF8(from.require.ptr());
+    if (names == nullptr) raise();
+    check(sf_call_set(&to.call, "require", names));
+  }
+  to.call.threads = from.threads;
+}
+
+bool translate(const Arguments& from, Call& to) {
+  to.x = to_array(from.x);
+  const std::optional<sf_type> type = type_of(as_array(to.x));
+  if (!type || !offers(from.operation, *type)) return false;
+  sf_call_init(&to.call, sizeof to.call);
+  to.call.operation = from.operation;
+  to.call.type = *type;
+  if (from.operation == SF_STATISTICS)
+    to.call.result_type = SF_F64;
+  else
+    to.call.result_type = from.dtype.is_none() ? default_result(from.operation, *type) : asked_result(from.dtype);
+  if (is_integer(*type) != is_integer(to.call.result_type) && from.operation != SF_STATISTICS) return false;
+  if (is_sum(from.operation) && !is_integer(*type) && *type != SF_LONG_DOUBLE) to.call.method = SF_EXACT;
+  if (is_location(from.operation) || from.operation == SF_STATISTICS) to.call.layout = SF_RANK_ORDER;
+  take_options(from, to);
+  if (!from.factors.is_none()) to.factors = other(from.factors, as_array(to.x), *type);
+  const std::uint32_t reduced = reduced_axes(from.axis, PyArray_NDIM(as_array(to.x)));
+  if (are_rows(from, reduced, to)) {
+    to.call.rows = static_cast<std::uint64_t>(PyArray_SIZE(as_array(to.x)));
+    to.first = PyArray_DATA(as_array(to.x));
+    if (to.factors.is_valid()) to.second = PyArray_DATA(as_array(to.factors));
+  } else {
+    take_arrays(from, reduced, *type, to);
+  }
+  make_results(from, reduced, to);
+  return true;
+}
+
+sf_status run(Call& call, sf_group* group) {
+  void* const place = call.results.place();
+  if (group == nullptr && PyArray_SIZE(as_array(call.x)) < static_cast<npy_intp>(long_enough))
+    return sf_reduce_local(&call.call, call.first, call.second, place);
+  nb::gil_scoped_release others_may_run;
+  return group == nullptr ? sf_reduce_local(&call.call, call.first, call.second, place)
+                          : sf_group_reduce(&call.call, call.first, call.second, place, group);
+}
+
+nb::object outcome(Call& call, sf_group* group) {
+  if (call.call.collective == SF_EXSCAN && group != nullptr && sf_group_rank(group) == 0) return nb::none();
+  if (group != nullptr && call.call.root != SF_ALL_RANKS && call.call.root != sf_group_rank(group)) return nb::none();
+  return call.results.value();
+}
+
+}  // namespace steadfold::python

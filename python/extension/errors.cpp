@@ -1,0 +1,30 @@
+#include "errors.hpp"
+
+namespace steadfold::python {
+
+void fail(sf_status status) {
+  const nb::object error =
+      nb::module_::import_("steadfold._errors").attr("of_status")(static_cast<int>(status), sf_error_text());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  raise();
+}
+
+void refuse(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const nb::object text = nb::steal<nb::object>(PyUnicode_FromFormatV(format, arguments));
+  va_end(arguments);
+  if (!text.is_valid()) raise();
+  sf_set_error_text(PyUnicode_AsUTF8(text.ptr()));
+  fail(SF_INVALID_ARGUMENT);
+}
+
+void refuse_type(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  PyErr_FormatV(PyExc_TypeError, format, arguments);
+  va_end(arguments);
+  raise();
+}
+
+}  // namespace steadfold::python

@@ -1,0 +1,161 @@
+#include "groups.hpp"
+
+#include <dlfcn.h>
+
+#include <nanobind/stl/pair.h>
+
+#include <string>
+
+namespace steadfold::python {
+namespace {
+
+using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
+using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
+
+// Of the MPI layer that is loaded: sf_group_of_fortran and sf_team_create_over_fortran, which take the numbers that
+// communicators have in Fortran, the same way for every MPI library.
+GroupOf layer_group_of = nullptr;
+TeamOver layer_team_over = nullptr;
+
+[[noreturn]] void fail_to_load(const std::string& text) {
+  PyErr_SetString(PyExc_ImportError, text.c_str());
+  raise();
+}
+
+std::string last_dl_error() {
+  const char* const text = dlerror();
+  return text == nullptr ? "no reason was given" : text;
+}
+
+/// The MPI library that an extension module, which is loaded, has loaded: its version text and its file. Its symbols
+/// are made known to what is loaded later; no other library is ever loaded.
+std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
+  void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) fail_to_load(module + " is not loaded (" + last_dl_error() + "), import mpi4py.MPI first");
+  void* const symbol = dlsym(handle, "MPI_Get_library_version");
+  Dl_info place{};
+  if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
+    fail_to_load("mpi4py's MPI library cannot be found (" + module +
+                 " links no shared one), take a build of mpi4py that does");
+  if (dlsym(handle, "MPI_Abi_get_version") != nullptr && dlsym(handle, "ompi_mpi_comm_world") == nullptr &&
+      dlsym(handle, "MPIR_F_MPI_BOTTOM") == nullptr && dlsym(handle, "MPIR_Comm_world") == nullptr) {
+    // Only the standard's binary interface: its handles are neither Open MPI's nor MPICH's.
+    return {"MPI ABI", place.dli_fname};
+  }
+  if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
+  char version[8192] = {};
+  int length = 0;
+  reinterpret_cast<int (*)(char*, int*)>(symbol)(version, &length);
+  return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname};
+}
+
+/// Loads an MPI layer, whose MPI functions are those of the library that mpi_library_of found.
+void load_layer(const std::string& file) {
+  void* const layer = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (layer == nullptr) fail_to_load(last_dl_error());
+  layer_team_over = reinterpret_cast<TeamOver>(dlsym(layer, "sf_team_create_over_fortran"));
+  layer_group_of = reinterpret_cast<GroupOf>(dlsym(layer, "sf_group_of_fortran"));
+  if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is no MPI layer of Steadfold");
+}
+
+/// The number that a communicator of mpi4py has in Fortran. The first one loads the layer.
+std::int32_t number_of(nb::handle comm) {
+  if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")(comm);
+  const nb::object number = nb::steal<nb::object>(PyObject_CallMethod(comm.ptr(), "py2f", nullptr));
+  if (!number.is_valid()) {
+    PyErr_Clear();
+    refuse_type("comm is a communicator of mpi4py, a member of a steadfold.Team, or None, not %R", comm.ptr());
+  }
+  return nb::cast<std::int32_t>(number);
+}
+
+class Team {
+ public:
+  Team(std::int32_t workers, nb::handle comm) {
+    check(comm.is_none() ? sf_team_create(workers, &team_) : create_over(number_of(comm), workers));
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() { sf_team_free(team_); }
+
+  [[nodiscard]] std::int32_t size() const { return sf_team_size(team_); }
+  [[nodiscard]] sf_group* member(std::int32_t worker) const {
+    sf_group* group = nullptr;
+    sf_status status = SF_OK;
+    {
+      nb::gil_scoped_release others_may_run;
+      status = sf_team_group(team_, worker, &group);
+    }
+    check(status);
+    return group;
+  }
+  void bind(std::int32_t worker) const { check(sf_team_bind(team_, worker)); }
+
+ private:
+  sf_status create_over(std::int32_t comm, std::int32_t workers) {
+    nb::gil_scoped_release others_may_run;
+    return layer_team_over(comm, workers, &team_);
+  }
+
+  sf_team* team_ = nullptr;
+};
+
+void barrier(const Group& group) {
+  sf_status status = SF_OK;
+  {
+    nb::gil_scoped_release others_may_run;
+    status = sf_group_barrier(group.handle);
+  }
+  check(status);
+}
+
+}  // namespace
+
+sf_group* group_of(nb::handle comm) {
+  if (comm.is_none()) return nullptr;
+  if (nb::isinstance<Group>(comm)) return nb::cast<const Group&>(comm).handle;
+  const std::int32_t number = number_of(comm);
+  sf_group* group = nullptr;
+  sf_status status = SF_OK;
+  {
+    nb::gil_scoped_release others_may_run;  // the first time it waits for all ranks
+    status = layer_group_of(number, &group);
+  }
+  check(status);
+  return group;
+}
+
+void add_groups(nb::module_& module) {
+  nb::class_<Group>(module, "Group")
+      .def("__init__",
+           [](Group* self, nb::object comm) {
+             new (self) Group{group_of(comm), comm};
+           })
+      .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle); })
+      .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle); })
+      .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle); })
+      .def("barrier", &barrier)
+      .def("progress_thread",
+           [](const Group& self, bool on) { check(sf_group_progress_thread(self.handle, on ? 1 : 0)); })
+      .def("__repr__", [](const Group& self) {
+        return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle)) + " of " +
+               std::to_string(sf_group_size(self.handle)) + " over " + sf_group_transport(self.handle) + ">";
+      });
+  nb::class_<Team>(module, "Team")
+      .def(nb::init<std::int32_t, nb::handle>(), nb::arg("workers"), nb::arg("comm").none() = nb::none())
+      .def("__len__", &Team::size)
+      .def("__getitem__",
+           [](nb::handle self, std::int32_t worker) {
+             const Team& team = nb::cast<const Team&>(self);
+             if (worker < 0 || worker >= team.size()) throw nb::index_error("there is no such worker in the team");
+             return Group{team.member(worker), nb::borrow<nb::object>(self)};
+           })
+      .def("bind", &Team::bind, nb::arg("worker"))
+      .def("__repr__",
+           [](const Team& self) { return "<steadfold.Team of " + std::to_string(self.size()) + " workers>"; });
+  module.def("mpi_library_of", &mpi_library_of);
+  module.def("load_layer", &load_layer);
+  module.def("layer_is_loaded", [] { return layer_group_of != nullptr; });
+}
+
+}  // namespace steadfold::python

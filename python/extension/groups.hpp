@@ -1,0 +1,21 @@
+// Groups of ranks: of mpi4py's communicators, and of the workers of teams.
+#pragma once
+
+#include "errors.hpp"
+#include "steadfold/steadfold_team.h"
+
+namespace steadfold::python {
+
+/// A group, and what it lives in: a team or a communicator.
+struct Group {
+  sf_group* handle;
+  nb::object owner;
+};
+
+/// The group of a communicator of mpi4py, or a Group itself; null for None. Collective the first time.
+sf_group* group_of(nb::handle comm);
+
+/// Adds classes and functions to the module.
+void add_groups(nb::module_& module);
+
+}  // namespace steadfold::python

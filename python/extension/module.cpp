@@ -1,0 +1,94 @@
+// The extension module steadfold._core: the C interface, with NumPy's arrays as operands. steadfold/*.py has what users
+// call.
+#define STEADFOLD_IMPORTS_NUMPY
+#include <nanobind/stl/pair.h>
+
+#include "accumulators.hpp"
+#include "call.hpp"
+#include "runs.hpp"
+
+namespace steadfold::python {
+namespace {
+
+Layout layout_of(sf_layout kind) {
+  Layout layout;
+  layout.kind = kind;
+  return layout;
+}
+
+Layout intervals_layout(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals) {
+  Layout layout = layout_of(SF_INTERVALS);
+  for (const auto& [begin, end] : intervals) layout.intervals.push_back({begin, end});
+  return layout;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+/// `blocks` and `first` may be empty: one block for each rank, from rank 0 on.
+Layout grid_layout(const Numbers& shape, const Numbers& ranks, const Numbers& blocks, const Numbers& first) {
+  Layout layout = layout_of(SF_GRID);
+  if (shape.empty() || shape.size() > SF_MOST_GRID_AXES)
+    refuse("a grid of %zd axes (it has 1 to %d), reshape it", shape.size(), SF_MOST_GRID_AXES);
+  for (const Numbers* const list : {&ranks, &blocks, &first}) {
+    if (list->size() != shape.size() && (list == &ranks || !list->empty()))
+      refuse("a grid of %zd axes with a list of %zd numbers (there is one for each axis), give as many", shape.size(),
+             list->size());
+  }
+  layout.grid.axis_count = static_cast<std::uint32_t>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    layout.grid.axes[i] = {shape[i], ranks[i], blocks.empty() ? 0 : blocks[i], first.empty() ? 0 : first[i]};
+  return layout;
+}
+
+void add_layouts(nb::module_& module) {
+  const auto name = [](const Layout& self) { return std::string(sf_list_name(SF_LIST_LAYOUTS, self.kind)); };
+  nb::class_<Layout>(module, "Layout")
+      .def_static(
+          "anywhere", [] { return layout_of(SF_ANYWHERE); },
+          "Rows whose indices do not matter, as those of exact sums.")
+      .def_static(
+          "rank_order", [] { return layout_of(SF_RANK_ORDER); }, "The rows of rank 0, then those of rank 1, and so on.")
+      .def_static(
+          "row_per_rank", [] { return layout_of(SF_ROW_A_RANK); }, "MPI's shape: rank r brings row r.")
+      .def_static("intervals", &intervals_layout, nb::arg("intervals"),
+                  "The rows begin .. end - 1 of every pair (begin, end), in the order of memory.")
+      .def_static("grid", &grid_layout, nb::arg("shape"), nb::arg("ranks"), nb::arg("blocks") = Numbers(),
+                  nb::arg("first") = Numbers(),
+                  "What a grid of ranks holds of an array of one to three axes in C order: per axis its extent, the "
+                  "ranks along it "
+                  "(of one axis: 0 means all), the size of the blocks that are dealt to them in turn (0: one block "
+                  "each), and the "
+                  "rank that has the first.")
+      .def_prop_ro("kind", name)
+      .def("__repr__", [name](const Layout& self) { return "<steadfold.Layout: " + name(self) + ">"; });
+}
+
+void add_names(nb::module_& module) {
+  module.def("names", [](int list) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < sf_list_size(static_cast<sf_list>(list)); ++i)
+      names.emplace_back(sf_list_name(static_cast<sf_list>(list), i));
+    return names;
+  });
+  module.def("text", [](int list, std::size_t entry, const std::string& heading) {
+    const char* const text = sf_list_text(static_cast<sf_list>(list), entry, heading.c_str());
+    return std::string(text == nullptr ? "" : text);
+  });
+  module.def("version", &sf_version);
+}
+
+/// False: Python has set an exception.
+bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
+
+}  // namespace
+}  // namespace steadfold::python
+
+NB_MODULE(_core, module) {
+  using namespace steadfold::python;
+  if (!import_numpy()) raise();
+  add_layouts(module);
+  add_names(module);
+  add_groups(module);
+  add_runs(module);
+  add_accumulators(module);
+}

@@ -1,0 +1,192 @@
+#include "operators.hpp"
+
+#include <cstring>
+
+namespace steadfold::python {
+
+UserOperator::UserOperator(nb::object callable, nb::object dtype, std::vector<npy_intp> element, bool batched)
+    : callable_(std::move(callable)), dtype_(std::move(dtype)), shape_(std::move(element)), batched_(batched) {
+  if (PyCallable_Check(callable_.ptr()) == 0)
+    refuse_type("an operator is a name or a callable, not %R", callable_.ptr());
+  auto* const descr = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
+  if (PyDataType_REFCHK(descr))
+    refuse_type("elements of dtype %S cannot travel (they are Python objects)", dtype_.ptr());
+  element_bytes_ = static_cast<std::size_t>(PyDataType_ELSIZE(descr));
+  for (const npy_intp extent : shape_) element_bytes_ *= static_cast<std::size_t>(extent);
+  shape_.insert(shape_.begin(), 1);
+  const nb::object name =
+      nb::getattr(callable_, "__qualname__", nb::getattr(callable_, "__name__", nb::str("operator")));
+  name_ = nb::cast<std::string>(nb::str(name));
+}
+
+UserOperator::~UserOperator() {
+  Py_XDECREF(error_type_);
+  Py_XDECREF(error_);
+  Py_XDECREF(traceback_);
+}
+
+int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
+  auto* const self = static_cast<UserOperator*>(context);
+  nb::gil_scoped_acquire lock;
+  try {
+    self->combine(static_cast<const char*>(left), static_cast<const char*>(right), static_cast<char*>(result), count);
+    return 0;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  if (self->error_type_ == nullptr) PyErr_Fetch(&self->error_type_, &self->error_, &self->traceback_);
+  PyErr_Clear();
+  return 1;
+}
+
+void UserOperator::combine(const char* left, const char* right, char* result, std::size_t count) {
+  if (batched_) return combine_pairs(left, right, result, static_cast<npy_intp>(count), true);
+  for (std::size_t i = 0; i < count; ++i)
+    combine_pairs(left + i * element_bytes_, right + i * element_bytes_, result + i * element_bytes_, 1, false);
+}
+
+void UserOperator::combine_pairs(const char* left, const char* right, char* result, npy_intp count, bool as_batch) {
+  shape_[0] = count;
+  const npy_intp* const shape = shape_.data() + (as_batch ? 0 : 1);
+  const int axes = static_cast<int>(shape_.size()) - (as_batch ? 0 : 1);
+  // Arguments are copies: the callable may keep them, and the library's memory is written again.
+  nb::object combined = callable_(copy(left, shape, axes), copy(right, shape, axes));
+  nb::object array = take(PyArray_FromAny(combined.ptr(), nullptr, 0, 0, 0, nullptr));
+  PyArrayObject* const from = as_array(array);
+  if (PyArray_NDIM(from) != axes || !std::equal(shape, shape + axes, PyArray_DIMS(from))) {
+    const nb::object expected = take(PyArray_IntTupleFromIntp(axes, shape));
+    const nb::object found = take(PyArray_IntTupleFromIntp(PyArray_NDIM(from), PyArray_DIMS(from)));
+    refuse("operator %s returned shape %S (its operands have %S), return an array of their shape", name(), found.ptr(),
+           expected.ptr());
+  }
+  auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());
+  const nb::object place =
+      take(PyArray_NewFromDescr(&PyArray_Type, descr, axes, shape, nullptr, result, NPY_ARRAY_CARRAY, nullptr));
+  if (PyArray_CopyInto(as_array(place), from) != 0) raise();
+}
+
+nb::object UserOperator::copy(const char* from, const npy_intp* shape, int axes) const {
+  auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());
+  if (axes == 0) {
+    const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+    return take(PyArray_Scalar(const_cast<char*>(from), descr, nullptr));
+  }
+  nb::object array = take(PyArray_NewFromDescr(&PyArray_Type, descr, axes, shape, nullptr, nullptr, 0, nullptr));
+  if (PyArray_NBYTES(as_array(array)) > 0)
+    std::memcpy(PyArray_DATA(as_array(array)), from, static_cast<std::size_t>(PyArray_NBYTES(as_array(array))));
+  return array;
+}
+
+void UserOperator::rethrow() {
+  if (error_type_ == nullptr) return;
+  PyErr_Restore(error_type_, error_, traceback_);
+  error_type_ = error_ = traceback_ = nullptr;
+  raise();
+}
+
+namespace {
+
+/// Contiguous, aligned, of NumPy's own byte order.
+nb::object rows_of(nb::handle object) {
+  const nb::object array = to_array(object);
+  return take(
+      PyArray_FromArray(as_array(array), nullptr, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED));
+}
+
+nb::object dtype_of(PyArrayObject* array) {
+  return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+}
+
+void set_user(std::shared_ptr<UserOperator> user, bool commutative, Call& to) {
+  to.call.operation = SF_USER;
+  to.call.type = to.call.result_type = SF_BYTES;
+  to.call.element_bytes = user->element_bytes();
+  to.call.user = &UserOperator::combine;
+  to.call.context = user.get();
+  to.call.operator_name = user->name();
+  to.call.commutative = commutative ? 1 : 0;
+  to.user = std::move(user);
+}
+
+sf_operation operation_of(nb::handle name) {
+  const std::string text = nb::cast<std::string>(name);
+  if (text == "sum") return SF_SUM;
+  if (text == "prod" || text == "product") return SF_PRODUCT;
+  if (text == "min") return SF_MIN;
+  if (text == "max") return SF_MAX;
+  refuse("operation '%s' (there are sum, prod, min and max), take one of them or a callable of two arrays",
+         text.c_str());
+}
+
+/// Whether the library has these operations for elements of the type, with results of the type.
+bool serves(sf_operation operation, sf_type type) {
+  const bool is_complex = type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64;
+  return type != SF_F16 && type != SF_BF16 && !(is_complex && (operation == SF_MIN || operation == SF_MAX));
+}
+
+}  // namespace
+
+void translate_user(const UserArguments& from, const Arguments& options, Call& to) {
+  to.x = rows_of(from.x);
+  PyArrayObject* const x = as_array(to.x);
+  const int outer = from.batched ? 2 : 1;  // axes that are not an element's own
+  if (PyArray_NDIM(x) < outer)
+    refuse("an array of %d axes (the first counts elements%s), add axes", PyArray_NDIM(x),
+           from.batched ? ", the second columns" : "");
+  const npy_intp* const shape = PyArray_DIMS(x);
+  sf_call_init(&to.call, sizeof to.call);
+  set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),
+                                          std::vector<npy_intp>(shape + outer, shape + PyArray_NDIM(x)), from.batched),
+           from.commutative, to);
+  if (to.user->element_bytes() == 0) refuse("elements of no bytes (an axis has no indices), leave them out");
+  to.call.layout = SF_RANK_ORDER;
+  to.call.rows = static_cast<std::uint64_t>(shape[0]);
+  if (from.batched) to.call.columns = static_cast<std::uint64_t>(shape[1]);
+  take_options(options, to);
+  to.call.threads = 1;  // Python runs one at a time
+  to.first = PyArray_DATA(x);
+  to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));
+}
+
+bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_group* group, Call& to) {
+  to.x = rows_of(from.buffer);
+  PyArrayObject* const x = as_array(to.x);
+  sf_call_init(&to.call, sizeof to.call);
+  if (PyUnicode_Check(from.operation.ptr())) {
+    to.call.operation = operation_of(from.operation);
+    const std::optional<sf_type> type = type_of(x);
+    if (!type || !serves(to.call.operation, *type)) return false;
+    to.call.type = to.call.result_type = *type;
+  } else {
+    set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.operation), dtype_of(x),
+                                            std::vector<npy_intp>(), true),
+             from.commutative, to);
+  }
+  to.call.layout = SF_ROW_A_RANK;
+  to.call.collective = from.collective;
+  to.call.rows = 1;
+  to.call.columns = static_cast<std::uint64_t>(PyArray_SIZE(x));
+  take_options(options, to);
+  if (to.user != nullptr) to.call.threads = 1;
+  to.first = PyArray_DATA(x);
+  if (from.collective != SF_REDUCE_SCATTER) {
+    to.results.make(PyArray_DIMS(x), PyArray_NDIM(x), dtype_of(x));
+    return true;
+  }
+  const auto ranks = static_cast<std::size_t>(group == nullptr ? 1 : sf_group_size(group));
+  npy_intp mine = PyArray_SIZE(x) / static_cast<npy_intp>(ranks);
+  if (!from.blocks.is_none()) {
+    to.blocks = nb::cast<std::vector<std::uint64_t>>(from.blocks);
+    to.call.blocks = to.blocks.data();
+    to.call.block_count = to.blocks.size();
+    const auto rank = static_cast<std::size_t>(group == nullptr ? 0 : sf_group_rank(group));
+    mine =
+        rank < to.blocks.size() ? static_cast<npy_intp>(to.blocks[rank]) : 0;  // a wrong count is refused by the call
+  }
+  to.results.make(&mine, 1, dtype_of(x));
+  return true;
+}
+
+}  // namespace steadfold::python

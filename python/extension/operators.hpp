@@ -1,0 +1,61 @@
+// Python callables as operators of the C interface.
+//
+// Rank order: `left` has the lower indices. Cost: some 2 us per call of the callable. Source: ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "call.hpp"
+
+namespace steadfold::python {
+
+/// A callable that combines two elements, or many pairs at once. It gets copies, which it may keep and change.
+class UserOperator {
+ public:
+  /// `element` is the shape of an element. `batched`: the callable gets arrays of elements, pair i in row i; else it is
+  /// called for one pair at a time.
+  UserOperator(nb::object callable, nb::object dtype, std::vector<npy_intp> element, bool batched);
+  UserOperator(const UserOperator&) = delete;
+  UserOperator& operator=(const UserOperator&) = delete;
+  ~UserOperator();
+
+  /// What sf_call.user and sf_call.context are.
+  static int combine(const void* left, const void* right, void* result, std::size_t count, void* context);
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
+  /// Tells operators of ranks apart: the callable's name.
+  [[nodiscard]] const char* name() const noexcept { return name_.c_str(); }
+  /// Throws the first exception that the callable has thrown since the last time, if any.
+  void rethrow();
+
+ private:
+  void combine(const char* left, const char* right, char* result, std::size_t count);
+  void combine_pairs(const char* left, const char* right, char* result, npy_intp count, bool as_batch);
+  [[nodiscard]] nb::object copy(const char* from, const npy_intp* shape, int axes) const;
+
+  nb::object callable_;
+  nb::object dtype_;
+  std::vector<npy_intp> shape_;  // of a batch: its count, then that of an element
+  bool batched_;
+  std::size_t element_bytes_;
+  std::string name_;
+  PyObject *error_type_ = nullptr, *error_ = nullptr, *traceback_ = nullptr;
+};
+
+/// A reduction of the elements x[0], x[1], ... by a callable: `batched` has columns, x[i][j].
+struct UserArguments {
+  nb::handle x, callable;
+  bool batched, commutative;
+};
+void translate_user(const UserArguments& from, const Arguments& options, Call& to);
+
+/// A call in MPI's shape: rank r brings row r, all of `buffer`. The operation is a name ("sum", "prod", "min", "max")
+/// or a callable of two arrays. False: no such operation for elements of this type.
+struct BufferArguments {
+  nb::handle buffer, operation, blocks;  // blocks: how many elements each rank gets, or None
+  sf_collective collective;
+  bool commutative;
+};
+[[nodiscard]] bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_group* group, Call& to);
+
+}  // namespace steadfold::python

@@ -1,0 +1,14 @@
+// Calls that run: at once, started, or bound to plans and bundles.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "call.hpp"
+#include "groups.hpp"
+
+namespace steadfold::python {
+
+void add_runs(nb::module_& module);
+
+}  // namespace steadfold::python

@@ -1,0 +1,155 @@
+"""Exact sums as objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from ._numbers import Operation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+
+class Accumulator:
+    """A sum that is never rounded before it is asked for, or an array of them: it takes more elements at any time, gives them
+    back, merges with others, and goes to files and other processes as bytes. Whatever the order of additions, and however they
+    are divided among accumulators that are merged later, equal sums have equal bytes.
+
+    shape
+        That of the results. Elements that are added have it as their last axes. (): one sum.
+    dtype
+        float64 or float32: that of elements and results.
+    products
+        Sums of products with `weights`; an element without one counts as itself.
+
+    >>> import steadfold as sf
+    >>> a, b = sf.Accumulator(), sf.Accumulator()
+    >>> a.add([1e16, 1.0])
+    >>> b.add([-1e16, 0.25])
+    >>> a += b
+    >>> float(a.sum()), a.rows
+    (1.25, 4)
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64, *, products: bool = False) -> None:
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        self._core = _core.Accumulator(extents, dtype, products)
+
+    @classmethod
+    def _of(cls, core: _core.Accumulator) -> Accumulator:
+        made = cls.__new__(cls)
+        made._core = core
+        return made
+
+    def add(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
+        """Adds the elements of `x`, whose last axes are `shape`; or, with `weights`, which are broadcast to them, products."""
+        self._core.add(x, weights, where, threads, False)
+
+    def subtract(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
+        """Takes elements away, as if they had never been added."""
+        self._core.add(x, weights, where, threads, True)
+
+    def merge_ranks(self, comm: Any) -> None:
+        """Makes the accumulator of every rank the sum of those of all ranks. Collective."""
+        self._core.merge_ranks(comm)
+
+    def sum(self, dtype: DTypeLike | None = None) -> Any:
+        """The sums, rounded once, to float64 or float32."""
+        return self._core.round(Operation.SUM, dtype)
+
+    def mean(self, dtype: DTypeLike | None = None) -> Any:
+        """The sums divided by the number of rows, rounded once."""
+        return self._core.round(Operation.MEAN, dtype)
+
+    def norm(self, dtype: DTypeLike | None = None) -> Any:
+        """Of sums of products: the roots, rounded once."""
+        return self._core.round(Operation.NORM2, dtype)
+
+    def clear(self) -> None:
+        """Makes it one of no elements."""
+        self._core.clear()
+
+    def copy(self) -> Accumulator:
+        """Another one that is equal."""
+        return self._of(self._core.copy())
+
+    @property
+    def rows(self) -> int:
+        """How many elements each sum has: those added less those taken away."""
+        return self._core.rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the results."""
+        return self._core.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of elements and results."""
+        return np.dtype(self._core.dtype)
+
+    @property
+    def products(self) -> bool:
+        """Whether it has sums of products."""
+        return self._core.products
+
+    def to_bytes(self) -> bytes:
+        """Bytes for a file: the same on every machine, equal if the sums are."""
+        return self._core.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
+        """The accumulator that was written. None: a shape of no axes, or of one for several sums."""
+        extents = (shape,) if isinstance(shape, int) else shape
+        return cls._of(_core.Accumulator.from_bytes(data, extents))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Accumulator.from_bytes, (self.to_bytes(), self.shape))
+
+    def __iadd__(self, other: Accumulator) -> Accumulator:
+        self._core.merge(other._core, False)
+        return self
+
+    def __isub__(self, other: Accumulator) -> Accumulator:
+        self._core.merge(other._core, True)
+        return self
+
+    def __add__(self, other: Accumulator) -> Accumulator:
+        if not isinstance(other, Accumulator):
+            return NotImplemented
+        made = self.copy()
+        made += other
+        return made
+
+    def __sub__(self, other: Accumulator) -> Accumulator:
+        if not isinstance(other, Accumulator):
+            return NotImplemented
+        made = self.copy()
+        made -= other
+        return made
+
+    def __neg__(self) -> Accumulator:
+        made = self.copy()
+        made._core.negate()
+        return made
+
+    def compare(self, other: Accumulator) -> Any:
+        """How the sums stand to those of another one before any rounding: -1, 0, 1, or 2 where one is NaN."""
+        return self._core.compare(other._core)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all sums and the number of rows are equal."""
+        if not isinstance(other, Accumulator):
+            return NotImplemented
+        return self.shape == other.shape and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        kind = "products" if self.products else "elements"
+        return f"<steadfold.Accumulator of {self.rows} rows: {kind} of {self.dtype}, shape {self.shape}>"

@@ -1,0 +1,66 @@
+"""MPI's own shapes: rank r brings row r, a buffer of the same shape on all ranks, whose elements are combined one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from . import _core
+from ._convert import as_array
+from ._numbers import Collective, Mode
+from ._reductions import Method
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Operator = Union[str, Callable[[Any, Any], Any]]
+
+
+def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,
+         schedule: Any, mode: Mode) -> Any:
+    """A call in MPI's shape. Elements of 8 and 16 bits are combined as wider ones, and converted back."""
+    result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, mode)
+    if result is not NotImplemented:
+        return result
+    try:
+        array = as_array(buffer)
+        wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float32}.get(array.dtype.kind)
+        if wide is None or (array.dtype.kind == "f" and array.dtype.itemsize != 2) or mode != Mode.RUN:
+            raise TypeError(f"{op!r} of dtype {array.dtype} is not offered, convert the elements")
+    except Exception as error:
+        _core.refuse(comm, str(error))
+        raise
+    result = _core.reduce_buffer(collective, array.astype(wide), op, blocks, commutative, comm, method, root, schedule, mode)
+    return None if result is None else result.astype(array.dtype)
+
+
+def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
+              root: int | None = None, schedule: str | None = None) -> Any:
+    """Combines the buffers of all ranks element by element, in the order of ranks by the binary tree.
+
+    op
+        "sum", "prod", "min" or "max", or a callable of two arrays of one axis, such as ``numpy.logaddexp``.
+
+    Returns an array of the buffer's shape and dtype.
+    """
+    return call(Collective.REDUCE, buffer, op, None, commutative, comm, method, root, schedule, Mode.RUN)
+
+
+def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
+                   method: Method = None, commutative: bool = False, schedule: str | None = None) -> Any:
+    """As `allreduce`; rank r gets block r of the elements, of `blocks[r]` of them (None: equally many)."""
+    return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, method, None, schedule, Mode.RUN)
+
+
+def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
+         schedule: str | None = None) -> Any:
+    """As `allreduce`; rank r gets what the buffers of ranks 0 to r give."""
+    return call(Collective.SCAN, buffer, op, None, commutative, comm, method, None, schedule, Mode.RUN)
+
+
+def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
+           schedule: str | None = None) -> Any:
+    """As `allreduce`; rank r gets what the buffers of ranks 0 to r - 1 give. Rank 0 gets None."""
+    return call(Collective.EXSCAN, buffer, op, None, commutative, comm, method, None, schedule, Mode.RUN)

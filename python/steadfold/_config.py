@@ -1,0 +1,34 @@
+"""What this installation is made of."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core, _mpi
+
+
+def config() -> dict[str, Any]:
+    """What `show_config` prints, as a dictionary."""
+    return {
+        "version": _core.version(),
+        "extension": str(Path(_core.__file__ or "")),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "mpi layers": sorted(_mpi.layers()),
+        "mpi library": _mpi.bound() or None,
+        "methods": _core.names(2 + 1),
+    }
+
+
+def show_config() -> None:
+    """Prints which extension, MPI layers and MPI library are in use."""
+    for name, value in config().items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if isinstance(value, dict):
+            text = f"{value['library']} ({value['file']})"
+        print(f"{name + ':':<14}{'none' if text in (None, '') else text}", file=sys.stdout)

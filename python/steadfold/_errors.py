@@ -1,0 +1,74 @@
+"""What can go wrong. Texts are "problem (why), suggestion". When a collective call fails on one rank, all ranks raise."""
+
+from __future__ import annotations
+
+__all__ = [
+    "EmptyError",
+    "Error",
+    "GapError",
+    "InternalError",
+    "InvalidArgumentError",
+    "MismatchError",
+    "OperatorError",
+    "OverlapError",
+    "TransportError",
+    "UnsupportedError",
+]
+
+
+class Error(Exception):
+    """A reduction failed."""
+
+
+class EmptyError(Error, ValueError):
+    """There is nothing to reduce, and the operator has no neutral element."""
+
+
+class GapError(Error):
+    """Elements that no rank brought."""
+
+
+class OverlapError(Error):
+    """An element that was brought twice."""
+
+
+class OperatorError(Error):
+    """An operator failed, on this rank or another one."""
+
+
+class MismatchError(Error):
+    """The ranks made different calls."""
+
+
+class InvalidArgumentError(Error, ValueError):
+    """An argument that no call can use."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A combination that cannot be kept or is not built."""
+
+
+class TransportError(Error):
+    """The MPI library reported an error, or a message did not fit."""
+
+
+class InternalError(Error):
+    """Out of memory, or a fault of Steadfold."""
+
+
+_BY_STATUS: dict[int, type[Error]] = {
+    1: EmptyError,
+    2: GapError,
+    3: OverlapError,
+    4: OperatorError,
+    5: MismatchError,
+    6: InvalidArgumentError,
+    7: UnsupportedError,
+    8: TransportError,
+    9: InternalError,
+}
+
+
+def of_status(status: int, text: str) -> Error:
+    """The exception for a status of the C interface."""
+    return _BY_STATUS.get(status, Error)(text)

@@ -1,0 +1,114 @@
+"""What the library does not do itself: elements of other types, which are converted only where no bit is lost.
+
+Integers never pass through floating point: their sums and products wrap as NumPy's do, their means are the exact quotients,
+rounded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._convert import as_array
+from ._numbers import Collective, Mode, Operation
+
+_WRAPPING = (Operation.SUM, Operation.PRODUCT)
+_EXTREMES = (Operation.MIN, Operation.MAX, Operation.MIN_LOCATION, Operation.MAX_LOCATION)
+_LARGEST_EXACT = 2**53  # every integer up to it is a double
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, *rest: Any) -> Any:
+    """As _core.reduce, which said NotImplemented."""
+    comm = rest[4]
+    try:
+        operands = _operands(Operation(operation), as_array(x), factors, dtype)
+    except Exception as error:
+        _core.refuse(comm, str(error))  # or the other ranks would wait
+        raise
+    if operands is None:
+        return _integer_quotient(Operation(operation), as_array(x), axis, dtype, keepdims, *rest)
+    operation, converted, factors, dtype, back = operands
+    result = _core.reduce(operation, converted, factors, axis, dtype, keepdims, *rest)
+    if result is NotImplemented:
+        error = TypeError(f"{Operation(operation).name.lower()} of dtype {converted.dtype} is not offered, convert the elements")
+        _core.refuse(comm, str(error))
+        raise error
+    return result.astype(back) if back is not None and isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:
+    """Operation, elements, factors, dtype of the result, and what the result is converted to. None: a quotient of
+    integers."""
+    kind = x.dtype.kind
+    if not x.dtype.isnative:
+        return operation, x.astype(x.dtype.newbyteorder("=")), factors, dtype, None
+    if kind not in "biufc":
+        raise TypeError(f"elements of dtype {x.dtype} cannot be reduced (numbers and bool can), convert them")
+    if kind == "f" and x.dtype.itemsize == 2:  # locations of halves
+        return operation, x.astype(np.float32), factors, dtype, None
+    if kind not in "biu":
+        raise TypeError(f"{operation.name.lower()} of dtype {x.dtype} is not offered, convert the elements")
+    if operation is Operation.MEAN or (operation in _WRAPPING and dtype is not None and np.dtype(dtype).kind not in "iu"):
+        if operation is Operation.PRODUCT:
+            return operation, _as_float64(x), factors, dtype, None
+        return None
+    if operation in _EXTREMES:
+        back = x.dtype if operation in (Operation.MIN, Operation.MAX) else None
+        return operation, _widened(x), factors, None, back
+    if operation in _WRAPPING:
+        wide = _widened(x)
+        return operation, wide, factors, None if dtype is None else wide.dtype, dtype
+    if operation in (Operation.DOT, Operation.DOTC) and as_array(factors).dtype.kind in "biu":
+        return Operation.SUM, _products(x, as_array(factors)), None, None, dtype
+    return operation, _as_float64(x), factors, dtype, None
+
+
+def _widened(x: Array) -> Array:
+    """bool, and integers of 8 and 16 bits, as integers of 64."""
+    return x if x.dtype.itemsize >= 4 else x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
+
+
+def _products(x: Array, y: Array) -> Array:
+    common = np.result_type(x, y, np.uint8)
+    if common.kind not in "iu":
+        raise TypeError(f"products of {x.dtype} and {y.dtype} (no integer type holds both), convert one of them")
+    return np.multiply(x, y, dtype=np.uint64 if common.kind == "u" else np.int64)
+
+
+def _as_float64(x: Array) -> Array:
+    if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
+        raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert them")
+    return x.astype(np.float64)
+
+
+def _integer_quotient(
+    operation: Operation, x: Array, axis: Any, dtype: Any, keepdims: bool, where: Any, labels: Any, groups: Any,
+    method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
+) -> Any:
+    """The sum of integers, for a mean divided by their number: exact, rounded once into a floating-point type."""
+    rows, parts = None, None
+    try:
+        if mode != Mode.RUN or labels is not None:
+            raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "
+                            "several reductions), convert the elements")
+        target = np.dtype(np.float64 if dtype is None else dtype)
+        wide = _widened(x)
+        halves = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
+        parts = np.stack([np.sum(half, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where)
+                          for half in halves])
+    except Exception as error:
+        _core.refuse(comm, str(error))
+        raise
+    if comm is not None:
+        parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, None, root, schedule, Mode.RUN)
+    if parts is None:
+        return None
+    high, low, rows = (part.astype(object) for part in np.asarray(parts))
+    total = high * 2**32 + low
+    if operation is not Operation.MEAN:
+        rows = total * 0 + 1
+    with_rows = np.vectorize(lambda sum_, count: sum_ / count if count else float("nan"), otypes=[np.float64])
+    return with_rows(total, rows).astype(target)[()]

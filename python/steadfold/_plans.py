@@ -1,0 +1,274 @@
+"""Calls that are agreed on once and run often, several that share every message, and calls that go on while the caller
+computes. All are made by the methods of `Calls`, which have the names of the functions that run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+
+from . import _core
+from ._collectives import Operator
+from ._method import Binned
+from ._numbers import Collective, Mode, Operation
+from ._reductions import Axis
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+    from typing_extensions import Unpack
+
+Made = TypeVar("Made")
+
+
+class Options(TypedDict, total=False):
+    """Options of reductions, as `steadfold.sum` has them."""
+
+    dtype: DTypeLike | None
+    keepdims: bool
+    where: ArrayLike | None
+    method: str | Binned | None
+    layout: _core.Layout | None
+    root: int | None
+    schedule: str | None
+    threads: int
+    require: str | None
+
+
+class Calls(Generic[Made]):
+    """Makes calls over a communicator; what becomes of one is up to the class below this one."""
+
+    _mode = Mode.PREPARE
+
+    def __init__(self, comm: Any = None) -> None:
+        self._comm = comm
+
+    def _made(self, call: Any) -> Made:
+        raise NotImplementedError
+
+    def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options, labels: Any = None,
+                groups: Any = None) -> Made:
+        unknown = options.keys() - Options.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"options {', '.join(sorted(unknown))} (there are {', '.join(Options.__annotations__)}), leave them out")
+        get = options.get
+        arguments = (operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
+                     get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1), get("require"),
+                     self._mode)
+        return self._made(self._offered(_core.reduce(*arguments), x))
+
+    def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
+        made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
+                                   options.get("method"), options.get("root"), options.get("schedule"), self._mode)
+        return self._made(self._offered(made, buffer))
+
+    def _offered(self, made: Any, x: Any) -> Any:
+        if made is not NotImplemented:
+            return made
+        text = f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)} is not offered, convert the elements"
+        _core.refuse(self._comm, text)
+        raise TypeError(text)
+
+    def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.sum`."""
+        return self._reduce(Operation.SUM if weights is None else Operation.DOT, x, weights, axis, options)
+
+    def prod(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.prod`."""
+        return self._reduce(Operation.PRODUCT, x, None, axis, options)
+
+    def dot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.dot`."""
+        return self._reduce(Operation.DOT, x, y, axis, options)
+
+    def vdot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.vdot`."""
+        return self._reduce(Operation.DOTC, x, y, axis, options)
+
+    def norm(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.norm` with ord=2."""
+        return self._reduce(Operation.NORM2, x, None, axis, options)
+
+    def mean(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.mean`; without elements it raises `EmptyError`."""
+        return self._reduce(Operation.MEAN if weights is None else Operation.WEIGHTED_MEAN, x, weights, axis, options)
+
+    def min(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.min`."""
+        return self._reduce(Operation.MIN, x, None, axis, options)
+
+    def max(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.max`."""
+        return self._reduce(Operation.MAX, x, None, axis, options)
+
+    def statistics(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.statistics`; the result has fields of the same names."""
+        return self._reduce(Operation.STATISTICS, x, None, axis, options)
+
+    def sum_by(self, x: ArrayLike, labels: ArrayLike, groups: int, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.sum_by`."""
+        return self._reduce(Operation.SUM, x, None, axis, options, labels, groups)
+
+    def reduce(self, x: ArrayLike, op: Callable[[Any, Any], Any], *, batched: bool = False, commutative: bool = False,
+               layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None) -> Made:
+        """As `steadfold.reduce` with a callable."""
+        return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode))
+
+    def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
+        """As `steadfold.allreduce`."""
+        return self._buffer(Collective.REDUCE, buffer, op, options)
+
+    def reduce_scatter(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
+        """As `steadfold.reduce_scatter`."""
+        return self._buffer(Collective.REDUCE_SCATTER, buffer, op, options)
+
+    def scan(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
+        """As `steadfold.scan`."""
+        return self._buffer(Collective.SCAN, buffer, op, options)
+
+    def exscan(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
+        """As `steadfold.exscan`."""
+        return self._buffer(Collective.EXSCAN, buffer, op, options)
+
+
+class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
+    """Starts calls that go on while this rank computes: ``request = start(comm).sum(x)``, and later ``request.wait()``.
+
+    Every rank starts the same calls in the same order. Arrays must not be changed before the call has ended. Calls move on in
+    calls of this library: `Request.test`, `Request.wait`, and all others over the communicator.
+
+    >>> import steadfold as sf
+    >>> team = sf.Team(1)
+    >>> request = sf.start(team[0]).sum([1.0, 2.0])
+    >>> float(request.wait(timeout=10))
+    3.0
+    """
+
+    _mode = Mode.START
+
+    def _made(self, call: _core.Request) -> _core.Request:
+        return call
+
+
+class Plan:
+    """A reduction that the ranks agreed on, made by `plan`. It reads the arrays that it was made of, as they are then."""
+
+    def __init__(self, call: _core.Prepared, comm: Any) -> None:
+        self._plan = _core.Plan([call], comm)
+
+    def run(self, x: Any = None, y: Any = None) -> Any:
+        """Reduces the arrays of the plan, or `x` (and the other factors, `y`), which have the same dtype, shape and strides."""
+        return self._plan.run(None if x is None and y is None else [(x, y)])[0]
+
+    def start(self, x: Any = None, y: Any = None) -> None:
+        """The same, going on while the caller computes; `wait` has the result. One run at a time."""
+        self._plan.start(None if x is None and y is None else [(x, y)])
+
+    def test(self) -> bool:
+        """Whether the run has ended. Looks once."""
+        return self._plan.test()
+
+    def wait(self, timeout: float | None = None) -> Any:
+        """Waits for the run, at most `timeout` seconds (then: TimeoutError, and the run goes on), and returns the result."""
+        return self._plan.wait(timeout)[0]
+
+    @property
+    def schedule(self) -> str:
+        """The name of the schedule in force."""
+        return self._plan.schedule
+
+    def __repr__(self) -> str:
+        return f"<steadfold.Plan: {' '.join(self._plan.describe().split())}>"
+
+
+class plan(Calls[Plan]):  # noqa: N801 - used as a verb
+    """Makes plans: ``p = plan(comm).sum(x)``, then ``p.run()`` as often as `x` has new elements. All ranks agree once, so runs
+    need no handshake, and send fewer and smaller messages.
+
+    >>> import numpy as np
+    >>> import steadfold as sf
+    >>> x = np.ones(3)
+    >>> p = sf.plan().sum(x)
+    >>> x[0] = 5.0
+    >>> float(p.run())
+    7.0
+    """
+
+    def _made(self, call: _core.Prepared) -> Plan:
+        return Plan(call, self._comm)
+
+
+class Member:
+    """One call of a bundle."""
+
+    def __init__(self) -> None:
+        self._value: Any = None
+        self._ran = False
+
+    @property
+    def value(self) -> Any:
+        """The result of the bundle's last run; None on ranks that get none."""
+        if not self._ran:
+            raise RuntimeError("a result before the first run of its bundle, call run() first")
+        return self._value
+
+    def _take(self, value: Any) -> None:
+        self._value, self._ran = value, True
+
+
+class Bundle(Calls[Member]):
+    """Reductions that share every message: add them, then run them together, as often as their arrays have new elements. The
+    results are those of the calls by themselves.
+
+    >>> import numpy as np
+    >>> import steadfold as sf
+    >>> x, y = np.arange(4.0), np.ones(4)
+    >>> bundle = sf.Bundle()
+    >>> product, length = bundle.dot(x, y), bundle.norm(y)
+    >>> bundle.run()
+    >>> float(product.value), float(length.value)
+    (6.0, 2.0)
+    """
+
+    def __init__(self, comm: Any = None) -> None:
+        super().__init__(comm)
+        self._calls: list[_core.Prepared] = []
+        self._members: list[Member] = []
+        self._plan: _core.Plan | None = None
+
+    def _made(self, call: _core.Prepared) -> Member:
+        if self._plan is not None:
+            raise RuntimeError("a call that is added to a bundle which has run (the ranks have agreed on it), make another bundle")
+        member = Member()
+        self._calls.append(call)
+        self._members.append(member)
+        return member
+
+    def _bound(self) -> _core.Plan:
+        if self._plan is None:
+            self._plan = _core.Plan(self._calls, self._comm)
+        return self._plan
+
+    def _take(self, values: Sequence[Any]) -> None:
+        for member, value in zip(self._members, values):
+            member._take(value)
+
+    def run(self) -> None:
+        """Runs all calls; the first time the ranks agree on them."""
+        self._take(self._bound().run())
+
+    def start(self) -> None:
+        """The same, going on while the caller computes; `wait` ends it."""
+        self._bound().start()
+
+    def test(self) -> bool:
+        """Whether the run has ended. Looks once."""
+        return self._bound().test()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Waits for the run, at most `timeout` seconds (then: TimeoutError, and the run goes on)."""
+        self._take(self._bound().wait(timeout))
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        return f"<steadfold.Bundle of {len(self)} calls>"

@@ -1,0 +1,400 @@
+"""Reductions of arrays, on one process or over the ranks of a communicator: the functions that users call.
+
+All take the same options:
+
+axis
+    The axis or tuple of axes that are reduced, as in NumPy. None: all.
+keepdims
+    Whether reduced axes stay, with one index.
+where
+    A mask of bool that is broadcast to the elements: what it leaves out is not combined, be it NaN.
+method
+    What fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
+    ``steadfold.binned(k=4)``, "plain" (the bits are not fixed). None: exact for sums, what serves best for the others.
+comm
+    A communicator of mpi4py, or a member of a `steadfold.Team`. Every rank makes the same call with its own rows; an error on
+    one of them is raised on all. None: this process alone.
+layout
+    A `steadfold.Layout`: which rows of the whole job a rank brings. Matters for "tree" and for indices. None: the rows of
+    rank 0, then those of rank 1, and so on.
+root
+    The rank that gets the result, the others get None. None: all ranks do.
+schedule
+    A name of ``steadfold schedules``. It never changes bits. None: the library's choice.
+threads
+    How many threads go through the elements. The bits are the same.
+require
+    Guarantees that the call must keep, such as "ranks,layout"; if it cannot, `UnsupportedError` is raised.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+import numpy as np
+
+from . import _core, _fallback
+from ._errors import EmptyError
+from ._method import Binned
+from ._numbers import Mode, Operation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+Axis = Union[int, "tuple[int, ...]", None]
+Method = Union[str, Binned, None]
+
+_RUN = int(Mode.RUN)
+_SUM, _PRODUCT, _MIN, _MAX, _DOT, _MEAN = (
+    int(operation)
+    for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.DOT, Operation.MEAN)
+)
+_reduce = _core.reduce
+
+
+def _store(result: Any, out: Any) -> Any:
+    """Puts a result where NumPy's argument `out` says."""
+    if out is None or result is None:
+        return result
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out is an array, not {out!r}")
+    np.copyto(out, result, casting="same_kind")
+    return out
+
+
+def _call(
+    operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, method: Any, comm: Any,
+    layout: Any, root: Any, schedule: Any, threads: int, require: Any, labels: Any = None, groups: Any = None,
+) -> Any:
+    """One call that ends before it returns."""
+    result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root, schedule,
+                     threads, require, _RUN)
+    if result is NotImplemented:
+        return _fallback.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root,
+                                schedule, threads, require, _RUN)
+    return result
+
+
+def sum(
+    x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    require: str | None = None,
+) -> Any:
+    """The sum of the elements, correctly rounded unless `method` says otherwise.
+
+    weights
+        Other factors, broadcast to the elements: the sum of the products, none of which is rounded.
+    dtype
+        That of the result: float32, float64 or complex of them; integers keep theirs or are widened to 64 bits.
+
+    Options are explained in ``help(steadfold)``.
+
+    >>> import numpy as np
+    >>> import steadfold as sf
+    >>> x = np.array([1e16, 1.0, -1e16, 1e-3])
+    >>> float(np.sum(x)), float(sf.sum(x))
+    (0.001, 1.001)
+    >>> sf.sum(np.ones((2, 3)), axis=0)
+    array([2., 2., 2.])
+    """
+    operation = _SUM if weights is None else _DOT
+    result = _reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
+                     threads, require, _RUN)
+    if result is NotImplemented:
+        result = _fallback.reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root,
+                                  schedule, threads, require, _RUN)
+    return result if out is None else _store(result, out)
+
+
+def prod(
+    x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
+    *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None, root: int | None = None,
+    schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The product of the elements, by the binary tree over their indices.
+
+    >>> import steadfold as sf
+    >>> float(sf.prod([1.5, 2.0, 4.0]))
+    12.0
+    """
+    return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, method, comm, layout, root, schedule, threads, require), out)
+
+
+def dot(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast.
+
+    >>> import steadfold as sf
+    >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
+    3.0
+    """
+    return _call(_DOT, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def vdot(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The sum of the products conj(x[i]) y[i], rounded once.
+
+    >>> import steadfold as sf
+    >>> complex(sf.vdot([1j], [1j]))
+    (1+0j)
+    """
+    return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def norm(
+    x: ArrayLike, ord: float = 2, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """A norm of the elements as one vector: `ord` is 2 (the root of the sum of squares, rounded once), 1 or inf.
+
+    >>> import steadfold as sf
+    >>> float(sf.norm([3e200, 4e200]) / 1e200)
+    5.0
+    """
+    operations = {2: Operation.NORM2, 1: Operation.NORM1, float("inf"): Operation.NORMINF}
+    if ord not in operations:
+        error = ValueError(f"norm of ord {ord!r} (there are 1, 2 and inf), take one of them")
+        _core.refuse(comm, str(error))
+        raise error
+    return _call(operations[ord], x, None, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def mean(
+    x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    require: str | None = None,
+) -> Any:
+    """The mean of the elements, or their mean with `weights`: exact sums, divided and rounded once. NaN, with a warning as
+    NumPy's, where there are no elements.
+
+    >>> import steadfold as sf
+    >>> float(sf.mean([1e308, 1e308, 4e307]))
+    8e+307
+    >>> float(sf.mean([1, 2]))
+    1.5
+    """
+    operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
+    try:
+        result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    except EmptyError:
+        warnings.warn("mean of no elements", RuntimeWarning, stacklevel=2)
+        result = np.asarray(x).dtype.type(np.nan) if np.asarray(x).dtype.kind in "fc" else np.float64(np.nan)
+    return _store(result, out)
+
+
+class Statistics(NamedTuple):
+    """Ten numbers of the elements, each rounded once. Indices count the elements of the whole job in C order."""
+
+    count: Any
+    min: Any
+    min_index: Any
+    max: Any
+    max_index: Any
+    mean: Any
+    variance: Any
+    sample_variance: Any
+    deviation: Any
+    sample_deviation: Any
+
+
+def statistics(
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+) -> Statistics | None:
+    """Count, extremes and where they are, mean, variances and deviations, in one pass over the elements and one reduction.
+
+    >>> import steadfold as sf
+    >>> numbers = sf.statistics([1.0, 2.0, 4.0])
+    >>> float(numbers.max), int(numbers.max_index), float(numbers.mean)
+    (4.0, 2, 2.3333333333333335)
+    """
+    result = _call(Operation.STATISTICS, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None)
+    return None if result is None else Statistics(*(result[name] for name in Statistics._fields))
+
+
+def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, root: Any,
+            schedule: Any, threads: int) -> Any:
+    if ddof not in (0, 1):
+        error = ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0")
+        _core.refuse(comm, str(error))
+        raise error
+    found = statistics(x, axis, keepdims, where, comm=comm, root=root, schedule=schedule, threads=threads)
+    if found is None:
+        return None
+    result = getattr(found, names[ddof])
+    wanted = dtype
+    if wanted is None:
+        given = getattr(x, "dtype", None)
+        wanted = given if given == np.float32 else np.float64
+    return result.astype(wanted)
+
+
+def var(
+    x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
+    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
+    schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The variance: exact, rounded once to a double. `ddof` is 0 or 1.
+
+    >>> import steadfold as sf
+    >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
+    1.0
+    """
+    return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
+
+
+def std(
+    x: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None, ddof: int = 0,
+    keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
+    schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The standard deviation: exact, rounded once to a double. `ddof` is 0 or 1.
+
+    >>> import steadfold as sf
+    >>> float(sf.std([1.0, 3.0]))
+    1.0
+    """
+    return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
+
+
+def min(
+    x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
+    comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The least element; NaN if one is, and -0.0 is below +0.0.
+
+    >>> import steadfold as sf
+    >>> float(sf.min([3.0, -0.0, 0.0]))
+    -0.0
+    """
+    return _store(_call(_MIN, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
+
+
+def max(
+    x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
+    comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The greatest element; NaN if one is, and -0.0 is below +0.0.
+
+    >>> import steadfold as sf
+    >>> int(sf.max([3, 1, 2]))
+    3
+    """
+    return _store(_call(_MAX, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
+
+
+def _index(operation: int, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, layout: Any, root: Any, schedule: Any,
+           threads: int) -> Any:
+    found = _call(operation, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None)
+    return None if found is None else found["index"].astype(np.int64)
+
+
+def argmin(
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The lowest index of the least element, counted in C order over the elements that are reduced, and over all ranks. The
+    first NaN wins. -1 where a mask leaves nothing.
+
+    >>> import steadfold as sf
+    >>> int(sf.argmin([2.0, 1.0, 1.0]))
+    1
+    """
+    return _index(Operation.MIN_LOCATION, x, axis, keepdims, where, comm, layout, root, schedule, threads)
+
+
+def argmax(
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+) -> Any:
+    """The lowest index of the greatest element, as `argmin`.
+
+    >>> import steadfold as sf
+    >>> int(sf.argmax([2.0, 3.0, 3.0]))
+    1
+    """
+    return _index(Operation.MAX_LOCATION, x, axis, keepdims, where, comm, layout, root, schedule, threads)
+
+
+def sum_by(
+    x: ArrayLike, labels: ArrayLike, groups: int, axis: Axis = None, dtype: DTypeLike | None = None,
+    where: ArrayLike | None = None, *, weights: ArrayLike | None = None, method: Method = None, comm: Any = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
+    require: str | None = None,
+) -> Any:
+    """The sum of every group: an array of shape (groups, and the axes that are kept). `labels`, integers that are broadcast to
+    the elements, say which group an element belongs to: 0 to groups - 1, or below 0 to none. All ranks give the same number
+    of groups.
+
+    >>> import steadfold as sf
+    >>> sf.sum_by([1.0, 2.0, 3.0, 4.0], [0, 1, 0, -1], groups=3)
+    array([4., 2., 0.])
+    """
+    operation = _SUM if weights is None else _DOT
+    return _call(operation, x, weights, axis, dtype, False, where, method, comm, layout, root, schedule, threads, require, labels,
+                 groups)
+
+
+def reduce(
+    x: ArrayLike, op: str | Callable[[Any, Any], Any], comm: Any = None, *, batched: bool = False, commutative: bool = False,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None,
+) -> Any:
+    """x[0] op x[1] op ... by the binary tree over the indices of the whole job, whatever the number of ranks.
+
+    op
+        A callable of two elements, arrays of shape x.shape[1:] of which the first has the lower indices, which returns
+        another one; or "sum", "prod", "min" or "max", by which elements are combined number by number. An exception that it
+        raises is raised on its rank; other ranks raise `OperatorError`.
+    batched
+        Elements stand in columns, x[i, j], which are reduced by themselves; `op` combines many pairs in one call: it gets
+        arrays of shape (pairs, *x.shape[2:]).
+    commutative
+        That the order of operands does not matter, in bits.
+
+    >>> import numpy as np
+    >>> import steadfold as sf
+    >>> turns = np.array([[[0, -1], [1, 0]]] * 4)
+    >>> sf.reduce(turns, np.matmul)
+    array([[1, 0],
+           [0, 1]])
+    """
+    if isinstance(op, str):
+        return named_reduction(op, x, comm, layout, root, schedule)
+    return _core.reduce_user(x, op, batched, commutative, comm, layout, root, schedule, _RUN)
+
+
+def named_reduction(op: str, x: Any, comm: Any, layout: Any, root: Any, schedule: Any) -> Any:
+    """A reduction over the first axis by one of NumPy's operations, with the tree's bits."""
+    operations = {"sum": _SUM, "prod": _PRODUCT, "min": _MIN, "max": _MAX}
+    if op not in operations:
+        error = ValueError(f"operation {op!r} (there are {', '.join(operations)}), take one of them or a callable")
+        _core.refuse(comm, str(error))
+        raise error
+    method = "tree" if op in ("sum", "prod") else None
+    return _call(operations[op], x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None)
+
+
+def fsum(values: Any) -> float:
+    """As `math.fsum`, for any iterable of numbers: the correctly rounded sum.
+
+    >>> import steadfold as sf
+    >>> sf.fsum([0.1] * 10)
+    1.0
+    """
+    if not isinstance(values, (np.ndarray, list, tuple)) and not hasattr(values, "__array__"):
+        values = list(values)
+    return float(sum(np.asarray(values, dtype=np.float64)))
+
+
