@@ -150,6 +150,7 @@ HWY_INLINE V halve(D d, V a, V b) {
 /// and a second pass over the same data then takes four times as long.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* x, Count count) {
+  if (!prefetches) return;
   const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
   for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 2);
 }

@@ -124,7 +124,7 @@ constexpr Count ahead = 8192;
 
 template <class T>
 HWY_INLINE void fetch_ahead(const T* x) {
-  __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead, 0, 2);
+  if (prefetches) __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead, 0, 2);
 }
 
 /// Adds the shares of a vector of terms, each plus its extractor.
@@ -215,7 +215,7 @@ void shares_of_columns(const ColumnRows& rows, ColumnShares& columns) noexcept {
   const hn::RebindToSigned<decltype(d)> di;
   using Vector = hn::Vec<decltype(d)>;
   const Count lanes = hn::Lanes(d);
-  const bool fetches_ahead = rows.row_stride <= 512;
+  const bool fetches_ahead = prefetches && rows.row_stride <= 512;
   const Count ahead_of_row = 128 * rows.row_stride;
   for (Count begin = 0; begin < rows.columns; begin += lanes) {
     const auto each = [&](const auto& values) HWY_ATTR { return hn::LoadU(d, values.data() + begin); };

@@ -34,6 +34,8 @@ class LocalReducer {
   class Workspace;
   class Taken;
 
+  /// The columns of an array one after the other, each as rows of one element.
+  bool reduce_columns(const Call& call, const Description& description, const Data& data);
   Workspace& workspace_for(const Call& call, const Description& description);
 
   std::unique_ptr<Workspace> workspace_;
