@@ -1,4 +1,4 @@
-# How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command.
+# How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command, python.
 include(GoogleTest)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 
@@ -197,6 +197,25 @@ function(steadfold_mpi_test_again test suffix)
       set_property(TEST ${again} APPEND PROPERTY ENVIRONMENT ${arg_ENVIRONMENT})
     endforeach()
   endforeach()
+endfunction()
+
+# steadfold_python_test(NAME SCRIPT file): such a script, run by the Python that the package is built for; without the
+# package a test that is skipped.
+function(steadfold_python_test test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "")
+  if(NOT TARGET steadfold_python_reference)
+    steadfold_script_test(${test} SCRIPT ${PROJECT_SOURCE_DIR}/tests/python/absent.py LABEL python)
+    return()
+  endif()
+  set(environment ${steadfold_mpi_environment} PYTHONPATH=${PROJECT_BINARY_DIR}/python
+    STEADFOLD_PYTHON_REFERENCE=$<TARGET_FILE:steadfold_python_reference>)
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    string(TOUPPER ${name} upper)
+    list(APPEND environment STEADFOLD_MPIRUN_${upper}=${STEADFOLD_MPI_RUN_${name}})
+  endforeach()
+  set(Python3_EXECUTABLE ${Python_EXECUTABLE})
+  steadfold_script_test(${test} SCRIPT ${arg_SCRIPT} LABEL python ENVIRONMENT ${environment})
+  set_tests_properties(${test} PROPERTIES PROCESSORS 2)
 endfunction()
 
 # steadfold_script_test(NAME SCRIPT file LABEL label [ENVIRONMENT name=value...]): a Python script made of unittest cases.

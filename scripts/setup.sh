@@ -80,6 +80,26 @@ need_to_emulate() { # FULL
   ! $1 || need optional have s390x-linux-gnu-g++ -- g++-s390x-linux-gnu "builds them for a big-endian processor"
 }
 
+# Python's own headers, for its extension modules.
+python_headers() { python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; }
+
+# What building and testing the Python package needs comes from PyPI, into an environment of its own.
+need_python() {
+  need optional python_headers -- python3-dev "its headers, for the Python package"
+  need optional python3 -c 'import ensurepip, venv' -- python3-venv "an environment for the Python package"
+}
+make_python_environment() {
+  local wanted=tests/python/requirements.txt done=$venv/python/requirements.txt log=build/python-environment.log
+  cmp -s $wanted "$done" && return
+  say "installing from PyPI into .venv/python, for the Python package"
+  if python_headers && python3 -m venv "$venv/python" >$log 2>&1 &&
+    "$venv/python/bin/pip" install --quiet --requirement $wanted >>$log 2>&1; then
+    cp $wanted "$done"
+  else
+    left_out+=("the Python package (no environment for it, see $log)")
+  fi
+}
+
 set_up_to_build() {
   need_to_build
   install_missing
@@ -88,7 +108,9 @@ set_up_to_build() {
 set_up_all() {
   need_to_build
   need_to_test
+  need_python
   install_missing
+  make_python_environment
 }
 
 install_missing() {

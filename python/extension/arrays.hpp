@@ -32,6 +32,8 @@ class Results {
   void make(const npy_intp* shape, int axes, nb::object dtype);
   void make(const npy_intp* shape, int axes, int type);
   [[nodiscard]] void* place() noexcept { return array_.is_valid() ? PyArray_DATA(as_array(array_)) : scalar_.data(); }
+  /// How many there are.
+  [[nodiscard]] npy_intp size() const noexcept { return array_.is_valid() ? PyArray_SIZE(as_array(array_)) : 1; }
   /// Other memory for other results: the caller keeps those that there are.
   void renew();
   /// The array, or NumPy's scalar. Scalars are made anew each time.

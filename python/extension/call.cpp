@@ -158,6 +158,16 @@ void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
   to.results.make(shape, axes, located_dtype(dtype));
 }
 
+/// No results: a call of no columns, which MPI's shape has. Other ranks may have some, and then hear of it.
+void ask_for_nothing(Call& to) {
+  const std::int32_t root = to.call.root;
+  sf_call_init(&to.call, sizeof to.call);
+  to.call.layout = SF_ROW_A_RANK;
+  to.call.rows = 1;
+  to.call.columns = 0;
+  to.call.root = root;
+}
+
 sf_type asked_result(nb::handle dtype) {
   PyArray_Descr* descr = nullptr;
   if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
@@ -215,11 +225,13 @@ bool translate(const Arguments& from, Call& to) {
     take_arrays(from, reduced, *type, to);
   }
   make_results(from, reduced, to);
+  if (to.call.arrays != nullptr && to.results.size() == 0) ask_for_nothing(to);
   return true;
 }
 
 sf_status run(Call& call, sf_group* group) {
   void* const place = call.results.place();
+  if (group == nullptr && call.call.columns == 0) return SF_OK;
   if (group == nullptr && PyArray_SIZE(as_array(call.x)) < static_cast<npy_intp>(long_enough))
     return sf_reduce_local(&call.call, call.first, call.second, place);
   nb::gil_scoped_release others_may_run;

@@ -126,7 +126,10 @@ sf_group* group_of(nb::handle comm) {
 }
 
 void add_groups(nb::module_& module) {
-  nb::class_<Group>(module, "Group")
+  nb::class_<Group>(
+      module, "Group",
+      "A communicator of mpi4py, or a member of a team, as reductions see it: `rank`, `size`, `transport` "
+      "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").")
       .def("__init__",
            [](Group* self, nb::object comm) {
              new (self) Group{group_of(comm), comm};
@@ -141,7 +144,11 @@ void add_groups(nb::module_& module) {
         return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle)) + " of " +
                std::to_string(sf_group_size(self.handle)) + " over " + sf_group_transport(self.handle) + ">";
       });
-  nb::class_<Team>(module, "Team")
+  nb::class_<Team>(
+      module, "Team",
+      "Threads that reduce with each other, `workers` of them, as the ranks of a communicator do: "
+      "``team[w]`` is what worker w gives as `comm`. The first use of a member waits until every worker has "
+      "got its own, each on a thread of its own. With `comm` it is one team of the workers of all ranks.")
       .def(nb::init<std::int32_t, nb::handle>(), nb::arg("workers"), nb::arg("comm").none() = nb::none())
       .def("__len__", &Team::size)
       .def("__getitem__",

@@ -42,7 +42,7 @@ Layout grid_layout(const Numbers& shape, const Numbers& ranks, const Numbers& bl
 
 void add_layouts(nb::module_& module) {
   const auto name = [](const Layout& self) { return std::string(sf_list_name(SF_LIST_LAYOUTS, self.kind)); };
-  nb::class_<Layout>(module, "Layout")
+  nb::class_<Layout>(module, "Layout", "Which rows of the whole job a rank brings.")
       .def_static(
           "anywhere", [] { return layout_of(SF_ANYWHERE); },
           "Rows whose indices do not matter, as those of exact sums.")

@@ -340,9 +340,11 @@ void refuse_everywhere(nb::handle comm, const char* text) {
 
 void add_runs(nb::module_& module) {
   nb::class_<Prepared>(module, "Prepared");
-  nb::class_<Request>(module, "Request")
-      .def("test", &Request::test)
-      .def("wait", &Request::wait, nb::arg("timeout").none() = nb::none())
+  nb::class_<Request>(module, "Request", "A call under way, made by `start`.")
+      .def("test", &Request::test, "Whether the call has ended. Looks once.")
+      .def("wait", &Request::wait, nb::arg("timeout").none() = nb::none(),
+           "Waits for the end, at most `timeout` seconds (then: TimeoutError, and the call goes on), and returns the "
+           "result.")
       .def("__repr__", [](const Request& self) {
         return self.ended() ? "<steadfold.Request: ended>" : "<steadfold.Request: under way>";
       });

@@ -91,7 +91,8 @@ class Accumulator:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of elements and results."""
-        return np.dtype(self._core.dtype)
+        dtype: np.dtype[Any] = self._core.dtype
+        return dtype
 
     @property
     def products(self) -> bool:

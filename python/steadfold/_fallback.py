@@ -33,9 +33,9 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
     operation, converted, factors, dtype, back = operands
     result = _core.reduce(operation, converted, factors, axis, dtype, keepdims, *rest)
     if result is NotImplemented:
-        error = TypeError(f"{Operation(operation).name.lower()} of dtype {converted.dtype} is not offered, convert the elements")
-        _core.refuse(comm, str(error))
-        raise error
+        text = f"{Operation(operation).name.lower()} of dtype {converted.dtype} is not offered, convert the elements"
+        _core.refuse(comm, text)
+        raise TypeError(text)
     return result.astype(back) if back is not None and isinstance(result, (np.ndarray, np.generic)) else result
 
 
@@ -95,7 +95,9 @@ def _integer_quotient(
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "
                             "several reductions), convert the elements")
         target = np.dtype(np.float64 if dtype is None else dtype)
-        wide = _widened(x)
+        if target.kind not in "fc":
+            raise TypeError(f"a result of dtype {target} for a quotient of integers (it is rounded to floating point), convert it")
+        wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
         halves = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
         parts = np.stack([np.sum(half, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where)
                           for half in halves])

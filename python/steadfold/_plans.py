@@ -49,11 +49,11 @@ class Calls(Generic[Made]):
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             raise TypeError(f"options {', '.join(sorted(unknown))} (there are {', '.join(Options.__annotations__)}), leave them out")
-        get = options.get
-        arguments = (operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
-                     get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1), get("require"),
-                     self._mode)
-        return self._made(self._offered(_core.reduce(*arguments), x))
+        get: Callable[..., Any] = options.get
+        made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
+                            get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
+                            get("require"), self._mode)
+        return self._made(self._offered(made, x))
 
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
         made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
@@ -176,7 +176,11 @@ class Plan:
         return self._plan.schedule
 
     def __repr__(self) -> str:
-        return f"<steadfold.Plan: {' '.join(self._plan.describe().split())}>"
+        return f"<steadfold.Plan: {'; '.join(line.strip() for line in self._plan.describe().splitlines()[:2])}>"
+
+    def describe(self) -> str:
+        """What was agreed, for people: a few lines of text."""
+        return self._plan.describe()
 
 
 class plan(Calls[Plan]):  # noqa: N801 - used as a verb

@@ -87,7 +87,7 @@ Target chosen() noexcept { return choice().target; }
 std::string_view forced() noexcept { return choice().forced; }
 bool forced_is_available() noexcept { return choice().is_available; }
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
 const bool prefetches = [] {
   __builtin_cpu_init();
   return __builtin_cpu_is("amd") == 0;

@@ -1,0 +1,298 @@
+"""Plans, bundles, started calls, teams, accumulators; and the package as such: documentation, types, memory, processes."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import gc
+import importlib
+import inspect
+import os
+import pickle
+import pkgutil
+import resource
+import subprocess
+import sys
+import threading
+import unittest
+from pathlib import Path
+
+import numpy as np
+import steadfold as sf
+from support import bits, hostile
+
+SEED = 20261123
+
+
+class Plans(unittest.TestCase):
+    """Without ranks, and between the threads of a team."""
+
+    def test_plans_read_their_arrays_again(self):
+        x = np.arange(6.0).reshape(2, 3)
+        plan = sf.plan().sum(x, axis=0)
+        first = plan.run()
+        x += 1
+        second = plan.run()
+        self.assertEqual([first.tolist(), second.tolist()], [[3, 5, 7], [5, 7, 9]])
+        self.assertEqual(plan.run(np.zeros((2, 3))).tolist(), [0, 0, 0])
+        self.assertIn("sum", repr(plan))
+        self.assertTrue(plan.schedule)
+        for other in (np.zeros((3, 2)), np.zeros((2, 3), np.float32), np.zeros((4, 3))[::2]):
+            with self.assertRaisesRegex(sf.InvalidArgumentError, "bind another plan"):
+                plan.run(other)
+        with self.assertRaises(sf.InvalidArgumentError):
+            plan.run(x, x)
+        plan.start(x)
+        self.assertEqual(plan.wait(5).tolist(), [5, 7, 9])
+        dot = sf.plan().dot(x[0], x[1])
+        self.assertEqual(float(dot.run(y=np.ones(3))), 6.0 + 0.0)
+
+    def test_bundles(self):
+        x = hostile(np.random.default_rng(SEED), 100)
+        bundle = sf.Bundle()
+        members = [bundle.sum(x), bundle.norm(x), bundle.max(x), bundle.sum(x, method="tree"), bundle.statistics(x[:3] * 0 + 1)]
+        with self.assertRaisesRegex(RuntimeError, "first run"):
+            members[0].value
+        bundle.run()
+        self.assertEqual([bits(m.value) for m in members[:4]], [bits(v) for v in (sf.sum(x), sf.norm(x), sf.max(x), sf.sum(x, method="tree"))])
+        self.assertEqual(float(members[4].value["mean"]), 1.0)
+        with self.assertRaisesRegex(RuntimeError, "another bundle"):
+            bundle.sum(x)
+        with self.assertRaisesRegex(TypeError, "options axes"):
+            sf.Bundle().sum(x, axes=0)
+
+    def test_teams(self):
+        x = hostile(np.random.default_rng(SEED), 1000)
+        team = sf.Team(3)
+        parts = np.array_split(x, 3)
+        results = [None] * 3
+
+        def work(worker):
+            member = team[worker]
+            request = sf.start(member).sum(parts[worker], method="tree")
+            results[worker] = (sf.sum(parts[worker], comm=member), request.wait(10), member.rank, member.size, sf.reduce(parts[worker], lambda a, b: a + b, member))
+
+        threads = [threading.Thread(target=work, args=(w,)) for w in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        for worker, result in enumerate(results):
+            self.assertEqual(bits(result[0]), bits(sf.sum(x)))
+            self.assertEqual(bits(result[1]), bits(sf.sum(x, method="tree")))
+            self.assertEqual(bits(result[4]), bits(sf.sum(x, method="tree")))
+            self.assertEqual(result[2:4], (worker, 3))
+        with self.assertRaises(IndexError):
+            team[3]
+        with self.assertRaises(sf.InvalidArgumentError):
+            sf.Team(0)
+
+    def test_time_limits(self):
+        team = sf.Team(2)
+        done = threading.Event()
+
+        def late():
+            member = team[1]
+            done.wait(30)
+            sf.sum([2.0], comm=member)
+
+        thread = threading.Thread(target=late)
+        thread.start()
+        request = sf.start(team[0]).sum([1.0])
+        self.assertFalse(request.test())
+        with self.assertRaises(TimeoutError):
+            request.wait(timeout=0.05)
+        with self.assertRaises(ValueError):
+            request.wait(timeout=-1)
+        done.set()
+        self.assertEqual(float(request.wait(30)), 3.0)
+        self.assertEqual(float(request.wait()), 3.0)
+        self.assertTrue(request.test())
+        thread.join(30)
+
+    def test_requests_that_nobody_waits_for(self):
+        team = sf.Team(1)
+        for _ in range(100):
+            sf.start(team[0]).sum(np.ones(1000))
+        self.assertEqual(float(sf.sum([1.0], comm=team[0])), 1.0)
+
+
+class Accumulators(unittest.TestCase):
+    """Exact sums as objects."""
+
+    def test_order_and_division_do_not_matter(self):
+        x = hostile(np.random.default_rng(SEED), 999)
+        whole = sf.Accumulator()
+        whole.add(x)
+        merged = sf.Accumulator()
+        for part in np.array_split(x[::-1], 7):
+            one = sf.Accumulator()
+            one.add(part)
+            merged += one
+        self.assertEqual(whole, merged)
+        self.assertEqual(whole.to_bytes(), merged.to_bytes())
+        self.assertEqual(bits(whole.sum()), bits(sf.sum(x)))
+        self.assertEqual(bits(whole.mean()), bits(sf.mean(x)))
+        merged.subtract(x[:10])
+        merged.add(x[:10])
+        self.assertEqual(whole, merged)
+        self.assertEqual((whole - merged).rows, 0)
+        self.assertEqual(float((whole + -whole).sum()), 0.0)
+
+    def test_columns_masks_products(self):
+        x = hostile(np.random.default_rng(SEED), 600).reshape(50, 3, 4)
+        sums = sf.Accumulator((3, 4))
+        sums.add(x[::2])
+        sums.add(x[1::2])
+        self.assertEqual(bits(sums.sum()), bits(sf.sum(x, axis=0)))
+        self.assertEqual(sums.rows, 50)
+        w = np.random.default_rng(1).random(4)
+        products = sf.Accumulator(4, products=True)
+        products.add(x[:, 0], weights=w)
+        self.assertEqual(bits(products.sum()), bits(sf.dot(x[:, 0], w, axis=0)))
+        masked = sf.Accumulator()
+        masked.add(x, where=x > 0)
+        self.assertEqual(bits(masked.sum()), bits(sf.sum(x, where=x > 0)))
+        self.assertEqual(masked.compare(sf.Accumulator()), 1)
+        squares = sf.Accumulator(products=True)
+        squares.add(np.arange(5.0), weights=np.arange(5.0))
+        self.assertEqual(bits(squares.norm()), bits(sf.norm(np.arange(5.0))))
+        for wrong in (x[:, :2], np.zeros(4)):
+            with self.assertRaisesRegex(ValueError, "last axes"):
+                sums.add(wrong)
+        with self.assertRaises(ValueError):
+            sums += masked
+        with self.assertRaises(TypeError):
+            sf.Accumulator(dtype=np.float32).add([0.1])
+        integers = sf.Accumulator()
+        integers.add(np.array([1, 2, 3]))
+        self.assertEqual(float(integers.sum()), 6.0)
+
+    def test_bytes_and_pickles(self):
+        one = sf.Accumulator((2, 3))
+        one.add(hostile(np.random.default_rng(SEED), 12).reshape(2, 2, 3))
+        for made in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), one.copy(), sf.Accumulator.from_bytes(one.to_bytes(), (2, 3))):
+            self.assertEqual(made, one)
+            self.assertEqual(made.shape, (2, 3))
+        self.assertEqual(sf.Accumulator.from_bytes(one.to_bytes()).shape, (6,))
+        damaged = bytearray(one.to_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        for bad in (bytes(damaged), one.to_bytes()[:-1], b""):
+            with self.assertRaises(sf.InvalidArgumentError):
+                sf.Accumulator.from_bytes(bad)
+        with self.assertRaises(ValueError):
+            sf.Accumulator.from_bytes(one.to_bytes(), (5,))
+        with self.assertRaises(TypeError):
+            hash(one)
+        self.assertIn("2 rows", repr(one))
+
+
+class Package(unittest.TestCase):
+    """What is not a reduction."""
+
+    def test_examples_in_documentation(self):
+        examined = 0
+        for module in [sf, *(importlib.import_module(f"steadfold.{m.name}") for m in pkgutil.iter_modules(sf.__path__) if m.name not in ("_core", "dask", "__main__", *sf._mpi.layers(), *(f"_{n}" for n in sf._mpi.layers())))]:
+            result = doctest.testmod(module)
+            self.assertEqual(result.failed, 0, module.__name__)
+            examined += result.attempted
+        self.assertGreater(examined, 50)
+
+    def test_everything_public_is_documented(self):
+        for name in sf.__all__:
+            thing = getattr(sf, name)
+            self.assertTrue(inspect.getdoc(thing), name)
+        self.assertIn("method", inspect.signature(sf.sum).parameters)
+        self.assertIn("rank 1", sf.__doc__ + " rank 1")
+        self.assertEqual(sf.__version__, sf.config()["version"])
+        self.assertIn("exact", sf.config()["methods"])
+
+    def test_types(self):
+        """mypy --strict on the package and on a program that uses it."""
+        sample = Path(__file__).with_name("typed_program.py")
+        package = os.path.realpath(Path(sf.__file__).parent / "__init__.py")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", f"--cache-dir={os.environ.get('TMPDIR', '/tmp')}/steadfold-mypy", str(Path(package).parent), str(sample)],
+                              env=dict(os.environ, MYPYPATH=str(Path(package).parent.parent)), capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_references_are_not_kept(self):
+        x, w, mask, labels = np.ones((20, 2)), np.ones(2), np.ones((20, 2), bool), np.zeros((20, 2), int)
+
+        def calls():
+            sf.sum(x, axis=0, weights=w, where=mask)
+            sf.sum_by(x, labels, 1)
+            sf.reduce(x, np.add)
+            sf.statistics(x, axis=1)
+            plan = sf.plan().dot(x, x)
+            plan.run()
+            bundle = sf.Bundle()
+            bundle.sum(x)
+            bundle.run()
+            accumulator = sf.Accumulator()
+            accumulator.add(x, where=mask)
+            for wrong in (lambda: sf.sum(x, axis=7), lambda: sf.sum(x, method="no"), lambda: sf.reduce(x, lambda a, b: 1 / 0)):
+                try:
+                    wrong()
+                except (ValueError, IndexError, ZeroDivisionError):
+                    pass
+
+        calls()
+        gc.collect()
+        before = [sys.getrefcount(o) for o in (x, w, mask, labels, np.dtype(float), None)]
+        for _ in range(200):
+            calls()
+        gc.collect()
+        after = [sys.getrefcount(o) for o in (x, w, mask, labels, np.dtype(float), None)]
+        for b, a in zip(before, after):
+            self.assertLess(abs(a - b), 100, (before, after))
+
+    def test_memory_stays_flat(self):
+        x, y = np.ones(3), np.ones((3, 2))
+
+        def many(count):
+            for _ in range(count):
+                sf.sum(x)
+                sf.sum(y, axis=0)
+                sf.sum([1, 2])
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        before = many(20_000)
+        self.assertLess(many(330_000) - before, 2000, "kilobytes after a million calls")
+
+    def test_forked_processes(self):
+        """A child of fork has local sums, also by threads."""
+        x = hostile(np.random.default_rng(SEED), 70_000)
+        expected = sf.sum(x, threads=2)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if bits(sf.sum(x, threads=2)) == bits(expected) and bits(sf.sum(x)) == bits(expected) else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_threads_of_python(self):
+        """Calls of several threads at once; the lock is given up in long ones."""
+        x = hostile(np.random.default_rng(SEED), 200_000)
+        expected, wrong = bits(sf.sum(x)), []
+
+        def work():
+            for _ in range(20):
+                if bits(sf.sum(x)) != expected:
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(wrong, [])
+
+    def test_without_mpi4py(self):
+        """Local sums load no MPI library, and mpi4py need not be there."""
+        program = ("import sys; sys.modules['mpi4py'] = None\nimport steadfold as sf\nassert sf.sum([1.0, 2.0]) == 3\n"
+                   "maps = open('/proc/self/maps').read()\nassert 'libmpi' not in maps and 'libopen-pal' not in maps\n"
+                   "try: sf.sum([1.0], comm=object())\nexcept TypeError as error: print(error)")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertIn("communicator of mpi4py", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+"""Reductions on the ranks of MPI.COMM_WORLD. Rank 0 prints a line for every result: its name and its bits, which must not
+depend on the number of ranks, on the MPI library, or on threads; then what plain sums give, which does."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+import numpy as np
+import steadfold as sf
+from mpi4py import MPI
+from support import hostile
+
+comm = MPI.COMM_WORLD
+rank, ranks = comm.rank, comm.size
+N = 4099
+
+rng = np.random.default_rng(20261123)
+x, y = hostile(rng, N), hostile(rng, N)
+fields, area, ocean = rng.standard_normal((N, 6)), rng.random((N, 1)), rng.random((N, 1)) < 0.7
+labels = rng.integers(-1, 5, N)
+matrices = rng.standard_normal((41, 3, 3))
+whole = rng.integers(-(2**62), 2**62, N)
+
+
+def mine(array):
+    """The rows of this rank: unequal parts, one of them empty."""
+    ends = np.sort(np.random.default_rng(ranks).integers(0, len(array), ranks - 1))
+    ends = np.concatenate([[0], ends, [len(array)]])
+    if ranks > 2:
+        ends[2] = ends[1]
+    return array[ends[rank] : ends[rank + 1]]
+
+
+def show(name, *values):
+    """Checks that all ranks have the same bits, and prints them."""
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in values)).hexdigest()[:16]
+    assert set(comm.allgather(digest)) == {digest}, f"ranks differ in {name}"
+    if rank == 0:
+        print(name, digest)
+
+
+def raises(kind, call):
+    """All ranks must raise an error of one of these kinds, and go on afterwards."""
+    try:
+        call()
+    except kind as error:
+        text = f"{type(error).__name__}: {error}"
+    else:
+        raise AssertionError(f"rank {rank}: no error")
+    assert sf.sum([1.0], comm=comm) == ranks
+    return text
+
+
+def results():
+    everything = {"comm": comm}
+    a, b = mine(x), mine(y)
+    for method in ("exact", "tree", "binned", sf.binned(k=4, double_sweep=True)):
+        name = method if isinstance(method, str) else "binned4"
+        show(f"sum {name}", sf.sum(a, method=method, **everything))
+        show(f"columns {name}", sf.sum(mine(fields), axis=0, method=method, **everything))
+    show("threads", sf.sum(a, threads=1 + rank % 2, **everything))
+    show("dot", sf.dot(a, b, **everything), sf.vdot(a, b, **everything))
+    show("norm", *(sf.norm(a, ord=o, **everything) for o in (1, 2, np.inf)))
+    show("mean", sf.mean(a, **everything), sf.mean(mine(fields), axis=0, weights=mine(area), where=mine(ocean), **everything))
+    show("spread", sf.var(mine(fields), axis=0, **everything), sf.std(a[:0] if rank else a, ddof=1, comm=comm) * 0 + 1)
+    show("extremes", sf.min(a, **everything), sf.max(a, **everything), sf.argmin(a, **everything), sf.argmax(a, **everything))
+    show("groups", sf.sum_by(a, mine(labels), 5, **everything))
+    show("integers", sf.sum(mine(whole), **everything), sf.mean(mine(whole), **everything), sf.sum(mine(whole).astype("i1"), **everything), sf.prod(mine(whole) | 1, **everything))
+    show("floats", sf.sum(mine(fields).astype(np.float32), **everything), sf.sum(mine(fields).astype(np.float16), axis=0, **everything))
+    show("complex", sf.sum(mine(fields[:, 0] + 1j * fields[:, 1]), **everything))
+    show("matrices", sf.reduce(mine(matrices), np.matmul, comm))
+    show("batched", sf.reduce(mine(fields), np.hypot, comm, batched=True))
+    accumulator = sf.Accumulator()
+    accumulator.add(a)
+    accumulator.merge_ranks(comm)
+    show("accumulator", np.frombuffer(accumulator.to_bytes(), np.uint8))
+    cyclic = sf.Layout.grid([N], [0], [7])
+    show("cyclic", sf.sum(np.concatenate([x[i : i + 7] for i in range(7 * rank, N, 7 * ranks)] or [x[:0]]), method="tree", layout=cyclic, **everything))
+    parts = [(N * rank // ranks, N * (rank + 1) // ranks)]
+    parts = [((ranks - 1 - rank) * 100, (ranks - rank) * 100)] if ranks * 100 < N else parts
+    intervals = sf.Layout.intervals(parts)
+    first = np.concatenate([x[begin:end] for begin, end in parts])
+    assert sf.sum(first, method="tree", layout=intervals, **everything) == sf.sum(x[: 100 * ranks], method="tree")
+    plan = sf.plan(comm).sum(a, method="tree")
+    plan.run()
+    plan.start()
+    show("plan", plan.wait(60))
+    bundle = sf.Bundle(comm)
+    members = [bundle.sum(a), bundle.norm(b), bundle.sum(mine(fields), axis=0), bundle.max(a)]
+    bundle.run()
+    bundle.start()
+    while not bundle.test():
+        pass
+    bundle.wait()
+    show("bundle", *(m.value for m in members))
+    requests = [sf.start(comm).sum(a), sf.start(comm).dot(a, b), sf.start(comm).sum(a, method="tree")]
+    show("started", *(r.wait(60) for r in reversed(requests)))
+    # MPI's shapes depend on the number of ranks; they are compared with NumPy.
+    buffer = np.arange(6.0).reshape(2, 3) + rank
+    every = np.arange(6.0).reshape(2, 3) + np.arange(ranks)[:, None, None]
+    np.testing.assert_array_equal(sf.allreduce(buffer, "sum", comm), every.sum(axis=0))
+    np.testing.assert_array_equal(sf.allreduce(buffer, np.maximum, comm), every.max(axis=0))
+    np.testing.assert_array_equal(sf.allreduce(buffer.astype("i2"), "prod", comm), every.astype("i2").prod(axis=0, dtype="i2"))
+    np.testing.assert_array_equal(sf.scan(buffer, "max", comm), buffer)
+    before = sf.exscan(buffer, "sum", comm)
+    assert before is None if rank == 0 else (before == every[:rank].sum(axis=0)).all()
+    blocks = [2] * (ranks - 1) + [1]
+    flat = np.arange(sum(blocks)) + rank
+    np.testing.assert_array_equal(sf.reduce_scatter(flat, "sum", comm, blocks=blocks), (np.arange(sum(blocks)) * ranks + ranks * (ranks - 1) // 2)[2 * rank : 2 * rank + blocks[rank]])
+    at_root = sf.sum(a, root=ranks - 1, **everything)
+    assert (at_root is None) == (rank != ranks - 1)
+    assert sf.sum(np.ones((2, 0)), axis=0, **everything).shape == (0,)
+
+
+def failures():
+    last = ranks - 1
+    texts = [
+        raises((TypeError, sf.InvalidArgumentError), lambda: sf.sum(["text"] if rank == last else [1.0], comm=comm)),
+        raises((ValueError, IndexError, sf.Error), lambda: sf.sum([1.0], axis=3 if rank == last else None, comm=comm)),
+        raises((ValueError, sf.Error), lambda: sf.norm([1.0], ord=3 if rank == last else 2, comm=comm)),
+        raises((ValueError, sf.Error), lambda: sf.var([1.0], ddof=3 if rank == last else 0, comm=comm)),
+        raises((ZeroDivisionError, sf.OperatorError), lambda: sf.reduce([1.0, 2.0], lambda p, q: 1 / 0 if rank == last else p, comm)),
+        raises((TypeError, sf.InvalidArgumentError), lambda: sf.sum_by([1.0], ["a"] if rank == last else [0], 1, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.mean(np.array([2**40]), method=7 if rank == last else None, dtype="S1" if rank == last else None, comm=comm)),
+        raises(sf.EmptyError, lambda: sf.min([], comm=comm)),
+    ]
+    if ranks > 1:
+        texts += [
+            raises(sf.MismatchError, lambda: sf.sum(np.ones(3, np.float32 if rank == last else np.float64), comm=comm)),
+            raises(sf.MismatchError, lambda: sf.sum([1.0], method="tree" if rank == last else "exact", comm=comm)),
+            raises(sf.MismatchError, lambda: sf.sum(np.ones((2, 3 + rank // last)), axis=0, comm=comm)),
+            raises(sf.OverlapError, lambda: sf.sum([1.0, 2.0], method="tree", layout=sf.Layout.intervals([(rank, rank + 2)]), comm=comm)),
+            raises((sf.MismatchError, sf.InvalidArgumentError), lambda: sf.plan(comm).sum([1.0] if rank == last else [[1.0, 2.0]], axis=0)),
+        ]
+        plan = sf.plan(comm).sum(np.ones(4))
+        texts.append(raises(sf.Error, lambda: plan.run(np.ones(5) if rank == last else np.ones(4))))
+        assert plan.run() == 4 * ranks
+    if rank == 0 and "--texts" in sys.argv:
+        print("\n".join(texts))
+
+
+results()
+failures()
+plain = np.array([comm.allreduce(float(np.sum(mine(x))))])
+if rank == 0:
+    print("# plain", plain.tobytes().hex())
+    print("# transport", sf.Group(comm).transport, sf.config()["mpi library"]["layer"])

@@ -1,0 +1,344 @@
+"""Reductions of one process: the bits of C++ on the gathered copy, and NumPy's arguments and dtypes."""
+
+from __future__ import annotations
+
+import array
+import itertools
+import math
+import unittest
+from fractions import Fraction
+
+import numpy as np
+import steadfold as sf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import bits, hostile, in_cxx
+
+SEED = 20261123
+INTEGERS = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+
+
+def exact_sum(values):
+    """The correctly rounded sum, by rational numbers."""
+    return float(sum((Fraction(float(v)) for v in np.ravel(values)), Fraction(0)))
+
+
+class Bits(unittest.TestCase):
+    """Against C++, and against arithmetic with rational numbers."""
+
+    def setUp(self):
+        self.rng = np.random.default_rng(SEED)
+
+    def test_plain_sums_differ_with_the_order(self):
+        x = hostile(self.rng, 1001)
+        self.assertNotEqual(float(np.sum(x)), float(np.sum(x[::-1])), f"seed {SEED}")
+        self.assertEqual(bits(sf.sum(x)), bits(sf.sum(x[::-1])))
+
+    def test_hostile_values(self):
+        for dtype, size, method in itertools.product((np.float64, np.float32), (1, 2, 7, 100, 5000), ("exact", "tree", "binned")):
+            x, y = hostile(self.rng, size, dtype), hostile(self.rng, size, dtype)
+            with self.subTest(dtype=dtype.__name__, size=size, method=method):
+                self.assertEqual(bits(sf.sum(x, method=method)), bits(in_cxx("sum", x, method=method)))
+                if method == "tree":
+                    continue  # what follows is rounded once, and the tree rounds in every step
+                self.assertEqual(bits(sf.dot(x, y, method=method)), bits(in_cxx("dot", x, y, method=method)))
+                self.assertEqual(bits(sf.norm(x, method=method)), bits(in_cxx("norm", x, method=method)))
+                self.assertEqual(bits(sf.mean(x, method=method)), bits(in_cxx("mean", x, method=method)))
+            self.assertEqual(bits(sf.prod(x)), bits(in_cxx("prod", x, method="auto")))
+            self.assertEqual(bits(sf.min(x)), bits(in_cxx("min", x, method="auto")))
+            self.assertEqual(bits(sf.max(x)), bits(in_cxx("max", x, method="auto")))
+
+    def test_exact_sums_are_those_of_rational_numbers(self):
+        x = hostile(self.rng, 300)
+        x = x[np.abs(x) < 1e290]
+        self.assertEqual(float(sf.sum(x)), exact_sum(x))
+        self.assertEqual(float(sf.sum(x)), math.fsum(x))
+        self.assertEqual(sf.fsum(float(v) for v in x), math.fsum(x))
+
+    def test_no_numbers(self):
+        for values in ([np.nan, 1.0], [np.inf, 1.0], [np.inf, -np.inf], [-np.inf], [-0.0, -0.0], [5e-324, -5e-324]):
+            x = np.array(values)
+            for method in ("exact", "tree", "binned"):
+                self.assertEqual(bits(sf.sum(x, method=method)), bits(in_cxx("sum", x, method=method)), (values, method))
+            self.assertEqual(bits(sf.min(x)), bits(in_cxx("min", x, method="auto")), values)
+
+    def test_threads_change_nothing(self):
+        x = hostile(self.rng, 70_000)
+        for method in ("exact", "tree", "binned"):
+            self.assertEqual(bits(sf.sum(x, method=method)), bits(sf.sum(x, method=method, threads=3)))
+
+    @settings(max_examples=150, deadline=None, derandomize=True)
+    @given(st.data())
+    def test_arrays_of_any_strides(self, data):
+        dtype = data.draw(st.sampled_from([np.float64, np.float32]))
+        axes = data.draw(st.integers(0, 4))
+        shape = tuple(data.draw(st.integers(1, 5)) for _ in range(axes))
+        whole = hostile(np.random.default_rng(data.draw(st.integers(0, 2**32))), 3 ** axes * math.prod(shape) + 1, dtype)[1:]
+        x = whole.reshape([3 * n for n in shape])
+        steps = [data.draw(st.sampled_from([3, -3, 1, -1, 2, -2])) for _ in shape]
+        x = x[tuple(slice(None, None, step) for step in steps)]
+        x = x[tuple(slice(0, n) for n in shape)]
+        x = x.transpose(data.draw(st.permutations(range(axes))))
+        axis = data.draw(st.one_of(st.none(), st.sets(st.integers(-axes, axes - 1) if axes else st.nothing(), max_size=axes).map(tuple)))
+        if axis is not None and len({a % axes for a in axis}) != len(axis):
+            axis = tuple({a % axes for a in axis})
+        keepdims = data.draw(st.booleans())
+        method = data.draw(st.sampled_from(["exact", "tree", "binned"]))
+        reduced = tuple(range(axes)) if axis is None else tuple(sorted(a % axes for a in axis))
+        kept = [a for a in range(axes) if a not in reduced]
+        mask = None
+        if method != "tree" and data.draw(st.booleans()):
+            mask = np.random.default_rng(data.draw(st.integers(0, 99))).random([x.shape[a] if data.draw(st.booleans()) else 1 for a in range(axes)]) < 0.6
+        result = sf.sum(x, axis=axis, keepdims=keepdims, method=method, where=mask)
+        expected = np.empty([x.shape[a] for a in kept], dtype)
+        for index in np.ndindex(*expected.shape):
+            at = tuple(index[kept.index(a)] if a in kept else slice(None) for a in range(axes))
+            rows = x[at]
+            if mask is not None:
+                rows = rows[np.broadcast_to(mask, x.shape)[at]]
+            expected[index] = in_cxx("sum", rows, method=method)
+        self.assertEqual(np.shape(result), np.sum(x, axis=axis, keepdims=keepdims).shape)
+        self.assertEqual(np.asarray(result).reshape(expected.shape).tobytes(), expected.tobytes())
+
+    def test_long_columns_side_by_side(self):
+        """Arrays whose columns stand one after the other take a way of their own."""
+        for dtype, rows, method in itertools.product((np.float64, np.float32), (15, 16, 600), ("exact", "tree", "binned")):
+            x = hostile(self.rng, 3 * 2 * rows, dtype).reshape(3, 2, rows)
+            y = hostile(self.rng, rows, dtype)
+            for section in (x, x[::-1], x.transpose(1, 0, 2), x[:, 1]):
+                sums = sf.sum(section, axis=-1, method=method)
+                products = sf.dot(section, y, axis=-1, method=method) if method != "tree" else None
+                for index in np.ndindex(*sums.shape):
+                    self.assertEqual(bits(sums[index]), bits(in_cxx("sum", section[index], method=method)))
+                    if products is not None:
+                        self.assertEqual(bits(products[index]), bits(in_cxx("dot", section[index], y, method=method)))
+
+    def test_weights(self):
+        x, w = self.rng.standard_normal((4, 5)), self.rng.random(5)
+        self.assertEqual(bits(sf.sum(x, weights=w)), bits(sf.dot(x, np.broadcast_to(w, x.shape))))
+        self.assertEqual(float(sf.mean(x, weights=w)), float(sum(Fraction(a) * Fraction(b) for a, b in zip(x.ravel(), np.tile(w, 4))) / sum(Fraction(b) for b in np.tile(w, 4))))
+        self.assertEqual(bits(sf.sum(x, weights=w.astype(np.float32))), bits(sf.sum(x, weights=w.astype(np.float32).astype(float))))
+
+    def test_groups(self):
+        x, labels = hostile(self.rng, 500).reshape(100, 5), self.rng.integers(-1, 4, (100, 5))
+        sums = sf.sum_by(x, labels, 4)
+        for group in range(4):
+            self.assertEqual(bits(sums[group]), bits(in_cxx("sum", x[labels == group])))
+        by_column = sf.sum_by(x, labels, 4, axis=0)
+        self.assertEqual(by_column.shape, (4, 5))
+        self.assertEqual(bits(by_column[2, 3]), bits(in_cxx("sum", x[labels[:, 3] == 2, 3])))
+        for dtype in ("i1", "u1", "u2", "i4", "u8"):
+            kept = labels.copy() if dtype[0] == "i" else np.where(labels < 0, 3, labels)
+            self.assertEqual(bits(sf.sum_by(x, kept.astype(dtype), 4)), bits(sf.sum_by(x, kept, 4)))
+        with self.assertRaises(sf.InvalidArgumentError):
+            sf.sum_by(x, labels, 3)
+
+
+class Numpy(unittest.TestCase):
+    """Arguments, shapes and dtypes are NumPy's."""
+
+    def setUp(self):
+        self.rng = np.random.default_rng(SEED)
+
+    def test_integers_wrap_as_numpys(self):
+        for dtype in INTEGERS:
+            info = None if dtype == "bool" else np.iinfo(dtype)
+            x = self.rng.random((6, 7)) < 0.5 if info is None else self.rng.integers(info.min, info.max, (6, 7), dtype=dtype, endpoint=True)
+            for axis in (None, 0, (0, 1), ()):
+                for ours, theirs in ((sf.sum, np.sum), (sf.prod, np.prod), (sf.min, np.min), (sf.max, np.max)):
+                    self.assertEqual(bits(ours(x, axis=axis)), bits(theirs(x, axis=axis)), (dtype, axis, ours.__name__))
+            for ours, theirs in ((sf.argmin, np.argmin), (sf.argmax, np.argmax)):
+                for axis in (None, 0, 1):
+                    self.assertEqual(bits(ours(x, axis=axis)), bits(theirs(x, axis=axis)), (dtype, axis))
+            mean = Fraction(sum(int(v) for v in x.ravel()), x.size)
+            self.assertEqual(float(sf.mean(x)), mean.numerator / mean.denominator, dtype)
+            self.assertEqual(np.asarray(sf.mean(x, axis=0)).dtype, np.float64)
+            self.assertEqual(int(sf.sum(x, where=x > 0)), int(np.sum(x, where=x > 0)))
+            if dtype != "bool":
+                self.assertEqual(bits(sf.dot(x[0], x[1])), bits(np.sum(np.multiply(x[0], x[1], dtype="u8" if dtype[0] == "u" else "i8"))))
+
+    def test_integers_never_pass_through_double(self):
+        x = np.array([2**53, 1, 1, -(2**53)])
+        self.assertEqual(int(sf.sum(x)), 2)
+        self.assertEqual(float(sf.sum(np.array([2**53 + 1, -(2**53)]), dtype=float)), 1.0)
+        self.assertEqual(float(sf.mean(np.array([2**63 - 1, 2**63 - 1]))), 2.0**63)
+        with self.assertRaisesRegex(TypeError, "above 2..53"):
+            sf.norm(np.array([2**60 + 1]))
+        self.assertEqual(float(sf.norm(np.array([3, 4], dtype="i2"))), 5.0)
+        self.assertEqual(float(sf.var(np.array([1, 3]))), 1.0)
+
+    def test_other_types(self):
+        half = np.array([1.0, 2.0, 0.5], np.float16)
+        self.assertEqual(bits(sf.sum(half)), bits(np.float32(3.5)))
+        self.assertEqual(bits(sf.sum(half, dtype=np.float64)), bits(np.float64(3.5)))
+        self.assertEqual(int(sf.argmax(half)), 1)
+        z = np.array([1 + 2j, 3 - 1j])
+        self.assertEqual(complex(sf.sum(z)), 4 + 1j)
+        self.assertEqual(complex(sf.dot(z, z)), complex(np.dot(z, z)))
+        self.assertEqual(complex(sf.vdot(z, z)), complex(np.vdot(z, z)))
+        self.assertEqual(bits(sf.norm(z)), bits(np.float64(math.sqrt(15))))
+        self.assertEqual(sf.sum(z.astype(np.complex64)).dtype, np.complex64)
+        self.assertEqual(sf.sum(np.array([1, 2], np.longdouble)).dtype, np.longdouble)
+        self.assertEqual(sf.sum(np.ones(3, np.float32), dtype=float).dtype, np.float64)
+        self.assertEqual(bits(sf.sum(np.arange(4.0).astype(">f8"))), bits(np.float64(6)))
+        for bad in (["a"], [None], np.array(["2020-01-01"], "M8[D]")):
+            with self.assertRaises(TypeError):
+                sf.sum(bad)
+        with self.assertRaises(TypeError):
+            sf.min(z)
+
+    def test_shapes(self):
+        x = self.rng.standard_normal((2, 3, 4))
+        for axis in (None, 0, -1, (0, 2), (), (2, 1, 0)):
+            for keepdims in (False, True):
+                self.assertEqual(np.shape(sf.sum(x, axis=axis, keepdims=keepdims)), np.shape(np.sum(x, axis=axis, keepdims=keepdims)), (axis, keepdims))
+        np.testing.assert_array_equal(sf.sum(x, axis=()), x)
+        self.assertIsInstance(sf.sum(x), np.float64)
+        self.assertIsInstance(sf.sum(np.float64(3.0)), np.float64)
+        self.assertEqual(float(sf.sum(3.0)), 3.0)
+        self.assertEqual(sf.sum(np.ones((0, 3)), axis=0).tolist(), [0.0, 0.0, 0.0])
+        self.assertEqual(sf.sum(np.ones((3, 0)), axis=0).shape, (0,))
+        self.assertEqual(float(sf.sum([])), 0.0)
+        out = np.zeros(4)
+        self.assertIs(sf.sum(x, axis=(0, 1), out=out), out)
+        np.testing.assert_array_equal(out, sf.sum(x, axis=(0, 1)))
+        for wrong in (3, -4, (0, 5)):
+            with self.assertRaises((ValueError, IndexError)):
+                sf.sum(x, axis=wrong)
+        with self.assertRaisesRegex(ValueError, "twice"):
+            sf.sum(x, axis=(0, -3))
+        with self.assertRaises(TypeError):
+            sf.sum(x, axis="0")
+        with self.assertRaises(TypeError):
+            sf.sum(x, where=[1, 0, 1, 1])
+
+    def test_spread_and_extremes(self):
+        x = self.rng.standard_normal((50, 3))
+        np.testing.assert_allclose(sf.var(x, axis=0), np.var(x, axis=0), rtol=1e-14)
+        np.testing.assert_allclose(sf.std(x, ddof=1), np.std(x, ddof=1), rtol=1e-14)
+        self.assertEqual(sf.var(x.astype(np.float32)).dtype, np.float32)
+        np.testing.assert_array_equal(sf.argmin(x, axis=0), np.argmin(x, axis=0))
+        self.assertEqual(int(sf.argmax(x)), int(np.argmax(x)))
+        x[7, 1] = np.nan
+        self.assertEqual(int(sf.argmax(x)), 22)
+        self.assertTrue(np.isnan(sf.min(x)))
+        with self.assertRaises(ValueError):
+            sf.var(x, ddof=2)
+        numbers = sf.statistics(x[:, 0])
+        self.assertEqual(int(numbers.count), 50)
+        self.assertEqual(float(numbers.max), float(x[:, 0].max()))
+        self.assertEqual([sf.norm(v := [3.0, -4.0], ord=o) for o in (1, 2, np.inf)], [7.0, 5.0, 4.0], v)
+        with self.assertRaises(ValueError):
+            sf.norm(x, ord=3)
+
+    def test_no_elements(self):
+        for function in (sf.min, sf.max, sf.argmin):
+            with self.assertRaises(ValueError):
+                function([])
+        with self.assertWarns(RuntimeWarning):
+            self.assertTrue(np.isnan(sf.mean([])))
+        self.assertTrue(np.isnan(sf.mean(np.array([], dtype=int))))
+
+    def test_whatever_has_elements(self):
+        class Dlpack:
+            def __init__(self, device):
+                self.device, self.x = device, np.array([1.0, 2.0])
+
+            def __dlpack_device__(self):
+                return (self.device, 0)
+
+            def __dlpack__(self, **options):
+                return self.x.__dlpack__(**options)
+
+        self.assertEqual(float(sf.sum(Dlpack(1))), 3.0)
+        with self.assertRaisesRegex(TypeError, "device 2"):
+            sf.sum(Dlpack(2))
+        self.assertEqual(float(sf.sum(array.array("d", [1.0, 2.0]))), 3.0)
+        self.assertEqual(float(sf.sum(memoryview(array.array("f", [1.0, 2.0])))), 3.0)
+        self.assertEqual(int(sf.sum([1, 2])), 3)
+        self.assertEqual(float(sf.sum(((1.0, 2.0), (3.0, 4.0)))), 10.0)
+        read_only = np.ones(3)
+        read_only.flags.writeable = False
+        self.assertEqual(float(sf.sum(read_only)), 3.0)
+        masked = np.frombuffer(b"\0" + np.arange(3.0).tobytes(), np.uint8)[1:].view(np.float64)
+        self.assertEqual(float(sf.sum(masked)), 3.0, "unaligned")
+
+    def test_options(self):
+        x = np.arange(5.0)
+        self.assertEqual(float(sf.sum(x, method=sf.binned(k=2, double_sweep=True))), 10.0)
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "fastest"):
+            sf.sum(x, method="fastest")
+        with self.assertRaises(TypeError):
+            sf.sum(x, method=3)
+        with self.assertRaises(ValueError):
+            sf.binned(k=7)
+        with self.assertRaisesRegex(sf.UnsupportedError, "ranks"):
+            sf.sum(x, method="plain", require="ranks")
+        with self.assertRaises(TypeError):
+            sf.sum(x, comm=3)
+        with self.assertRaises(TypeError):
+            sf.sum(x, layout="grid")
+        with self.assertRaises(TypeError):
+            sf.sum(x, unknown=1)
+
+
+class Operators(unittest.TestCase):
+    """Reductions by callables."""
+
+    def test_the_tree_is_the_same(self):
+        x = hostile(np.random.default_rng(SEED), 1000)
+        self.assertEqual(bits(sf.reduce(x, lambda a, b: a + b)), bits(in_cxx("sum", x, method="tree")))
+        self.assertEqual(bits(sf.reduce(x, "sum")), bits(in_cxx("sum", x, method="tree")))
+        columns = x.reshape(200, 5)
+        by_batches = sf.reduce(columns, np.add, batched=True)
+        self.assertEqual(bits(by_batches), bits(sf.sum(columns, axis=0, method="tree")))
+
+    def test_matrices_do_not_commute(self):
+        m = np.random.default_rng(SEED).standard_normal((9, 2, 2))
+        product = sf.reduce(m, np.matmul)
+        self.assertEqual(bits(product), bits(((m[0] @ m[1]) @ (m[2] @ m[3])) @ ((m[4] @ m[5]) @ (m[6] @ m[7])) @ m[8]))
+
+    def test_records(self):
+        points = np.array([(1, 2.0), (3, 4.0)], dtype=[("n", "i4"), ("x", "f8")])
+
+        def add(a, b):
+            return np.array((a["n"] + b["n"], a["x"] + b["x"]), dtype=points.dtype)
+
+        self.assertEqual(sf.reduce(points, add).tolist(), (4, 6.0))
+
+    def test_operators_that_fail(self):
+        def fails(a, b):
+            raise KeyError("no such thing")
+
+        with self.assertRaises(KeyError):
+            sf.reduce(np.ones(3), fails)
+        with self.assertRaisesRegex(ValueError, "returned shape"):
+            sf.reduce(np.ones((3, 2)), lambda a, b: a[:1])
+        with self.assertRaises((TypeError, ValueError)):
+            sf.reduce(np.ones(3), lambda a, b: "text")
+        with self.assertRaises(TypeError):
+            sf.reduce(np.ones(3), 5)
+        with self.assertRaises(ValueError):
+            sf.reduce(np.ones(3), "median")
+        with self.assertRaises(TypeError):
+            sf.reduce(np.array([object(), object()]), lambda a, b: a)
+        with self.assertRaises(sf.EmptyError):
+            sf.reduce(np.ones((0, 2)), np.add)
+
+    def test_operands_may_be_kept_and_changed(self):
+        kept = []
+
+        def add(a, b):
+            kept.append((a, b))
+            a += b
+            return a
+
+        x = np.arange(12.0).reshape(6, 2)
+        result = sf.reduce(x, add)
+        np.testing.assert_array_equal(result, x.sum(axis=0))
+        self.assertEqual(len({id(a) for a, _ in kept}), 5)
+        np.testing.assert_array_equal(kept[0][1], [2.0, 3.0])
+
+
+if __name__ == "__main__":
+    unittest.main()
