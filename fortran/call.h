@@ -4,12 +4,17 @@
 #define STEADFOLD_FORTRAN_CALL_H
 
 #include "descriptors.h"
+#include "layout.h"
 #include "steadfold/steadfold_names.h"
 
-/* A call as Fortran made it. */
+/* A call as Fortran made it. Where `name` is given it is that of the operation. */
 typedef struct Arguments {
   sf_operation operation;
-  Argument array, factors, labels, keep, where, options, comm;
+  sf_collective collective;
+  Argument array, result, index, factors, labels, keep, where, options, comm, name, blocks;
+  Layout* const* layout;
+  sf_operator user;
+  void* context;
 } Arguments;
 
 /* And as C makes it, with what it points to. */
@@ -35,6 +40,42 @@ static inline sf_status set_option(sf_call* call, char* option) {
   for (end = value + strlen(value); end > value && end[-1] == ' '; --end) continue;
   *end = '\0';
   return sf_call_set(call, option, value);
+}
+
+static inline sf_status take_layout(Layout* const* layout, Translated* to) {
+  const Layout* own;
+  if (layout == NULL) return SF_OK;
+  own = *layout;
+  if (own == NULL) return wrong("a layout that was not made (or was freed), call sf_layout_intervals first, say");
+  to->call.layout = own->kind;
+  to->call.element_count = own->element_count;
+  to->call.intervals = own->intervals;
+  to->call.interval_count = own->count;
+  to->call.grid = own->kind == SF_GRID ? &own->grid : NULL;
+  return SF_OK;
+}
+
+static inline sf_status take_operation(Argument name, sf_call* call) {
+  char text[64];
+  size_t length = name->elem_len, entry = 0;
+  sf_status status;
+  while (length > 0 && ((const char*)name->base_addr)[length - 1] == ' ') --length;
+  if (length >= sizeof text) return wrong("the name of an operation is too long (no name is), see SF_LIST_OPERATIONS");
+  memcpy(text, name->base_addr, length);
+  text[length] = '\0';
+  status = sf_list_find(SF_LIST_OPERATIONS, text, &entry);
+  if (status == SF_OK) call->operation = (sf_operation)entry;
+  return status;
+}
+
+/* With weights a sum is one of products, and a mean a weighted one. */
+static inline sf_status find_operation(const Arguments* from, sf_call* call) {
+  sf_status status = SF_OK;
+  call->operation = from->operation;
+  if (from->name != NULL) status = take_operation(from->name, call);
+  if (from->factors != NULL && call->operation == SF_SUM) call->operation = SF_DOT;
+  if (from->factors != NULL && call->operation == SF_MEAN) call->operation = SF_WEIGHTED_MEAN;
+  return status;
 }
 
 /* 'name=value, name=value'. Some values, such as a schedule, are pointed to: the text stays as long as the call. */
@@ -128,20 +169,22 @@ static inline sf_status require_factors(const Arguments* from, sf_type type) {
   return wrong("factors of another type than the elements (both are multiplied as they are), convert one of them");
 }
 
-static inline sf_status translate(const Arguments* from, Argument result, Translated* to) {
+static inline sf_status translate(const Arguments* from, Translated* to) {
   sf_status status = sf_call_init(&to->call, sizeof to->call);
   to->first = to->second = NULL;
   to->rank = 0;
   to->arrays.groups = 0; /* of what may be given as rows */
   if (status == SF_OK) status = require_number(from->array, "elements", &to->call.type);
   if (status != SF_OK) return status;
-  to->call.operation = from->operation;
+  status = find_operation(from, &to->call);
+  if (status != SF_OK) return status;
   to->call.result_type = to->call.type;
-  if (from->operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
+  if (to->call.operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
   status = require_factors(from, to->call.type);
   if (status == SF_OK) status = take_options(from->options, to);
+  if (status == SF_OK) status = take_layout(from->layout, to);
   if (status != SF_OK) return status;
-  if (!are_rows(from)) return take_arrays(from, result, to);
+  if (!are_rows(from)) return take_arrays(from, from->result, to);
   to->call.rows = count_of(from->array);
   to->first = from->array->base_addr;
   if (from->factors != NULL) to->second = from->factors->base_addr;
@@ -160,34 +203,6 @@ static inline sf_status require_shape(const Translated* call, Argument result) {
                     "a result with %lld indices in dimension %d (the call has %llu), give it as many",
                     (long long)result->dim[i].extent, i + 1, (unsigned long long)call->shape[i]);
   return SF_OK;
-}
-
-/* Bytes of the results of one group, or of all where there are no groups. */
-static inline size_t bytes_of_group(const Translated* to, Argument result) {
-  size_t bytes = result->elem_len;
-  int i;
-  for (i = 0; i < to->rank - (to->arrays.groups > 0 ? 1 : 0); ++i) bytes *= to->shape[i];
-  return bytes;
-}
-
-/* Memory for results that cannot be written where they belong, or that have one group more: NULL where they can. */
-static inline sf_status find_room(const Translated* to, Argument result, char** room) {
-  const uint64_t groups = to->arrays.groups;
-  const size_t bytes = bytes_of_group(to, result);
-  if (groups == 0 && is_contiguous(result)) return SF_OK;
-  *room = groups > 1 && bytes > SIZE_MAX / groups ? NULL : malloc(bytes * (groups == 0 ? 1 : groups) + 1);
-  return *room == NULL
-             ? refuse(SF_INTERNAL, "no memory for the results of %llu groups (out of memory), check the number",
-                      (unsigned long long)groups)
-             : SF_OK;
-}
-
-/* A call whose results go to an array, and `*room` for them, NULL before, as find_room finds it. */
-static inline sf_status translate_to_array(const Arguments* from, Argument result, Translated* to, char** room) {
-  sf_status status = translate(from, result, to);
-  if (status == SF_OK) status = require_number(result, "results", &to->call.result_type);
-  if (status == SF_OK) status = require_shape(to, result);
-  return status == SF_OK ? find_room(to, result, room) : status;
 }
 
 /* Runs a call, or tells the other ranks why this one does not. */

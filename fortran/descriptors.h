@@ -125,6 +125,25 @@ static char* element_of(Argument a, uint64_t i) {
   return place;
 }
 
+/* Lists of numbers that the program gives: integers of 4 or 8 bytes, one or several. */
+static inline sf_status require_integers(Argument list, const char* what) {
+  sf_type type;
+  if (type_of(list) == type_integer && find_number(list, &type)) return SF_OK;
+  return refuse(SF_INVALID_ARGUMENT, "%s of type %s with %zu bytes (they are integers of kinds 4 and 8), convert them",
+                what, name_of_type(list), list->elem_len);
+}
+static inline int64_t integer_at(Argument list, uint64_t i) {
+  const char* const place = element_of(list, i);
+  int32_t narrow;
+  int64_t wide;
+  if (list->elem_len == sizeof narrow) {
+    memcpy(&narrow, place, sizeof narrow);
+    return narrow;
+  }
+  memcpy(&wide, place, sizeof wide);
+  return wide;
+}
+
 static inline void scatter(const char* values, Argument to) {
   const uint64_t count = count_of(to);
   uint64_t i;

@@ -1,13 +1,13 @@
 /* Plans that steadfold.f90 declares: reductions agreed on once and run often, on the arrays that they were made with;
  * one, or several in a bundle, which share every message. Rank order: Fortran's order of elements. Cost: that of the
  * plan in C. Source: ours. */
-#include "call.h"
+#include "request.h"
 
 /* A reduction of a plan. */
 typedef struct Member {
-  Translated to;
-  char* room; /* for results that do not stand one after the other; else NULL */
-  CFI_CDESC_T(SF_MOST_AXES) result;
+  Work work;
+  Descriptor result, index;
+  Layout* layout;
 } Member;
 
 /* What a type(sf_plan) points to: without `plan` it is not bound yet. */
@@ -16,12 +16,15 @@ typedef struct Plan {
   Member** members;
   sf_data* data; /* of runs, one for each member */
   size_t count;
+  sf_group* group;
   int is_started;
+  int is_being_bound, is_dropped; /* dropped: freed by the program meanwhile */
 } Plan;
 
 static void free_member(Member* member) {
   if (member == NULL) return;
-  free(member->room);
+  free_work(&member->work);
+  leave_layout(member->layout);
   free(member);
 }
 
@@ -40,13 +43,16 @@ static sf_status no_memory(void) {
 }
 
 /* Keeps what says where the result is: the caller's descriptor ends with the call. */
-static sf_status make_member(const Arguments* from, Argument result, Member** member) {
+static sf_status make_member(const Arguments* from, Member** member) {
   Member* const own = calloc(1, sizeof *own);
   sf_status status;
   *member = own;
   if (own == NULL) return no_memory();
-  status = translate_to_array(from, result, &own->to, &own->room);
-  if (status == SF_OK) memcpy(&own->result, result, sizeof(CFI_cdesc_t) + (size_t)result->rank * sizeof(CFI_dim_t));
+  init_work(from, &own->work);
+  status = prepare_array(from, NULL, &own->work);
+  own->layout = use_layout(from->layout);
+  own->work.result = copy_descriptor(from->result, &own->result);
+  if (from->index != NULL) own->work.index = copy_descriptor(from->index, &own->index);
   return status;
 }
 
@@ -59,21 +65,21 @@ static sf_status append(Plan* own, Member* member) {
   if (data == NULL) return no_memory();
   own->data = data;
   memset(&data[own->count], 0, sizeof *data);
-  data[own->count].first = member->to.first;
-  data[own->count].second = member->to.second;
-  data[own->count].result = member->room == NULL ? ((Argument)&member->result)->base_addr : member->room;
+  data[own->count].first = member->work.to.first;
+  data[own->count].second = member->work.to.second;
+  data[own->count].result = place_of(&member->work);
   members[own->count++] = member;
   return SF_OK;
 }
 
 /* Local: adds a reduction to a plan that is not bound, or is not there yet. */
-static sf_status add(Plan** plan, const Arguments* from, Argument result) {
+static sf_status add(Plan** plan, const Arguments* from) {
   Member* member = NULL;
   sf_status status = SF_OK;
-  if (*plan != NULL && (*plan)->plan != NULL)
+  if (*plan != NULL && ((*plan)->plan != NULL || (*plan)->is_being_bound))
     return wrong("a plan that is made again (it is bound), call sf_free first");
   if (*plan == NULL && (*plan = calloc(1, sizeof **plan)) == NULL) status = no_memory();
-  if (status == SF_OK) status = make_member(from, result, &member);
+  if (status == SF_OK) status = make_member(from, &member);
   if (status == SF_OK) status = append(*plan, member);
   if (status != SF_OK) free_member(member);
   if (*plan != NULL && (*plan)->count == 0) {
@@ -83,25 +89,33 @@ static sf_status add(Plan** plan, const Arguments* from, Argument result) {
   return status;
 }
 
+/* The calls of a plan's reductions; NULL and an error without memory. */
+static sf_call* take_calls(const Plan* own) {
+  sf_call* const calls = malloc(own->count * sizeof *calls);
+  size_t i;
+  if (calls == NULL) no_memory();
+  for (i = 0; calls != NULL && i < own->count; ++i) calls[i] = own->members[i]->work.to.call;
+  return calls;
+}
+
 /* Collective: all ranks agree on the plan's reductions, or on why one of them does not. */
 static sf_status bind_to(sf_group* group, Plan* own) {
-  sf_call* const calls = malloc(own->count * sizeof *calls);
+  sf_call* const calls = take_calls(own);
   sf_status status;
-  size_t i;
-  if (calls == NULL) return tell(group, no_memory());
-  for (i = 0; i < own->count; ++i) calls[i] = own->members[i]->to.call;
+  if (calls == NULL) return tell(group, SF_INTERNAL);
+  own->group = group;
   status = sf_group_bind(calls, own->count, group, &own->plan);
   free(calls);
   return status;
 }
 
-static void make_plan(Plan** plan, const Arguments* from, Argument result, int* ierr) {
+static void make_plan(Plan** plan, const Arguments* from, int* ierr) {
   sf_group* group;
   Plan* made = NULL;
   const sf_status found = find_group(from->comm, &group);
   sf_status status = found;
   if (status == SF_OK && *plan != NULL) status = wrong("a plan that is made again (it holds one), call sf_free first");
-  if (status == SF_OK) status = add(&made, from, result);
+  if (status == SF_OK) status = add(&made, from);
   if (status == SF_OK)
     status = bind_to(group, made);
   else if (found == SF_OK)
@@ -114,48 +128,103 @@ static void make_plan(Plan** plan, const Arguments* from, Argument result, int* 
 }
 
 /* With a communicator a plan of one reduction is made; without, the reduction is added to a bundle. */
-static void plan_for(Plan** plan, const Arguments* from, Argument result, int* ierr) {
+static void plan_for(Plan** plan, const Arguments* from, int* ierr) {
   if (from->comm != NULL)
-    make_plan(plan, from, result, ierr);
+    make_plan(plan, from, ierr);
   else
-    settle(add(plan, from, result), NULL, ierr);
+    settle(add(plan, from), NULL, ierr);
 }
 
-void sf_fortran_plan_sum(Plan** plan, Argument array, Argument result, Argument comm, Argument keep, Argument weight,
-                         Argument where, Argument options, int* ierr) {
-  const Arguments from = {.operation = weight == NULL ? SF_SUM : SF_DOT,
-                          .array = array,
-                          .factors = weight,
-                          .keep = keep,
-                          .where = where,
-                          .options = options,
-                          .comm = comm};
-  plan_for(plan, &from, result, ierr);
-}
+#define PLAN(name, operands, optional, given)                                                                   \
+  void sf_fortran_plan_##name(Plan** plan, operands, Argument comm, optional, Argument where, Argument options, \
+                              int* ierr, Layout* const* layout) {                                               \
+    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};         \
+    plan_for(plan, &from, ierr);                                                                                \
+  }
+#define LIST(...) __VA_ARGS__
+
+PLAN(sum, LIST(Argument array, Argument result), LIST(Argument keep, Argument weight),
+     LIST(.operation = SF_SUM, .array = array, .result = result, .keep = keep, .factors = weight))
+PLAN(combine, LIST(Argument array, Argument operation, Argument result), LIST(Argument keep, Argument weight),
+     LIST(.name = operation, .array = array, .result = result, .keep = keep, .factors = weight))
+PLAN(minloc, LIST(Argument array, Argument value, Argument index), Argument keep,
+     LIST(.operation = SF_MIN_LOCATION, .array = array, .result = value, .index = index, .keep = keep))
+PLAN(maxloc, LIST(Argument array, Argument value, Argument index), Argument keep,
+     LIST(.operation = SF_MAX_LOCATION, .array = array, .result = value, .index = index, .keep = keep))
+PLAN(describe, LIST(Argument array, Argument statistics), Argument keep,
+     LIST(.operation = SF_STATISTICS, .array = array, .result = statistics, .keep = keep))
 
 void sf_fortran_plan_dot(Plan** plan, Argument x, Argument y, Argument result, Argument comm, Argument where,
-                         Argument options, int* ierr) {
-  const Arguments from = {
-      .operation = SF_DOTC, .array = x, .factors = y, .where = where, .options = options, .comm = comm};
-  plan_for(plan, &from, result, ierr);
+                         Argument options, int* ierr, Layout* const* layout) {
+  const Arguments from = {.operation = SF_DOTC,
+                          .array = x,
+                          .factors = y,
+                          .result = result,
+                          .where = where,
+                          .options = options,
+                          .comm = comm,
+                          .layout = layout};
+  plan_for(plan, &from, ierr);
 }
 
 void sf_fortran_plan_norm2(Plan** plan, Argument array, Argument result, Argument comm, Argument where,
-                           Argument options, int* ierr) {
-  const Arguments from = {.operation = SF_NORM2, .array = array, .where = where, .options = options, .comm = comm};
-  plan_for(plan, &from, result, ierr);
+                           Argument options, int* ierr, Layout* const* layout) {
+  const Arguments from = {.operation = SF_NORM2,
+                          .array = array,
+                          .result = result,
+                          .where = where,
+                          .options = options,
+                          .comm = comm,
+                          .layout = layout};
+  plan_for(plan, &from, ierr);
+}
+
+/* Whether reductions stand in a bundle that nobody has bound. */
+static sf_status require_bundle(const Plan* own) {
+  return own == NULL || own->plan != NULL || own->is_being_bound
+             ? wrong(
+                   "a bundle that cannot be bound (it is empty, or bound), add reductions to an empty plan by "
+                   "sf_plan_sum, say, without a communicator")
+             : SF_OK;
 }
 
 void sf_fortran_bind(Plan** plan, Argument comm, int* ierr) {
   sf_group* group;
   sf_status status = find_group(comm, &group);
   if (status == SF_OK) {
-    if (*plan == NULL || (*plan)->plan != NULL)
-      status = tell(group, wrong("a bundle that cannot be bound (it is empty, or bound), add reductions to an "
-                                 "empty plan by sf_plan_sum, say, without a communicator"));
-    else
-      status = bind_to(group, *plan);
+    status = require_bundle(*plan);
+    status = status == SF_OK ? bind_to(group, *plan) : tell(group, status);
   }
+  settle(status, comm, ierr);
+}
+
+static void finish_binding(Request* request, sf_status status) {
+  Plan* const own = request->bundle;
+  own->is_being_bound = 0;
+  if (status == SF_OK) own->plan = request->plan;
+  if (own->is_dropped) free_plan(own);
+}
+
+static sf_status start_binding(Plan* own, Request* request) {
+  sf_status status = require_bundle(own);
+  sf_call* const calls = status == SF_OK ? take_calls(own) : NULL;
+  if (calls == NULL) return start_refused(request->group, status == SF_OK ? SF_INTERNAL : status, &request->request);
+  status = sf_group_start_bind(calls, own->count, request->group, &request->plan, &request->request);
+  if (status == SF_OK) {
+    own->group = request->group;
+    own->is_being_bound = 1;
+    request->bundle = own;
+    request->finish = finish_binding;
+  }
+  free(calls);
+  return status;
+}
+
+void sf_fortran_start_bind(Plan** plan, Argument comm, Request** handle, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(comm, &group);
+  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  if (own != NULL) status = keep_request(start_binding(*plan, own), own, handle);
   settle(status, comm, ierr);
 }
 
@@ -168,20 +237,23 @@ static sf_status require_plan(const Plan* own) {
              : SF_OK;
 }
 
-static void deliver(Plan* own) {
+/* Of a bundle some reductions may be empty: the results of the others are valid. */
+static void deliver_run(Plan* own, sf_status status) {
   size_t i;
   own->is_started = 0;
+  if (status != SF_OK && (status != SF_EMPTY || own->count == 1)) return;
   for (i = 0; i < own->count; ++i)
-    if (own->members[i]->room != NULL) scatter(own->members[i]->room, (Argument)&own->members[i]->result);
+    if (status == SF_OK || sf_bundle_status(own->plan, i) == SF_OK) deliver(&own->members[i]->work, own->group);
 }
 
 void sf_fortran_run(Plan** plan, int* ierr) {
   Plan* const own = *plan;
   sf_status status = require_plan(own);
-  if (status == SF_OK)
+  if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
-  if (status == SF_OK) deliver(own);
+    deliver_run(own, status);
+  }
   settle(status, NULL, ierr);
 }
 
@@ -195,19 +267,60 @@ void sf_fortran_start(Plan** plan, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-/* At most `seconds`; for ever if they are not given. */
-void sf_fortran_wait(Plan** plan, const double* seconds, int* done, int* ierr) {
+/* At most as long; for ever if no time is given. */
+static void await(Plan* own, uint64_t timeout, int* done, int* ierr) {
   int ended = 0;
-  const double most = seconds == NULL ? -1 : *seconds;
-  sf_status status = require_plan(*plan);
-  if (status == SF_OK)
-    status = sf_plan_wait_for((*plan)->plan, most < 0 || most > 1e9 ? SF_FOREVER : (uint64_t)(most * 1e9), &ended);
-  if (status == SF_OK && ended && (*plan)->is_started) deliver(*plan);
+  sf_status status = require_plan(own);
+  if (status == SF_OK) {
+    status = sf_plan_wait_for(own->plan, timeout, &ended);
+    if ((ended || status != SF_OK) && own->is_started) deliver_run(own, status);
+  }
   if (done != NULL) *done = ended;
   settle(status, NULL, ierr);
 }
 
+void sf_fortran_wait(Plan** plan, const double* seconds, int* done, int* ierr) {
+  await(*plan, nanoseconds(seconds), done, ierr);
+}
+
+void sf_fortran_test(Plan** plan, int* done, int* ierr) { await(*plan, 0, done, ierr); }
+
+/* Reductions of a bundle count from 1. */
+void sf_fortran_bundle_status(Plan* const* plan, const int* reduction, int* ierr) {
+  sf_status status = require_plan(*plan);
+  if (status == SF_OK) status = sf_bundle_status((*plan)->plan, (size_t)*reduction - 1);
+  settle(status, NULL, ierr);
+}
+
+void sf_fortran_plan_trace(Plan** plan, const int* on, int* ierr) {
+  sf_status status = require_plan(*plan);
+  if (status == SF_OK) status = sf_plan_trace((*plan)->plan, *on);
+  settle(status, NULL, ierr);
+}
+
+void sf_fortran_plan_figures(Plan* const* plan, int64_t* messages, int64_t* bytes, int* rounds, int* ierr) {
+  sf_figures figures = {0, 0, 0};
+  sf_status status = require_plan(*plan);
+  if (status == SF_OK) status = sf_plan_figures((*plan)->plan, &figures);
+  *messages = (int64_t)figures.messages;
+  *bytes = (int64_t)figures.bytes;
+  *rounds = (int)figures.rounds;
+  settle(status, NULL, ierr);
+}
+
+/* No text without a plan. */
+const char* sf_fortran_plan_text(Plan* const* plan) {
+  return require_plan(*plan) == SF_OK ? sf_plan_describe((*plan)->plan) : "";
+}
+const char* sf_fortran_plan_schedule(Plan* const* plan) {
+  return require_plan(*plan) == SF_OK ? sf_plan_schedule((*plan)->plan) : "";
+}
+
 void sf_fortran_free_plan(Plan** plan) {
-  free_plan(*plan);
+  Plan* const own = *plan;
   *plan = NULL;
+  if (own != NULL && own->is_being_bound)
+    own->is_dropped = 1;
+  else
+    free_plan(own);
 }

@@ -12,10 +12,11 @@
 !   keep      the dimensions that the result has, as `dim` of the intrinsic sum has the one that it has not: results are
 !             in the order of these dimensions. Without `keep` there is one result
 !   options   text such as 'method=binned, bins=4, threads=2': names and values of sf_call_set (steadfold_names.h)
+!   layout    which elements of the whole job this rank has, a type(sf_layout); methods that keep no order need none
 !   ierr      0, or an sf_status; sf_error_message() has the text. Without `ierr` a failure prints the text, and calls
 !             the communicator's error handler, which as a rule ends the program
 !
-! This file is installed as source: compile it with the compiler of your program, link steadfold_fortran. It has nothing
+! This file is installed as source: compile it with the compiler of your program, link steadfold_fortran. It has little
 ! but interfaces of functions in C, which read the compiler's array descriptors.
 module steadfold
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, c_int, &
@@ -23,12 +24,33 @@ module steadfold
   implicit none
   private
   public :: sf_sum, sf_sum_by, sf_dot, sf_norm2, sf_mean, sf_var, sf_min, sf_max, sf_allreduce, sf_reduce
+  public :: sf_combine, sf_combine_by, sf_minloc, sf_maxloc, sf_describe, sf_statistics
+  public :: sf_norm1, sf_norminf, sf_sum_squares, sf_dotu, sf_scan, sf_exscan, sf_reduce_scatter
+  public :: sf_request, sf_start_sum, sf_start_sum_by, sf_start_combine, sf_start_combine_by, sf_start_dot
+  public :: sf_start_minloc, sf_start_maxloc, sf_start_describe, sf_start_allreduce, sf_start_scan, sf_start_exscan
+  public :: sf_start_reduce_scatter, sf_start_reduce, sf_start_barrier, sf_start_rank_order, sf_start_bind, sf_test
+  public :: sf_layout, sf_layout_anywhere, sf_layout_rank_order, sf_layout_row_per_rank, sf_layout_intervals, &
+            sf_layout_grid
   public :: sf_plan, sf_plan_sum, sf_plan_dot, sf_plan_norm2, sf_bind, sf_run, sf_start, sf_wait
+  public :: sf_plan_combine, sf_plan_minloc, sf_plan_maxloc, sf_plan_describe, sf_bundle_status, sf_plan_figures
+  public :: sf_plan_trace, sf_plan_text, sf_plan_schedule
   public :: sf_accumulator, sf_add, sf_subtract, sf_merge, sf_merge_ranks, sf_total, sf_average, sf_write, sf_read, sf_free
-  public :: sf_team, sf_group, sf_team_create, sf_team_member, sf_team_bind
-  public :: sf_error_message, sf_version_text, sf_operator
+  public :: sf_unmerge, sf_clear, sf_negate, sf_copy, sf_compare, sf_shape, sf_root
+  public :: sf_packed_size, sf_pack, sf_unpack, sf_merge_packed
+  public :: sf_team, sf_group, sf_team_create, sf_team_member, sf_team_bind, sf_team_size
+  public :: sf_group_of, sf_group_rank, sf_group_size, sf_group_transport, sf_barrier, sf_rank_order, sf_progress_thread
+  public :: sf_allocate, sf_list_size, sf_list_name, sf_list_text, sf_list_find
+  public :: SF_LIST_STATUSES, SF_LIST_TYPES, SF_LIST_OPERATIONS, SF_LIST_METHODS, SF_LIST_SWEEPS, SF_LIST_GUARANTEES, &
+            SF_LIST_LAYOUTS, SF_LIST_COLLECTIVES, SF_LIST_SCHEDULES, SF_LIST_OPTIONS
+  public :: sf_error_message, sf_version_text, sf_mpi_library, sf_operator
   public :: SF_OK, SF_EMPTY, SF_GAP, SF_OVERLAP, SF_OPERATOR_FAILED, SF_MISMATCH, SF_INVALID_ARGUMENT, &
             SF_UNSUPPORTED, SF_TRANSPORT_FAILED, SF_INTERNAL
+
+  ! What sf_list_name and its like list.
+  enum, bind(c)
+    enumerator :: SF_LIST_STATUSES, SF_LIST_TYPES, SF_LIST_OPERATIONS, SF_LIST_METHODS, SF_LIST_SWEEPS, &
+                  SF_LIST_GUARANTEES, SF_LIST_LAYOUTS, SF_LIST_COLLECTIVES, SF_LIST_SCHEDULES, SF_LIST_OPTIONS
+  end enum
 
   ! What `ierr` is: the numbers of sf_status.
   enum, bind(c)
@@ -63,11 +85,35 @@ module steadfold
     type(c_ptr) :: handle = c_null_ptr
   end type
 
+  ! A call that was started and has not ended. Not to be copied.
+  type, bind(c) :: sf_request
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! Which elements of the whole job a rank has; made by sf_layout_intervals and its like, freed by sf_free. It never
+  ! changes. A copy made by `=` is the same layout.
+  type, bind(c) :: sf_layout
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! What sf_describe finds: each number rounded once. NaN is what has too few elements; all numbers if an element is NaN.
+  ! Indices count from 1, as those of sf_minloc; 0 without elements.
+  type, bind(c) :: sf_statistics
+    integer(c_int64_t) :: count
+    real(c_double) :: min
+    integer(c_int64_t) :: min_index
+    real(c_double) :: max
+    integer(c_int64_t) :: max_index
+    real(c_double) :: mean, variance, sample_variance, deviation, sample_deviation
+  end type
+
   interface
     ! The sum of all elements, or one for every index of the dimensions in `keep`, by the method `exact` for real
     ! numbers: correctly rounded. `result` has the array's type, or a wider one, and the shape of what is kept.
-    subroutine sf_sum(array, result, comm, keep, weight, where, options, ierr) bind(c, name="sf_fortran_sum")
-      import :: c_char, c_int
+    subroutine sf_sum(array, result, comm, keep, weight, where, options, ierr, layout) bind(c, name="sf_fortran_sum")
+      import :: c_char, c_int, sf_layout
       type(*), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(inout) :: result
       type(*), dimension(..), intent(in), optional :: comm
@@ -75,14 +121,15 @@ module steadfold
       type(*), dimension(..), intent(in), optional :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
     end subroutine
 
     ! Sums of groups: `labels`, of the array's shape or repeated as a mask is, name the group of every element, from 1 to
     ! the last extent of `result`. Those with a label below 1 belong to none. `result` has the shape of what is kept and
     ! then the groups.
-    subroutine sf_sum_by(array, labels, result, comm, keep, weight, where, options, ierr) &
+    subroutine sf_sum_by(array, labels, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_sum_by")
-      import :: c_char, c_int
+      import :: c_char, c_int, sf_layout
       type(*), dimension(..), intent(in) :: array, labels
       type(*), dimension(..), intent(inout) :: result
       type(*), dimension(..), intent(in), optional :: comm
@@ -90,30 +137,132 @@ module steadfold
       type(*), dimension(..), intent(in), optional :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
     end subroutine
 
-    ! Combines the elements of all ranks place by place, as MPI_Allreduce in place: `operation` is a name such as 'sum',
-    ! 'product', 'min', 'max'. The bits depend on the number of ranks, and on nothing else.
+    ! Any operation by its name (those of SF_LIST_OPERATIONS that make numbers: 'product', 'abs_sum', 'sum_squares',
+    ! 'dot', ...), with all that sf_sum takes. `weight` are the other factors; with them 'sum' is a sum of products, and
+    ! 'mean' a weighted one.
+    subroutine sf_combine(array, operation, result, comm, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_combine")
+      import :: c_char, c_int, sf_layout
+      type(*), dimension(..), intent(in) :: array
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(inout) :: result
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    ! The same for groups, as sf_sum_by.
+    subroutine sf_combine_by(array, labels, operation, result, comm, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_combine_by")
+      import :: c_char, c_int, sf_layout
+      type(*), dimension(..), intent(in) :: array, labels
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(inout) :: result
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    ! The least, or greatest, value, and the lowest index that has it: that of the element in the whole job, counted from
+    ! 1 in Fortran's order of elements, on from rank to rank or as the layout says. A NaN wins. With `keep` both are
+    ! arrays.
+    subroutine sf_minloc(array, value, index, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_minloc")
+      import :: c_char, c_int, c_int64_t, sf_layout
+      type(*), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(inout) :: value
+      integer(c_int64_t), dimension(..), intent(inout) :: index
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_maxloc(array, value, index, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_maxloc")
+      import :: c_char, c_int, c_int64_t, sf_layout
+      type(*), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(inout) :: value
+      integer(c_int64_t), dimension(..), intent(inout) :: index
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    ! Count, extremes, mean, variances and deviations in one pass: into one type(sf_statistics), or an array of them.
+    subroutine sf_describe(array, statistics, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_describe")
+      import :: c_char, c_int, sf_layout
+      type(*), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(inout) :: statistics
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce, MPI_Scan and MPI_Exscan in place.
+    ! `operation` is a name such as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without
+    ! allocatable parts. The bits depend on the number of ranks, and on nothing else. In sf_exscan rank 0 gets nothing:
+    ! its `values` stay.
     subroutine sf_allreduce(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce")
       import :: c_char, c_int
       type(*), dimension(..), intent(inout) :: values
-      character(kind=c_char, len=*), intent(in) :: operation
-      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in) :: operation, comm
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-
+    subroutine sf_scan(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan")
+      import :: c_char, c_int
+      type(*), dimension(..), intent(inout) :: values
+      type(*), dimension(..), intent(in) :: operation, comm
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_exscan(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan")
+      import :: c_char, c_int
+      type(*), dimension(..), intent(inout) :: values
+      type(*), dimension(..), intent(in) :: operation, comm
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The same, and rank r gets the elements of its block: blocks(r + 1) of them, after those of the lower ranks. Without
+    ! `blocks` all ranks get equally many.
+    subroutine sf_reduce_scatter(values, result, operation, comm, blocks, options, ierr) &
+      bind(c, name="sf_fortran_reduce_scatter")
+      import :: c_char, c_int
+      type(*), dimension(..), intent(in) :: values
+      type(*), dimension(..), intent(inout) :: result
+      type(*), dimension(..), intent(in) :: operation, comm
+      type(*), dimension(..), intent(in), optional :: blocks
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
     ! Elements of any type without allocatable parts, those of lower ranks first, combined by an operator of your own, in
     ! the binary tree over all elements: operator = c_funloc(multiply), a bind(c) function as sf_operator. `result` is of
-    ! the same type.
-    subroutine sf_reduce(array, result, operator, comm, options, ierr) bind(c, name="sf_fortran_reduce")
-      import :: c_char, c_funptr, c_int
+    ! the same type. `context` is what the operator gets.
+    subroutine sf_reduce(array, result, operator, comm, options, ierr, layout, context) &
+      bind(c, name="sf_fortran_reduce")
+      import :: c_char, c_funptr, c_int, c_ptr, sf_layout
       type(*), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(inout) :: result
       type(c_funptr), value :: operator
       type(*), dimension(..), intent(in), optional :: comm
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      type(c_ptr), intent(in), optional :: context
     end subroutine
   end interface
 
@@ -131,124 +280,252 @@ module steadfold
   ! The sum of products of two arrays of one shape, correctly rounded; of complex numbers the first factors are
   ! conjugated, as in dot_product.
   interface sf_dot
-    function sf_dot_f64(x, y, comm, where, options, ierr) bind(c, name="sf_fortran_dot_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_dot_f64(x, y, comm, where, options, ierr, layout) bind(c, name="sf_fortran_dot_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: x, y
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_dot_f32(x, y, comm, where, options, ierr) bind(c, name="sf_fortran_dot_f32") result(value)
-      import :: c_char, c_float, c_int
+    function sf_dot_f32(x, y, comm, where, options, ierr, layout) bind(c, name="sf_fortran_dot_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: x, y
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
-    function sf_dot_c64(x, y, comm, where, options, ierr) bind(c, name="sf_fortran_dot_c64") result(value)
-      import :: c_char, c_double_complex, c_int
+    function sf_dot_c64(x, y, comm, where, options, ierr, layout) bind(c, name="sf_fortran_dot_c64") result(value)
+      import :: c_char, c_double_complex, c_int, sf_layout
       complex(c_double_complex), dimension(..), intent(in) :: x, y
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       complex(c_double_complex) :: value
     end function
-    function sf_dot_c32(x, y, comm, where, options, ierr) bind(c, name="sf_fortran_dot_c32") result(value)
-      import :: c_char, c_float_complex, c_int
+    function sf_dot_c32(x, y, comm, where, options, ierr, layout) bind(c, name="sf_fortran_dot_c32") result(value)
+      import :: c_char, c_float_complex, c_int, sf_layout
       complex(c_float_complex), dimension(..), intent(in) :: x, y
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       complex(c_float_complex) :: value
+    end function
+  end interface
+
+  ! The sum of products of complex numbers without conjugating any.
+  interface sf_dotu
+    function sf_dotu_c64(x, y, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_dotu_c64") result(value)
+      import :: c_char, c_double_complex, c_int, sf_layout
+      complex(c_double_complex), dimension(..), intent(in) :: x, y
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      complex(c_double_complex) :: value
+    end function
+    function sf_dotu_c32(x, y, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_dotu_c32") result(value)
+      import :: c_char, c_float_complex, c_int, sf_layout
+      complex(c_float_complex), dimension(..), intent(in) :: x, y
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      complex(c_float_complex) :: value
+    end function
+  end interface
+
+  ! The sum of squares of absolute values: sf_norm2 before the root.
+  interface sf_sum_squares
+    function sf_sum_squares_f64(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_sum_squares_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
+      real(c_double), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_double) :: value
+    end function
+    function sf_sum_squares_f32(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_sum_squares_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
+      real(c_float), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_float) :: value
+    end function
+    function sf_sum_squares_c64(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_sum_squares_c64") result(value)
+      import :: c_char, c_double, c_double_complex, c_int, sf_layout
+      complex(c_double_complex), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_double) :: value
+    end function
+    function sf_sum_squares_c32(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_sum_squares_c32") result(value)
+      import :: c_char, c_float, c_float_complex, c_int, sf_layout
+      complex(c_float_complex), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_float) :: value
+    end function
+  end interface
+
+  ! The sum of absolute values.
+  interface sf_norm1
+    function sf_norm1_f64(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_norm1_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
+      real(c_double), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_double) :: value
+    end function
+    function sf_norm1_f32(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_norm1_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
+      real(c_float), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_float) :: value
+    end function
+  end interface
+
+  ! The greatest absolute value; NaN if an element is, 0 of nothing.
+  interface sf_norminf
+    function sf_norminf_f64(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_norminf_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
+      real(c_double), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_double) :: value
+    end function
+    function sf_norminf_f32(array, comm, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_norminf_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
+      real(c_float), dimension(..), intent(in) :: array
+      type(*), dimension(..), intent(in), optional :: comm, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      real(c_float) :: value
     end function
   end interface
 
   ! The root of the sum of squares of absolute values.
   interface sf_norm2
-    function sf_norm2_f64(array, comm, where, options, ierr) bind(c, name="sf_fortran_norm2_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_norm2_f64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_norm2_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_norm2_f32(array, comm, where, options, ierr) bind(c, name="sf_fortran_norm2_f32") result(value)
-      import :: c_char, c_float, c_int
+    function sf_norm2_f32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_norm2_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
-    function sf_norm2_c64(array, comm, where, options, ierr) bind(c, name="sf_fortran_norm2_c64") result(value)
-      import :: c_char, c_double, c_double_complex, c_int
+    function sf_norm2_c64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_norm2_c64") result(value)
+      import :: c_char, c_double, c_double_complex, c_int, sf_layout
       complex(c_double_complex), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_norm2_c32(array, comm, where, options, ierr) bind(c, name="sf_fortran_norm2_c32") result(value)
-      import :: c_char, c_float, c_float_complex, c_int
+    function sf_norm2_c32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_norm2_c32") result(value)
+      import :: c_char, c_float, c_float_complex, c_int, sf_layout
       complex(c_float_complex), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
   end interface
 
   ! The sum, or with `weight` the sum of products with it divided by the sum of weights; rounded once.
   interface sf_mean
-    function sf_mean_f64(array, comm, weight, where, options, ierr) bind(c, name="sf_fortran_mean_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_mean_f64(array, comm, weight, where, options, ierr, layout) bind(c, name="sf_fortran_mean_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       real(c_double), dimension(..), intent(in), optional :: weight
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_mean_f32(array, comm, weight, where, options, ierr) bind(c, name="sf_fortran_mean_f32") result(value)
-      import :: c_char, c_float, c_int
+    function sf_mean_f32(array, comm, weight, where, options, ierr, layout) bind(c, name="sf_fortran_mean_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       real(c_float), dimension(..), intent(in), optional :: weight
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
-    function sf_mean_c64(array, comm, weight, where, options, ierr) bind(c, name="sf_fortran_mean_c64") result(value)
-      import :: c_char, c_double_complex, c_int
+    function sf_mean_c64(array, comm, weight, where, options, ierr, layout) bind(c, name="sf_fortran_mean_c64") result(value)
+      import :: c_char, c_double_complex, c_int, sf_layout
       complex(c_double_complex), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       complex(c_double_complex), dimension(..), intent(in), optional :: weight
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       complex(c_double_complex) :: value
     end function
-    function sf_mean_c32(array, comm, weight, where, options, ierr) bind(c, name="sf_fortran_mean_c32") result(value)
-      import :: c_char, c_float_complex, c_int
+    function sf_mean_c32(array, comm, weight, where, options, ierr, layout) bind(c, name="sf_fortran_mean_c32") result(value)
+      import :: c_char, c_float_complex, c_int, sf_layout
       complex(c_float_complex), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       complex(c_float_complex), dimension(..), intent(in), optional :: weight
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       complex(c_float_complex) :: value
     end function
   end interface
@@ -256,106 +533,315 @@ module steadfold
   ! The variance: the sum of squared distances from the mean, divided by the number of elements less `ddof`, 0 or 1
   ! (0 if it is not given); rounded once. Too few elements, or a NaN or infinity among them: NaN.
   interface sf_var
-    function sf_var_f64(array, comm, ddof, where, options, ierr) bind(c, name="sf_fortran_var_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_var_f64(array, comm, ddof, where, options, ierr, layout) bind(c, name="sf_fortran_var_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       integer(c_int), intent(in), optional :: ddof
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_var_f32(array, comm, ddof, where, options, ierr) bind(c, name="sf_fortran_var_f32") result(value)
-      import :: c_char, c_double, c_float, c_int
+    function sf_var_f32(array, comm, ddof, where, options, ierr, layout) bind(c, name="sf_fortran_var_f32") result(value)
+      import :: c_char, c_double, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       integer(c_int), intent(in), optional :: ddof
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
   end interface
 
   ! The least element. A NaN wins.
   interface sf_min
-    function sf_min_f64(array, comm, where, options, ierr) bind(c, name="sf_fortran_min_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_min_f64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_min_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_min_f32(array, comm, where, options, ierr) bind(c, name="sf_fortran_min_f32") result(value)
-      import :: c_char, c_float, c_int
+    function sf_min_f32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_min_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
-    function sf_min_i32(array, comm, where, options, ierr) bind(c, name="sf_fortran_min_i32") result(value)
-      import :: c_char, c_int, c_int32_t
+    function sf_min_i32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_min_i32") result(value)
+      import :: c_char, c_int, c_int32_t, sf_layout
       integer(c_int32_t), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       integer(c_int32_t) :: value
     end function
-    function sf_min_i64(array, comm, where, options, ierr) bind(c, name="sf_fortran_min_i64") result(value)
-      import :: c_char, c_int, c_int64_t
+    function sf_min_i64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_min_i64") result(value)
+      import :: c_char, c_int, c_int64_t, sf_layout
       integer(c_int64_t), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       integer(c_int64_t) :: value
     end function
   end interface
 
   ! The greatest element. A NaN wins.
   interface sf_max
-    function sf_max_f64(array, comm, where, options, ierr) bind(c, name="sf_fortran_max_f64") result(value)
-      import :: c_char, c_double, c_int
+    function sf_max_f64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_max_f64") result(value)
+      import :: c_char, c_double, c_int, sf_layout
       real(c_double), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_double) :: value
     end function
-    function sf_max_f32(array, comm, where, options, ierr) bind(c, name="sf_fortran_max_f32") result(value)
-      import :: c_char, c_float, c_int
+    function sf_max_f32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_max_f32") result(value)
+      import :: c_char, c_float, c_int, sf_layout
       real(c_float), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       real(c_float) :: value
     end function
-    function sf_max_i32(array, comm, where, options, ierr) bind(c, name="sf_fortran_max_i32") result(value)
-      import :: c_char, c_int, c_int32_t
+    function sf_max_i32(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_max_i32") result(value)
+      import :: c_char, c_int, c_int32_t, sf_layout
       integer(c_int32_t), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       integer(c_int32_t) :: value
     end function
-    function sf_max_i64(array, comm, where, options, ierr) bind(c, name="sf_fortran_max_i64") result(value)
-      import :: c_char, c_int, c_int64_t
+    function sf_max_i64(array, comm, where, options, ierr, layout) bind(c, name="sf_fortran_max_i64") result(value)
+      import :: c_char, c_int, c_int64_t, sf_layout
       integer(c_int64_t), dimension(..), intent(in) :: array
       type(*), dimension(..), intent(in), optional :: comm
       type(*), dimension(..), intent(in), optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
       integer(c_int64_t) :: value
     end function
+  end interface
+
+  ! The same calls, started: they go on while the program computes, and sf_wait or sf_test end them. Every rank starts the
+  ! same calls in the same order; each may end them in any. A request that has ended is empty, and may be used again.
+  !
+  ! Arrays, masks and results are used until the call has ended. They are variables that stay where they are: expressions,
+  ! constants, sections with vector subscripts, and arguments with intent(in), which may be any of these, do not compile.
+  ! Declare them `asynchronous` where the call is started and where it ends. What is wrong with the arguments on any rank
+  ! is heard by sf_wait, on all.
+  interface
+    subroutine sf_start_sum(array, result, comm, request, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_sum")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, result
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_sum_by(array, labels, result, comm, request, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_sum_by")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, labels, result
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_combine(array, operation, result, comm, request, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_combine")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_combine_by(array, labels, operation, result, comm, request, keep, weight, where, &
+      options, ierr, layout) &
+      bind(c, name="sf_fortran_start_combine_by")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, labels
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_dot(x, y, result, comm, request, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_dot")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: x, y, result
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_minloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_minloc")
+      import :: c_char, c_int, c_int64_t, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, value
+      integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_maxloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_maxloc")
+      import :: c_char, c_int, c_int64_t, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, value
+      integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_describe(array, statistics, comm, request, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_start_describe")
+      import :: c_char, c_int, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, statistics
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_start_allreduce(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_allreduce")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(*), dimension(..), intent(in) :: operation, comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_scan(values, operation, comm, request, options, ierr) bind(c, name="sf_fortran_start_scan")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(*), dimension(..), intent(in) :: operation, comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_exscan(values, operation, comm, request, options, ierr) bind(c, name="sf_fortran_start_exscan")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(*), dimension(..), intent(in) :: operation, comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_reduce_scatter(values, result, operation, comm, request, blocks, options, ierr) &
+      bind(c, name="sf_fortran_start_reduce_scatter")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values, result
+      type(*), dimension(..), intent(in) :: operation, comm
+      type(sf_request), intent(inout) :: request
+      type(*), dimension(..), intent(in), optional :: blocks
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_reduce(array, result, operator, comm, request, options, ierr, layout, context) &
+      bind(c, name="sf_fortran_start_reduce")
+      import :: c_char, c_funptr, c_int, c_ptr, sf_layout, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: array, result
+      type(c_funptr), value :: operator
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+      type(c_ptr), intent(in), optional :: context
+    end subroutine
+    ! A barrier: done on no rank before every rank has called, or started, it.
+    subroutine sf_barrier(comm, ierr) bind(c, name="sf_fortran_barrier")
+      import :: c_int
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_barrier(comm, request, ierr) bind(c, name="sf_fortran_start_barrier")
+      import :: c_int, sf_request
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Which elements, first to last, this rank has if those of rank 0, `rows` of them, come first, then those of rank 1,
+    ! and so on; and how many there are in all.
+    subroutine sf_rank_order(rows, comm, first, last, element_count, ierr) bind(c, name="sf_fortran_rank_order")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(in) :: rows
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int64_t), intent(inout) :: first, last
+      integer(c_int64_t), intent(inout), optional :: element_count
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_rank_order(rows, comm, first, last, request, element_count, ierr) &
+      bind(c, name="sf_fortran_start_rank_order")
+      import :: c_int, c_int64_t, sf_request
+      integer(c_int64_t), intent(in) :: rows
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int64_t), intent(inout), asynchronous, target :: first, last
+      type(sf_request), intent(inout) :: request
+      integer(c_int64_t), intent(inout), asynchronous, target, optional :: element_count
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! sf_bind, started: sf_wait for the request, then run the plan.
+    subroutine sf_start_bind(plan, comm, request, ierr) bind(c, name="sf_fortran_start_bind")
+      import :: c_int, sf_plan, sf_request
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
   end interface
 
   ! Plans. Collective, as the calls that have the same arguments. What a plan is made with stays where it is until the
@@ -363,37 +849,95 @@ module steadfold
   ! Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a bundle. sf_bind makes all
   ! ranks agree on it; its reductions share every message.
   interface
-    subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr) &
+    subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_sum")
-      import :: c_char, c_int, sf_plan
+      import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), target :: array
-      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), optional, target :: weight, where
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
     end subroutine
-    subroutine sf_plan_dot(plan, x, y, result, comm, where, options, ierr) bind(c, name="sf_fortran_plan_dot")
-      import :: c_char, c_int, sf_plan
+    subroutine sf_plan_dot(plan, x, y, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_dot")
+      import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), target :: x, y
-      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in), asynchronous, target :: x, y
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
-      type(*), dimension(..), intent(in), optional, target :: where
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
     end subroutine
-    subroutine sf_plan_norm2(plan, array, result, comm, where, options, ierr) bind(c, name="sf_fortran_plan_norm2")
-      import :: c_char, c_int, sf_plan
+    subroutine sf_plan_norm2(plan, array, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_norm2")
+      import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), target :: array
-      type(*), dimension(..), intent(inout), target :: result
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
-      type(*), dimension(..), intent(in), optional, target :: where
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_plan_combine(plan, array, operation, result, comm, keep, weight, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_plan_combine")
+      import :: c_char, c_int, sf_layout, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(inout), asynchronous, target :: result
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: weight, where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_plan_minloc(plan, array, value, index, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_plan_minloc")
+      import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: value
+      integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_plan_maxloc(plan, array, value, index, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_plan_maxloc")
+      import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: value
+      integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
+    end subroutine
+    subroutine sf_plan_describe(plan, array, statistics, comm, keep, where, options, ierr, layout) &
+      bind(c, name="sf_fortran_plan_describe")
+      import :: c_char, c_int, sf_layout, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: statistics
+      type(*), dimension(..), intent(in), optional :: comm
+      integer(c_int), dimension(..), intent(in), optional :: keep
+      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+      type(sf_layout), intent(in), optional :: layout
     end subroutine
     subroutine sf_bind(plan, comm, ierr) bind(c, name="sf_fortran_bind")
       import :: c_int, sf_plan
@@ -413,13 +957,62 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Waits for the end, or at most that many seconds, 0 to look once: then `done` is 1 if the run has ended, else 0, and
-    ! the call is made again.
-    subroutine sf_wait(plan, seconds, done, ierr) bind(c, name="sf_fortran_wait")
+    ! How reduction number `reduction` of a bundle, counted from 1, ended in the last run: where some had no elements, the
+    ! run is SF_EMPTY, and the results of the others are valid.
+    subroutine sf_bundle_status(plan, reduction, ierr) bind(c, name="sf_fortran_bundle_status")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(in) :: plan
+      integer(c_int), intent(in) :: reduction
+      integer(c_int), intent(out) :: ierr
+    end subroutine
+    ! What the last run cost this rank: messages, their bytes and, of a plan that is traced, the messages on the longest
+    ! chain before this rank was done.
+    subroutine sf_plan_figures(plan, messages, bytes, rounds, ierr) bind(c, name="sf_fortran_plan_figures")
+      import :: c_int, c_int64_t, sf_plan
+      type(sf_plan), intent(in) :: plan
+      integer(c_int64_t), intent(out) :: messages, bytes
+      integer(c_int), intent(out) :: rounds
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Traces a plan's runs (on = 1), or does so no more (0).
+    subroutine sf_plan_trace(plan, on, ierr) bind(c, name="sf_fortran_plan_trace")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      integer(c_int), intent(in) :: on
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  ! Waits for the end of a run, or of a call, or at most that many seconds: then `done` is 1 if it has ended, else 0, and
+  ! the call is made again. An empty request has ended.
+  interface sf_wait
+    subroutine sf_wait_plan(plan, seconds, done, ierr) bind(c, name="sf_fortran_wait")
       import :: c_double, c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
       real(c_double), intent(in), optional :: seconds
       integer(c_int), intent(out), optional :: done, ierr
+    end subroutine
+    subroutine sf_wait_request(request, seconds, done, ierr) bind(c, name="sf_fortran_wait_request")
+      import :: c_double, c_int, sf_request
+      type(sf_request), intent(inout) :: request
+      real(c_double), intent(in), optional :: seconds
+      integer(c_int), intent(out), optional :: done, ierr
+    end subroutine
+  end interface
+
+  ! Looks once, and moves on all that is under way.
+  interface sf_test
+    subroutine sf_test_plan(plan, done, ierr) bind(c, name="sf_fortran_test")
+      import :: c_int, sf_plan
+      type(sf_plan), intent(inout) :: plan
+      integer(c_int), intent(out) :: done
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_test_request(request, done, ierr) bind(c, name="sf_fortran_test_request")
+      import :: c_int, sf_request
+      type(sf_request), intent(inout) :: request
+      integer(c_int), intent(out) :: done
+      integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
 
@@ -473,6 +1066,79 @@ module steadfold
       type(*), dimension(..), intent(inout) :: result
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    ! Takes from `accumulator` all that was added to `from`.
+    subroutine sf_unmerge(accumulator, from, ierr) bind(c, name="sf_fortran_unmerge")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(sf_accumulator), intent(in) :: from
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Makes it one of nothing, of the same shape.
+    subroutine sf_clear(accumulator, ierr) bind(c, name="sf_fortran_clear")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Changes the sign of the sums, and of the number of rows.
+    subroutine sf_negate(accumulator, ierr) bind(c, name="sf_fortran_negate")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Makes `to` equal to `from`: another accumulator, where `=` gives the same one.
+    subroutine sf_copy(from, to, ierr) bind(c, name="sf_fortran_copy")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: from
+      type(sf_accumulator), intent(inout) :: to
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! How the sums of two accumulators stand to each other, before any rounding: -1, 0 or 1 for each; 2 with a NaN.
+    subroutine sf_compare(a, b, orders, ierr) bind(c, name="sf_fortran_compare")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: a, b
+      integer(c_int), dimension(..), intent(inout) :: orders
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! How many sums there are, how many rows were added, and whether they are products (1) or not (0).
+    subroutine sf_shape(accumulator, columns, rows, has_products, ierr) bind(c, name="sf_fortran_shape")
+      import :: c_int, c_int64_t, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      integer(c_int64_t), intent(out), optional :: columns, rows
+      integer(c_int), intent(out), optional :: has_products
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The roots of the sums, of accumulators of products: into one number or an array, as sf_total.
+    subroutine sf_root(accumulator, result, ierr) bind(c, name="sf_fortran_root")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      type(*), dimension(..), intent(inout) :: result
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Bytes of one size for all accumulators of a shape, for messages: sf_packed_size says how many. What is packed can be
+    ! merged as it is.
+    function sf_packed_size(accumulator) bind(c, name="sf_fortran_packed_size") result(size)
+      import :: c_int64_t, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      integer(c_int64_t) :: size
+    end function
+    subroutine sf_pack(accumulator, bytes, ierr) bind(c, name="sf_fortran_pack")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(in) :: accumulator
+      type(*), dimension(..), intent(inout) :: bytes
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_unpack(accumulator, bytes, ierr) bind(c, name="sf_fortran_unpack")
+      import :: c_int, sf_accumulator
+      type(sf_accumulator), intent(inout) :: accumulator
+      type(*), dimension(..), intent(in) :: bytes
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_merge_packed(from, into, ierr) bind(c, name="sf_fortran_merge_packed")
+      import :: c_int
+      type(*), dimension(..), intent(in) :: from
+      type(*), dimension(..), intent(inout) :: into
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
     ! Bytes for a restart file, the same on every machine: into an array of any type, whose first `size` bytes they take.
     ! If they are more than it has, `ierr` is SF_INVALID_ARGUMENT, and `size` says how many there are.
     subroutine sf_write(accumulator, bytes, size, ierr) bind(c, name="sf_fortran_write")
@@ -519,7 +1185,140 @@ module steadfold
     end subroutine
   end interface
 
-  ! Gives back what a plan, an accumulator or a team holds, and leaves it empty. Nothing happens to an empty one.
+  ! Layouts. Without one elements are anywhere, or in rank order where the method needs an order.
+  interface
+    ! The indices do not matter: for exact, binned and plain reductions.
+    subroutine sf_layout_anywhere(layout, ierr) bind(c, name="sf_fortran_layout_anywhere")
+      import :: c_int, sf_layout
+      type(sf_layout), intent(inout) :: layout
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! The elements of a rank come after those of the lower ranks.
+    subroutine sf_layout_rank_order(layout, ierr) bind(c, name="sf_fortran_layout_rank_order")
+      import :: c_int, sf_layout
+      type(sf_layout), intent(inout) :: layout
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! One row per rank, as in MPI.
+    subroutine sf_layout_row_per_rank(layout, ierr) bind(c, name="sf_fortran_layout_row_per_rank")
+      import :: c_int, sf_layout
+      type(sf_layout), intent(inout) :: layout
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Elements first(i) to last(i), counted from 1, in the order of memory: one interval, or a list. `element_count`: how
+    ! many the whole job has, if that is to be checked.
+    subroutine sf_layout_intervals(layout, first, last, element_count, ierr) bind(c, name="sf_fortran_layout_intervals")
+      import :: c_int, c_int64_t, sf_layout
+      type(sf_layout), intent(inout) :: layout
+      type(*), dimension(..), intent(in) :: first, last
+      integer(c_int64_t), intent(in), optional :: element_count
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! A rule: an array of one to three dimensions, whose indices are dealt to the ranks along each dimension in blocks of
+    ! blocks(d), round and round, from rank first(d), counted from 0, on. Without `blocks` (or where one is 0) each rank
+    ! gets one block. ranks(d) are how many ranks there are along a dimension; 0, for one of them: as many as the others
+    ! leave. Without `ranks` all are along the last dimension. The first dimension is the fastest, of elements and of
+    ! ranks. The same on all ranks.
+    subroutine sf_layout_grid(layout, extents, ranks, blocks, first, ierr) bind(c, name="sf_fortran_layout_grid")
+      import :: c_int, sf_layout
+      type(sf_layout), intent(inout) :: layout
+      type(*), dimension(..), intent(in) :: extents
+      type(*), dimension(..), intent(in), optional :: ranks, blocks, first
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  ! Groups of ranks: `comm` is a communicator, or the group of a team's worker.
+  interface
+    ! A communicator as a group: it stands wherever the communicator does, and lives as long. The first use of a
+    ! communicator is collective.
+    subroutine sf_group_of(comm, group, ierr) bind(c, name="sf_fortran_group_of")
+      import :: c_int, sf_group
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_group), intent(inout) :: group
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! This rank's number, from 0 on, and how many ranks there are; -1 of what is no group.
+    function sf_group_rank(comm) bind(c, name="sf_fortran_group_rank") result(rank)
+      import :: c_int
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int) :: rank
+    end function
+    function sf_group_size(comm) bind(c, name="sf_fortran_group_size") result(size)
+      import :: c_int
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int) :: size
+    end function
+    function c_group_transport(comm) bind(c, name="sf_fortran_group_transport") result(text)
+      import :: c_ptr
+      type(*), dimension(..), intent(in) :: comm
+      type(c_ptr) :: text
+    end function
+    ! Starts (on = 1) or ends (0) a thread that moves on what is under way while the program computes. SF_UNSUPPORTED
+    ! unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
+    subroutine sf_progress_thread(comm, on, ierr) bind(c, name="sf_fortran_progress_thread")
+      import :: c_int
+      type(*), dimension(..), intent(in) :: comm
+      integer(c_int), intent(in) :: on
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! How many workers a team has on this process; -1 of no team.
+    function sf_team_size(team) bind(c, name="sf_fortran_team_size") result(size)
+      import :: c_int, sf_team
+      type(sf_team), intent(in) :: team
+      integer(c_int) :: size
+    end function
+    ! `bytes` of memory, all zero, that ranks on one node reduce in place: give it a shape by c_f_pointer, and back by
+    ! sf_free. Returns an sf_status.
+    function sf_allocate(bytes, memory) bind(c, name="sf_allocate") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(inout) :: memory
+      integer(c_int) :: status
+    end function
+    ! What the library knows by name: entries of a list such as SF_LIST_SCHEDULES, counted from 1. 0 and no text of what
+    ! there is not.
+    function sf_list_size(list) bind(c, name="sf_fortran_list_size") result(size)
+      import :: c_int
+      integer(c_int), intent(in) :: list
+      integer(c_int) :: size
+    end function
+    subroutine sf_list_find(list, name, entry, ierr) bind(c, name="sf_fortran_list_find")
+      import :: c_char, c_int
+      integer(c_int), intent(in) :: list
+      character(kind=c_char, len=*), intent(in) :: name
+      integer(c_int), intent(inout) :: entry
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    function c_list_name(list, entry) bind(c, name="sf_fortran_list_name") result(text)
+      import :: c_int, c_ptr
+      integer(c_int), intent(in) :: list, entry
+      type(c_ptr) :: text
+    end function
+    function c_list_text(list, entry, heading) bind(c, name="sf_fortran_list_text") result(text)
+      import :: c_char, c_int, c_ptr
+      integer(c_int), intent(in) :: list, entry
+      character(kind=c_char, len=*), intent(in) :: heading
+      type(c_ptr) :: text
+    end function
+    function c_plan_text(plan) bind(c, name="sf_fortran_plan_text") result(text)
+      import :: c_ptr, sf_plan
+      type(sf_plan), intent(in) :: plan
+      type(c_ptr) :: text
+    end function
+    function c_plan_schedule(plan) bind(c, name="sf_fortran_plan_schedule") result(text)
+      import :: c_ptr, sf_plan
+      type(sf_plan), intent(in) :: plan
+      type(c_ptr) :: text
+    end function
+    function c_mpi_library() bind(c, name="sf_mpi_library") result(text)
+      import :: c_ptr
+      type(c_ptr) :: text
+    end function
+  end interface
+
+  ! Gives back what a plan, an accumulator, a team, a layout or memory of sf_allocate holds, and leaves it empty. Nothing
+  ! happens to an empty one. The call of a request that has not ended goes on, and uses its arrays; nobody hears its end.
   interface sf_free
     subroutine sf_free_plan(plan) bind(c, name="sf_fortran_free_plan")
       import :: sf_plan
@@ -528,6 +1327,18 @@ module steadfold
     subroutine sf_free_team(team) bind(c, name="sf_fortran_free_team")
       import :: sf_team
       type(sf_team), intent(inout) :: team
+    end subroutine
+    subroutine sf_free_request(request) bind(c, name="sf_fortran_free_request")
+      import :: sf_request
+      type(sf_request), intent(inout) :: request
+    end subroutine
+    subroutine sf_free_layout(layout) bind(c, name="sf_fortran_free_layout")
+      import :: sf_layout
+      type(sf_layout), intent(inout) :: layout
+    end subroutine
+    subroutine sf_free_memory(memory) bind(c, name="sf_free")
+      import :: c_ptr
+      type(c_ptr), value :: memory
     end subroutine
     subroutine sf_free_accumulator(accumulator) bind(c, name="sf_fortran_free_accumulator")
       import :: sf_accumulator
@@ -563,6 +1374,45 @@ contains
   function sf_version_text() result(version)
     character(len=:), allocatable :: version
     version = text_at(c_version())
+  end function
+
+  ! The name and version of the MPI library.
+  function sf_mpi_library() result(name)
+    character(len=:), allocatable :: name
+    name = text_at(c_mpi_library())
+  end function
+
+  ! How bytes move between the ranks of a group: 'mpi', 'shared', 'shared+mpi' or 'rma'.
+  function sf_group_transport(comm) result(name)
+    type(*), dimension(..), intent(in) :: comm
+    character(len=:), allocatable :: name
+    name = text_at(c_group_transport(comm))
+  end function
+
+  ! The name of a list's entry, and what there is to know of it: heading = 'about' is there for all, others are those of
+  ! sf_list_text (steadfold_names.h).
+  function sf_list_name(list, entry) result(name)
+    integer(c_int), intent(in) :: list, entry
+    character(len=:), allocatable :: name
+    name = text_at(c_list_name(list, entry))
+  end function
+  function sf_list_text(list, entry, heading) result(text)
+    integer(c_int), intent(in) :: list, entry
+    character(kind=c_char, len=*), intent(in) :: heading
+    character(len=:), allocatable :: text
+    text = text_at(c_list_text(list, entry, heading))
+  end function
+
+  ! What was agreed for a plan, in a few lines, and its schedule. No text without a plan.
+  function sf_plan_text(plan) result(text)
+    type(sf_plan), intent(in) :: plan
+    character(len=:), allocatable :: text
+    text = text_at(c_plan_text(plan))
+  end function
+  function sf_plan_schedule(plan) result(name)
+    type(sf_plan), intent(in) :: plan
+    character(len=:), allocatable :: name
+    name = text_at(c_plan_schedule(plan))
   end function
 
   function text_at(place) result(text)

@@ -24,6 +24,8 @@ void sf_fortran_team_bind(sf_team* const* team, const int* worker, int* ierr) {
   settle(sf_team_bind(*team, *worker), NULL, ierr);
 }
 
+int sf_fortran_team_size(sf_team* const* team) { return sf_team_size(*team); }
+
 void sf_fortran_free_team(sf_team** team) {
   sf_team_free(*team);
   *team = NULL;

@@ -9,7 +9,6 @@
 
 namespace {
 
-using steadfold::Status;
 using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
 using steadfold::capi::GroupInUse;
@@ -35,6 +34,11 @@ void steadfold::capi::end(sf_group* group) noexcept {
   delete group;
 }
 
+steadfold::agreement::Failure steadfold::capi::failure_of(sf_status status, const char* text) {
+  const bool is_failure = number(status) != SF_OK && number(status) <= SF_INTERNAL;
+  return {is_failure ? static_cast<Status>(number(status)) : Status::internal, text == nullptr ? "no text" : text};
+}
+
 extern "C" {
 
 const void* sf_layer_table(const char* version) {
@@ -56,13 +60,7 @@ sf_status sf_group_reduce(const sf_call* call, const void* first, const void* se
 }
 
 sf_status sf_group_refuse(sf_group* group, sf_status status, const char* text) {
-  using steadfold::Status;
-  const std::string why = text == nullptr ? "no text" : text;
-  return guarded([&] {
-    const unsigned number = steadfold::capi::number(status);
-    const bool is_failure = number != SF_OK && number <= SF_INTERNAL;
-    GroupInUse(group)->reduce({}, {}, Failure(is_failure ? static_cast<Status>(number) : Status::internal, why));
-  });
+  return guarded([&] { GroupInUse(group)->reduce({}, {}, steadfold::capi::failure_of(status, text)); });
 }
 
 sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count) {

@@ -60,6 +60,8 @@ struct sf_plan final : steadfold::capi::InMotion {
 
 namespace steadfold::capi {
 
+/// What a layer above gives as the reason why it makes no call.
+agreement::Failure failure_of(sf_status status, const char* text);
 /// Starts a reduction as sf_group_start_reduce does; `failure` is what is wrong with the call.
 sf_status start_reduce(const agreement::Call& call, const agreement::Data& data,
                        const std::optional<agreement::Failure>& failure, sf_group* group,

@@ -3,6 +3,7 @@
 // [S4] for timeouts.
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
+#include "steadfold/steadfold_fortran.h"
 
 using steadfold::Status;
 using steadfold::agreement::Call;
@@ -108,6 +109,12 @@ sf_status sf_group_start_reduce(const sf_call* call, const void* first, const vo
   return started(group, request, [&](const GroupInUse& own, sf_request&, std::optional<Failure> failure) {
     const steadfold::capi::OwnCall translated(call, failure);
     return own->start_reduce(*translated, steadfold::capi::data_of(first, second, result), std::move(failure));
+  });
+}
+
+sf_status sf_group_start_refuse(sf_group* group, sf_status status, const char* text, sf_request** request) {
+  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
+    return own->start_reduce({}, {}, steadfold::capi::failure_of(status, text));
   });
 }
 

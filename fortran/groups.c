@@ -1,0 +1,87 @@
+/* Groups of ranks, names and memory, as steadfold.f90 declares them.
+ * Rank order: none. Cost: that of the functions in C. Source: ours. */
+#include "descriptors.h"
+#include "steadfold/steadfold_names.h"
+
+void sf_fortran_barrier(Argument comm, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(comm, &group);
+  if (status == SF_OK) status = sf_group_barrier(group);
+  settle(status, comm, ierr);
+}
+
+/* Elements count from 1, and `last` is the last one. */
+void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, int64_t* element_count,
+                           int* ierr) {
+  sf_group* group;
+  sf_interval mine = {0, 0};
+  uint64_t count = 0;
+  sf_status status = find_group(comm, &group);
+  if (status == SF_OK) status = sf_group_rank_order((uint64_t)*rows, group, &mine, &count);
+  if (status == SF_OK) {
+    *first = (int64_t)mine.begin + 1;
+    *last = (int64_t)mine.end;
+    if (element_count != NULL) *element_count = (int64_t)count;
+  }
+  settle(status, comm, ierr);
+}
+
+void sf_fortran_group_of(Argument comm, sf_group** group, int* ierr) { settle(find_group(comm, group), comm, ierr); }
+
+void sf_fortran_progress_thread(Argument comm, const int* on, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(comm, &group);
+  if (status == SF_OK) status = sf_group_progress_thread(group, *on);
+  settle(status, comm, ierr);
+}
+
+/* -1, or no text, of what is no group; the error text says why. */
+int sf_fortran_group_rank(Argument comm) {
+  sf_group* group;
+  return find_group(comm, &group) == SF_OK ? sf_group_rank(group) : -1;
+}
+int sf_fortran_group_size(Argument comm) {
+  sf_group* group;
+  return find_group(comm, &group) == SF_OK ? sf_group_size(group) : -1;
+}
+const char* sf_fortran_group_transport(Argument comm) {
+  sf_group* group;
+  return find_group(comm, &group) == SF_OK ? sf_group_transport(group) : "";
+}
+
+/* --- names, whose texts Fortran gives with their length --------------------------------------------------------------
+ */
+
+/* The text without blanks at its end. */
+static const char* text_of(Argument text, char* room, size_t size) {
+  size_t length = text->elem_len;
+  while (length > 0 && ((const char*)text->base_addr)[length - 1] == ' ') --length;
+  if (length >= size) return NULL;
+  memcpy(room, text->base_addr, length);
+  room[length] = '\0';
+  return room;
+}
+
+static const char* or_nothing(const char* text) { return text == NULL ? "" : text; }
+
+int sf_fortran_list_size(const int* list) { return (int)sf_list_size((sf_list)*list); }
+
+const char* sf_fortran_list_name(const int* list, const int* entry) {
+  return or_nothing(sf_list_name((sf_list)*list, (size_t)*entry - 1));
+}
+
+const char* sf_fortran_list_text(const int* list, const int* entry, Argument heading) {
+  char room[64];
+  const char* const text = text_of(heading, room, sizeof room);
+  return or_nothing(text == NULL ? NULL : sf_list_text((sf_list)*list, (size_t)*entry - 1, text));
+}
+
+void sf_fortran_list_find(const int* list, Argument name, int* entry, int* ierr) {
+  char room[200];
+  size_t found = 0;
+  const char* const text = text_of(name, room, sizeof room);
+  const sf_status status = text == NULL ? wrong("a name that is too long (no name is), see sf_list_name")
+                                        : sf_list_find((sf_list)*list, text, &found);
+  if (status == SF_OK) *entry = (int)found + 1;
+  settle(status, NULL, ierr);
+}

@@ -1,0 +1,122 @@
+/* Layouts that steadfold.f90 declares: which elements of the whole job a rank has, counted from 1 as in Fortran.
+ * Rank order: that of the layout. Cost: one allocation per layout. Source: ours. */
+#include "descriptors.h"
+#include "layout.h"
+
+static sf_status make_layout(Layout** layout, sf_layout kind, size_t count) {
+  Layout* own;
+  if (*layout != NULL) return wrong("a layout that is made again (it holds one), call sf_free first");
+  own = calloc(1, sizeof *own + count * sizeof own->intervals[0]);
+  if (own == NULL)
+    return refuse(SF_INTERNAL, "no memory for a layout of %zu intervals (out of memory), free some", count);
+  atomic_init(&own->users, 1);
+  own->kind = kind;
+  own->element_count = SF_UNKNOWN;
+  own->count = count;
+  *layout = own;
+  return SF_OK;
+}
+
+void sf_fortran_layout_anywhere(Layout** layout, int* ierr) { settle(make_layout(layout, SF_ANYWHERE, 0), NULL, ierr); }
+
+void sf_fortran_layout_rank_order(Layout** layout, int* ierr) {
+  settle(make_layout(layout, SF_RANK_ORDER, 0), NULL, ierr);
+}
+
+void sf_fortran_layout_row_per_rank(Layout** layout, int* ierr) {
+  settle(make_layout(layout, SF_ROW_A_RANK, 0), NULL, ierr);
+}
+
+/* Fills what make_layout made, and gives it back where that fails. */
+static sf_status keep_if(sf_status status, Layout** layout) {
+  if (status != SF_OK) {
+    leave_layout(*layout);
+    *layout = NULL;
+  }
+  return status;
+}
+
+static sf_status fill_intervals(Argument first, Argument last, Layout* own) {
+  size_t i;
+  for (i = 0; i < own->count; ++i) {
+    const int64_t from = integer_at(first, i), to = integer_at(last, i);
+    if (from < 1 || to < from - 1)
+      return refuse(SF_INVALID_ARGUMENT,
+                    "interval %zu from %lld to %lld (elements count from 1, and the last is not before the first), "
+                    "check both",
+                    i + 1, (long long)from, (long long)to);
+    own->intervals[i].begin = (uint64_t)(from - 1);
+    own->intervals[i].end = (uint64_t)to;
+  }
+  return SF_OK;
+}
+
+void sf_fortran_layout_intervals(Layout** layout, Argument first, Argument last, const int64_t* element_count,
+                                 int* ierr) {
+  sf_status status = require_integers(first, "first elements");
+  if (status == SF_OK) status = require_integers(last, "last elements");
+  if (status == SF_OK && count_of(first) != count_of(last))
+    status =
+        refuse(SF_INVALID_ARGUMENT, "%llu first elements and %llu last ones (each interval has both), give as many",
+               (unsigned long long)count_of(first), (unsigned long long)count_of(last));
+  if (status == SF_OK && element_count != NULL && *element_count < 0)
+    status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (they cannot be fewer than none), check them",
+                    (long long)*element_count);
+  if (status == SF_OK) status = make_layout(layout, SF_INTERVALS, count_of(first));
+  if (status == SF_OK) {
+    if (element_count != NULL) (*layout)->element_count = (uint64_t)*element_count;
+    status = keep_if(fill_intervals(first, last, *layout), layout);
+  }
+  settle(status, NULL, ierr);
+}
+
+/* A list of the rule: one number for each dimension, or none. */
+static sf_status require_list(Argument list, uint64_t dimensions, const char* what) {
+  uint64_t i;
+  sf_status status;
+  if (list == NULL) return SF_OK;
+  status = require_integers(list, what);
+  if (status == SF_OK && count_of(list) != dimensions)
+    status = refuse(SF_INVALID_ARGUMENT, "%llu %s of a grid of %llu dimensions (each has one), give as many",
+                    (unsigned long long)count_of(list), what, (unsigned long long)dimensions);
+  for (i = 0; status == SF_OK && i < dimensions; ++i)
+    if (integer_at(list, i) < 0)
+      status =
+          refuse(SF_INVALID_ARGUMENT, "%s of %lld in dimension %llu of a grid (they are no fewer than 0), check them",
+                 what, (long long)integer_at(list, i), (unsigned long long)i + 1);
+  return status;
+}
+
+static uint64_t in_list(Argument list, uint64_t dimension, uint64_t otherwise) {
+  return list == NULL ? otherwise : (uint64_t)integer_at(list, dimension);
+}
+
+/* Axes of C are those of Fortran from the last to the first. */
+void sf_fortran_layout_grid(Layout** layout, Argument extents, Argument ranks, Argument blocks, Argument first,
+                            int* ierr) {
+  const uint64_t count = count_of(extents);
+  uint64_t i;
+  sf_status status = SF_OK;
+  if (count < 1 || count > SF_MOST_GRID_AXES)
+    status = refuse(SF_INVALID_ARGUMENT, "a grid of %llu dimensions (it has 1 to %d), give one extent for each",
+                    (unsigned long long)count, SF_MOST_GRID_AXES);
+  if (status == SF_OK) status = require_list(extents, count, "extents");
+  if (status == SF_OK) status = require_list(ranks, count, "numbers of ranks");
+  if (status == SF_OK) status = require_list(blocks, count, "block sizes");
+  if (status == SF_OK) status = require_list(first, count, "first ranks");
+  if (status == SF_OK) status = make_layout(layout, SF_GRID, 0);
+  for (i = 0; status == SF_OK && i < count; ++i) {
+    sf_grid_axis* const axis = &(*layout)->grid.axes[count - 1 - i];
+    (*layout)->grid.axis_count = (uint32_t)count;
+    axis->extent = in_list(extents, i, 0);
+    axis->ranks = in_list(ranks, i, i + 1 == count ? 0 : 1);
+    axis->block = in_list(blocks, i, 0);
+    axis->first = in_list(first, i, 0);
+  }
+  settle(status, NULL, ierr);
+}
+
+void sf_fortran_free_layout(Layout** layout) {
+  leave_layout(*layout);
+  *layout = NULL;
+}

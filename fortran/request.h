@@ -1,0 +1,48 @@
+/* Calls that are started. Source: ours. */
+#ifndef STEADFOLD_FORTRAN_REQUEST_H
+#define STEADFOLD_FORTRAN_REQUEST_H
+
+#include "work.h"
+
+typedef CFI_CDESC_T(SF_MOST_AXES) Descriptor;
+
+static inline Argument copy_descriptor(Argument from, Descriptor* copy) {
+  memcpy(copy, from, sizeof(CFI_cdesc_t) + (size_t)from->rank * sizeof(CFI_dim_t));
+  return (Argument)copy;
+}
+
+/* What a type(sf_request) points to, while its call is under way. */
+typedef struct Request {
+  sf_request* request;
+  sf_group* group;
+  void (*finish)(struct Request* own, sf_status status); /* after the end of the call, before this is freed */
+  Work work;                                             /* of a reduction, with descriptors of its own */
+  Descriptor result, index;
+  sf_interval mine; /* of a search for the rank order, and where it goes */
+  uint64_t element_count;
+  int64_t *first, *last, *count;
+  void* bundle; /* that is being bound, and its plan */
+  sf_plan* plan;
+  struct Request* next; /* that nobody waits for */
+} Request;
+
+/* A request for a call, where `*handle` has none under way; NULL and an error where it cannot be. The other ranks of
+ * the group, which start theirs, are told. */
+Request* open_request(Request** handle, sf_group* group, sf_status* status);
+
+/* Starts a call that fails on all ranks, by the error text that is set. */
+sf_status start_refused(sf_group* group, sf_status status, sf_request** request);
+
+/* Gives the opened request to the program if its call was started, else frees it. */
+sf_status keep_request(sf_status started, Request* own, Request** handle);
+
+/* The whole of a reduction that is started. */
+void start_work(const Arguments* from, Prepare prepare, Request** handle, int* ierr);
+
+/* A timeout of Fortran, which may be absent, in nanoseconds. */
+static inline uint64_t nanoseconds(const double* seconds) {
+  if (seconds == NULL || *seconds < 0 || *seconds > 1e9) return SF_FOREVER;
+  return (uint64_t)(*seconds * 1e9);
+}
+
+#endif

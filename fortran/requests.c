@@ -1,0 +1,152 @@
+/* Calls that are started, as steadfold.f90 declares them: a request holds what a call uses besides the program's
+ * arrays, until the call has ended. Rank order: that of the call. Cost: that of the call in C, and an allocation.
+ * Source: ours.
+ */
+#include "request.h"
+
+#include <stdatomic.h>
+
+/* Calls that the program gave up go on, and use their memory: it stays where tools that look for leaks find it. */
+static _Atomic(Request*) given_up;
+
+static void give_up(Request* own) {
+  Request* first = atomic_load(&given_up);
+  do own->next = first;
+  while (!atomic_compare_exchange_weak(&given_up, &first, own));
+}
+
+static void free_request(Request* own) {
+  sf_request_free(own->request);
+  free_work(&own->work);
+  free(own);
+}
+
+sf_status start_refused(sf_group* group, sf_status status, sf_request** request) {
+  char text[600];
+  snprintf(text, sizeof text, "%s", sf_error_text());
+  return sf_group_start_refuse(group, status, text, request);
+}
+
+/* Tells the other ranks, which start a call, that this one has no request for it. */
+static sf_status refuse_opening(sf_group* group, sf_status status) {
+  char text[600];
+  sf_request* unheard = NULL;
+  snprintf(text, sizeof text, "%s", sf_error_text());
+  if (sf_group_start_refuse(group, status, text, &unheard) == SF_OK) sf_request_free(unheard);
+  sf_set_error_text(text);
+  return status;
+}
+
+Request* open_request(Request** handle, sf_group* group, sf_status* status) {
+  Request* own = NULL;
+  if (*handle != NULL)
+    *status = wrong("a request that is started again (its call is under way), call sf_wait first, or take another one");
+  else if ((own = calloc(1, sizeof *own)) == NULL)
+    *status = refuse(SF_INTERNAL, "%s", "no memory for a request (out of memory), free some");
+  if (own == NULL)
+    *status = refuse_opening(group, *status);
+  else
+    own->group = group;
+  return own;
+}
+
+sf_status keep_request(sf_status started, Request* own, Request** handle) {
+  if (started == SF_OK)
+    *handle = own;
+  else
+    free_request(own);
+  return started;
+}
+
+static void finish_reduction(Request* own, sf_status status) {
+  if (status == SF_OK) deliver(&own->work, own->group);
+}
+
+static sf_status start(const Arguments* from, Prepare prepare, Request* own) {
+  Work* const work = &own->work;
+  sf_status status;
+  init_work(from, work);
+  status = prepare(from, own->group, work);
+  if (status != SF_OK) return start_refused(own->group, status, &own->request);
+  work->result = copy_descriptor(from->result, &own->result);
+  if (from->index != NULL) work->index = copy_descriptor(from->index, &own->index);
+  own->finish = finish_reduction;
+  return sf_group_start_reduce(&work->to.call, work->to.first, work->to.second, place_of(work), own->group,
+                               &own->request);
+}
+
+void start_work(const Arguments* from, Prepare prepare, Request** handle, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(from->comm, &group);
+  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  if (own != NULL) status = keep_request(start(from, prepare, own), own, handle);
+  settle(status, from->comm, ierr);
+}
+
+/* At most `seconds`; for ever if they are not given. A request whose call has ended is empty; an empty one has ended.
+ */
+static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
+  Request* const own = *handle;
+  int ended = 1;
+  sf_status status = SF_OK;
+  if (own != NULL) {
+    status = sf_request_wait_for(own->request, timeout, &ended);
+    if (status != SF_OK) ended = 1;
+    if (ended) {
+      if (own->finish != NULL) own->finish(own, status);
+      *handle = NULL;
+      free_request(own);
+    }
+  }
+  if (done != NULL) *done = ended;
+  settle(status, NULL, ierr);
+}
+
+void sf_fortran_wait_request(Request** handle, const double* seconds, int* done, int* ierr) {
+  await(handle, nanoseconds(seconds), done, ierr);
+}
+
+void sf_fortran_test_request(Request** handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
+
+void sf_fortran_free_request(Request** handle) {
+  Request* const own = *handle;
+  *handle = NULL;
+  if (own == NULL) return;
+  sf_request_free(own->request);
+  own->request = NULL;
+  give_up(own);
+}
+
+/* --- groups ----------------------------------------------------------------------------------------------------------
+ */
+
+void sf_fortran_start_barrier(Argument comm, Request** handle, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(comm, &group);
+  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  if (own != NULL) status = keep_request(sf_group_start_barrier(group, &own->request), own, handle);
+  settle(status, comm, ierr);
+}
+
+static void finish_rank_order(Request* own, sf_status status) {
+  if (status != SF_OK) return;
+  *own->first = (int64_t)own->mine.begin + 1;
+  *own->last = (int64_t)own->mine.end;
+  if (own->count != NULL) *own->count = (int64_t)own->element_count;
+}
+
+void sf_fortran_start_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, Request** handle,
+                                 int64_t* element_count, int* ierr) {
+  sf_group* group;
+  sf_status status = find_group(comm, &group);
+  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  if (own != NULL) {
+    own->finish = finish_rank_order;
+    own->first = first;
+    own->last = last;
+    own->count = element_count;
+    status = sf_group_start_rank_order((uint64_t)*rows, group, &own->mine, &own->element_count, &own->request);
+    status = keep_request(status, own, handle);
+  }
+  settle(status, comm, ierr);
+}

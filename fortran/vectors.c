@@ -1,0 +1,172 @@
+/* MPI's shape, in which every rank brings one vector, and reductions by an operator of the program: what steadfold.f90
+ * declares of them, calls that wait and calls that are started.
+ * Rank order: kept. Cost: that of the call in C, and a copy of sections. Source: ours. */
+#include "request.h"
+
+/* The operation is its name, or what c_funloc gives. */
+static sf_status take_vector_operation(const Arguments* from, sf_call* call) {
+  Argument operation = from->name;
+  if (type_of(operation) == type_character) {
+    const sf_status status = require_number(from->array, "elements", &call->type);
+    call->result_type = call->type;
+    return status == SF_OK ? take_operation(operation, call) : status;
+  }
+  if (type_of(operation) == type_integer || operation->rank != 0 || operation->elem_len != sizeof(sf_operator))
+    return wrong("an operation that is no name (nor what c_funloc gives), write 'sum', say, or c_funloc(op)");
+  memcpy(&call->user, operation->base_addr, sizeof call->user);
+  call->operation = SF_USER;
+  call->type = call->result_type = SF_BYTES;
+  call->element_bytes = from->array->elem_len;
+  return SF_OK;
+}
+
+/* How many elements of the result every rank gets. */
+static sf_status take_blocks(const Arguments* from, const sf_group* group, Work* work) {
+  const uint64_t ranks = (uint64_t)sf_group_size(group), own = (uint64_t)sf_group_rank(group);
+  uint64_t mine = work->to.call.columns / ranks, i;
+  sf_status status = from->blocks == NULL ? SF_OK : require_integers(from->blocks, "blocks");
+  if (status == SF_OK && from->blocks != NULL) {
+    if (count_of(from->blocks) != ranks)
+      return refuse(SF_INVALID_ARGUMENT, "%llu blocks for %llu ranks (each rank gets one), give as many",
+                    (unsigned long long)count_of(from->blocks), (unsigned long long)ranks);
+    work->blocks = malloc(ranks * sizeof *work->blocks);
+    if (work->blocks == NULL) return wrong("no memory for blocks (out of memory), free some");
+    for (i = 0; i < ranks; ++i) work->blocks[i] = (uint64_t)integer_at(from->blocks, i);
+    work->to.call.blocks = work->blocks;
+    work->to.call.block_count = ranks;
+    mine = work->blocks[own];
+  }
+  if (status == SF_OK && count_of(from->result) != mine)
+    status = refuse(SF_INVALID_ARGUMENT, "a result of %llu elements (this rank's block has %llu), give it as many",
+                    (unsigned long long)count_of(from->result), (unsigned long long)mine);
+  return status;
+}
+
+static sf_status require_one_type(const Arguments* from) {
+  return from->result->elem_len == from->array->elem_len && from->result->type == from->array->type
+             ? SF_OK
+             : wrong("a result of another type than the elements (they are combined as they are), convert one of them");
+}
+
+/* Vectors of a reduce_scatter, whose results go to another array; all others are combined in place. */
+static sf_status prepare_blocks(const Arguments* from, const sf_group* group, Work* work) {
+  sf_status status = require_one_type(from);
+  if (status == SF_OK && group == NULL) status = wrong("blocks without ranks (there is no group), pass a communicator");
+  if (status == SF_OK) status = take_blocks(from, group, work);
+  if (status == SF_OK) status = gather_apart(from->array, &work->gathered);
+  if (status == SF_OK && !is_contiguous(from->result) &&
+      (work->room = malloc(count_of(from->result) * from->result->elem_len + 1)) == NULL)
+    status = refuse(SF_INTERNAL, "%s", "no memory for results (out of memory), free some");
+  work->to.first = work->gathered == NULL ? from->array->base_addr : work->gathered;
+  return status;
+}
+
+static sf_status prepare_vectors(const Arguments* from, const sf_group* group, Work* work) {
+  sf_call* const call = &work->to.call;
+  sf_status status = sf_call_init(call, sizeof *call);
+  work->to.first = work->to.second = NULL;
+  if (status == SF_OK) status = require_there(from->array, "elements");
+  if (status == SF_OK) status = take_vector_operation(from, call);
+  if (status == SF_OK) status = take_options(from->options, &work->to);
+  call->layout = SF_ROW_A_RANK;
+  call->rows = 1;
+  call->columns = count_of(from->array);
+  call->context = from->context;
+  if (from->collective != SF_REDUCE) call->collective = from->collective;
+  if (status != SF_OK) return status;
+  if (from->result != from->array) return prepare_blocks(from, group, work);
+  status = gather_apart(from->array, &work->room);
+  work->to.first = place_of(work);
+  return status;
+}
+
+/* Elements of any type by an operator of the program, in rank order, to one result. */
+static sf_status prepare_elements(const Arguments* from, const sf_group* group, Work* work) {
+  sf_call* const call = &work->to.call;
+  sf_status status = sf_call_init(call, sizeof *call);
+  (void)group;
+  call->operation = SF_USER;
+  call->type = call->result_type = SF_BYTES;
+  call->user = from->user;
+  call->context = from->context;
+  call->element_bytes = from->array->elem_len;
+  call->layout = SF_RANK_ORDER;
+  call->rows = count_of(from->array);
+  if (status == SF_OK) status = require_there(from->array, "elements");
+  if (status == SF_OK && (from->result->rank != 0 || require_one_type(from) != SF_OK))
+    status = wrong("a result of another type, or several (it is one element of the array's type), pass such a one");
+  if (status == SF_OK) status = take_options(from->options, &work->to);
+  if (status == SF_OK) status = take_layout(from->layout, &work->to);
+  if (status == SF_OK) status = gather_apart(from->array, &work->gathered);
+  work->to.first = work->gathered == NULL ? from->array->base_addr : work->gathered;
+  work->to.second = NULL;
+  return status;
+}
+
+/* --- what Fortran calls ----------------------------------------------------------------------------------------------
+ */
+
+#define VECTORS(function, what)                                                                                      \
+  void sf_fortran_##function(Argument values, Argument operation, Argument comm, Argument options, int* ierr) {      \
+    const Arguments from = {                                                                                         \
+        .array = values, .result = values, .name = operation, .options = options, .comm = comm, .collective = what}; \
+    reduce_now(&from, prepare_vectors, ierr);                                                                        \
+  }                                                                                                                  \
+  void sf_fortran_start_##function(Argument values, Argument operation, Argument comm, Request** request,            \
+                                   Argument options, int* ierr) {                                                    \
+    const Arguments from = {                                                                                         \
+        .array = values, .result = values, .name = operation, .options = options, .comm = comm, .collective = what}; \
+    start_work(&from, prepare_vectors, request, ierr);                                                               \
+  }
+
+VECTORS(allreduce, SF_REDUCE)
+VECTORS(scan, SF_SCAN)
+VECTORS(exscan, SF_EXSCAN)
+
+void sf_fortran_reduce_scatter(Argument values, Argument result, Argument operation, Argument comm, Argument blocks,
+                               Argument options, int* ierr) {
+  const Arguments from = {.array = values,
+                          .result = result,
+                          .name = operation,
+                          .blocks = blocks,
+                          .options = options,
+                          .comm = comm,
+                          .collective = SF_REDUCE_SCATTER};
+  reduce_now(&from, prepare_vectors, ierr);
+}
+
+void sf_fortran_start_reduce_scatter(Argument values, Argument result, Argument operation, Argument comm,
+                                     Request** request, Argument blocks, Argument options, int* ierr) {
+  const Arguments from = {.array = values,
+                          .result = result,
+                          .name = operation,
+                          .blocks = blocks,
+                          .options = options,
+                          .comm = comm,
+                          .collective = SF_REDUCE_SCATTER};
+  start_work(&from, prepare_vectors, request, ierr);
+}
+
+void sf_fortran_reduce(Argument array, Argument result, sf_operator user, Argument comm, Argument options, int* ierr,
+                       Layout* const* layout, void* const* context) {
+  const Arguments from = {.array = array,
+                          .result = result,
+                          .user = user,
+                          .context = context == NULL ? NULL : *context,
+                          .options = options,
+                          .layout = layout,
+                          .comm = comm};
+  reduce_now(&from, prepare_elements, ierr);
+}
+
+void sf_fortran_start_reduce(Argument array, Argument result, sf_operator user, Argument comm, Request** request,
+                             Argument options, int* ierr, Layout* const* layout, void* const* context) {
+  const Arguments from = {.array = array,
+                          .result = result,
+                          .user = user,
+                          .context = context == NULL ? NULL : *context,
+                          .options = options,
+                          .layout = layout,
+                          .comm = comm};
+  start_work(&from, prepare_elements, request, ierr);
+}

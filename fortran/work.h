@@ -1,0 +1,145 @@
+/* A reduction from the arguments to the results: prepared, run now or started (requests.c, plans.c), delivered.
+ * Cost: some 20 ns. Source: ours. */
+#ifndef STEADFOLD_FORTRAN_WORK_H
+#define STEADFOLD_FORTRAN_WORK_H
+
+#include "call.h"
+
+/* A call and where its results go. Results that cannot be written where they belong, such as those of a section, go to
+ * `room`, and are delivered from there. */
+typedef struct Work {
+  Argument result, index; /* index: of least and greatest values, else NULL */
+  char* room;             /* else NULL */
+  char* gathered;         /* elements of a section, where the call needs them one after the other; else NULL */
+  uint64_t* blocks;
+  size_t skipped; /* bytes of room that nobody asked for */
+  int is_statistics;
+  Translated to;
+} Work;
+
+/* Makes a call of the arguments. Local; `group` is NULL where this process is alone. What it allocates is freed by
+ * free_work, also after a failure. */
+typedef sf_status (*Prepare)(const Arguments* from, const sf_group* group, Work* work);
+
+static inline void init_work(const Arguments* from, Work* work) {
+  work->result = from->result;
+  work->index = from->index;
+  work->room = work->gathered = NULL;
+  work->blocks = NULL;
+  work->skipped = 0;
+  work->is_statistics = 0;
+}
+
+static inline void free_work(Work* work) {
+  free(work->room);
+  free(work->gathered);
+  free(work->blocks);
+}
+
+static inline void* place_of(const Work* work) { return work->room == NULL ? work->result->base_addr : work->room; }
+
+static inline int is_location(const sf_call* call) {
+  return call->operation == SF_MIN_LOCATION || call->operation == SF_MAX_LOCATION;
+}
+
+/* Memory for results that cannot be written where they belong, or that have one group more. */
+static inline sf_status find_room(Work* work) {
+  const uint64_t groups = work->to.arrays.groups;
+  const int32_t axes = work->to.rank - (groups > 0 ? 1 : 0);
+  size_t bytes = work->index == NULL ? work->result->elem_len : sizeof(sf_located_f64);
+  int i;
+  if (groups == 0 && work->index == NULL && is_contiguous(work->result)) return SF_OK;
+  for (i = 0; i < axes; ++i) bytes *= work->to.shape[i];
+  work->skipped = groups == 0 ? 0 : bytes;
+  work->room = groups > 1 && bytes > SIZE_MAX / groups ? NULL : malloc(bytes * (groups == 0 ? 1 : groups) + 1);
+  return work->room == NULL
+             ? refuse(SF_INTERNAL, "no memory for the results of %llu groups (out of memory), check the number",
+                      (unsigned long long)groups)
+             : SF_OK;
+}
+
+static inline sf_status require_statistics(Work* work) {
+  work->is_statistics = 1;
+  work->to.call.result_type = SF_F64;
+  return type_of(work->result) == type_derived && work->result->elem_len == sizeof(sf_statistics)
+             ? SF_OK
+             : wrong("statistics in another type (they are type(sf_statistics)), pass such a variable to sf_describe");
+}
+
+static inline sf_status require_index(const Work* work) {
+  if (work->index == NULL)
+    return wrong("no place for the index of the value (a result is both), call sf_minloc or sf_maxloc");
+  if (type_of(work->index) != type_integer || work->index->elem_len != sizeof(int64_t))
+    return wrong("an index of another type (it is an integer of 8 bytes), declare it integer(c_int64_t)");
+  return require_shape(&work->to, work->index);
+}
+
+/* A reduction of arrays, with its results in an array of the shape that is kept. */
+static inline sf_status prepare_array(const Arguments* from, const sf_group* group, Work* work) {
+  sf_status status = translate(from, &work->to);
+  const int is_statistics = status == SF_OK && work->to.call.operation == SF_STATISTICS;
+  (void)group;
+  if (status == SF_OK)
+    status =
+        is_statistics ? require_statistics(work) : require_number(work->result, "results", &work->to.call.result_type);
+  if (status == SF_OK) status = require_shape(&work->to, work->result);
+  if (status == SF_OK && is_location(&work->to.call)) status = require_index(work);
+  return status == SF_OK ? find_room(work) : status;
+}
+
+/* Whether this rank gets results. */
+static inline int is_written(const sf_call* call, const sf_group* group) {
+  if (group == NULL) return 1;
+  if (call->collective == SF_EXSCAN && sf_group_rank(group) == 0) return 0;
+  return call->root == SF_ALL_RANKS || call->root == sf_group_rank(group) || call->collective != SF_REDUCE;
+}
+
+/* Indices count from 1; 0 says that there is none. */
+static inline void deliver_locations(const Work* work) {
+  const uint64_t count = count_of(work->result);
+  uint64_t i;
+  for (i = 0; i < count; ++i) {
+    const char* const located = work->room + work->skipped + i * sizeof(sf_located_f64);
+    uint64_t index;
+    memcpy(&index, located + offsetof(sf_located_f64, index), sizeof index);
+    ++index;
+    memcpy(element_of(work->result, i), located, work->result->elem_len);
+    memcpy(element_of(work->index, i), &index, sizeof index);
+  }
+}
+static inline void count_from_one(Argument statistics) {
+  const uint64_t count = count_of(statistics);
+  uint64_t i;
+  for (i = 0; i < count; ++i) {
+    sf_statistics* const one = (sf_statistics*)element_of(statistics, i);
+    ++one->min_index;
+    ++one->max_index;
+  }
+}
+
+/* After a success: results to where they belong. */
+static inline void deliver(const Work* work, const sf_group* group) {
+  if (work->room == NULL && !work->is_statistics) return;
+  if (!is_written(&work->to.call, group)) return;
+  if (work->index != NULL)
+    deliver_locations(work);
+  else if (work->room != NULL)
+    scatter(work->room + work->skipped, work->result);
+  if (work->is_statistics) count_from_one(work->result);
+}
+
+/* The whole of a call that ends before it returns. */
+static inline void reduce_now(const Arguments* from, Prepare prepare, int* ierr) {
+  Work work;
+  sf_group* group;
+  const sf_status found = find_group(from->comm, &group);
+  sf_status status = found;
+  init_work(from, &work);
+  if (status == SF_OK) status = prepare(from, group, &work);
+  if (found == SF_OK) status = run(status, &work.to, status == SF_OK ? place_of(&work) : NULL, group);
+  if (status == SF_OK) deliver(&work, group);
+  free_work(&work);
+  settle(status, from->comm, ierr);
+}
+
+#endif
