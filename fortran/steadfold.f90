@@ -212,43 +212,95 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce, MPI_Scan and MPI_Exscan in place.
-    ! `operation` is a name such as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without
-    ! allocatable parts. The bits depend on the number of ranks, and on nothing else. In sf_exscan rank 0 gets nothing:
-    ! its `values` stay.
-    subroutine sf_allreduce(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce")
+  end interface
+
+  ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce, MPI_Scan and MPI_Exscan in place.
+  ! `operation` is a name such as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without
+  ! allocatable parts. The bits depend on the number of ranks, and on nothing else. In sf_exscan rank 0 gets nothing:
+  ! its `values` stay.
+  interface sf_allreduce
+    subroutine sf_allreduce_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce")
       import :: c_char, c_int
       type(*), dimension(..), intent(inout) :: values
-      type(*), dimension(..), intent(in) :: operation, comm
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine sf_scan(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan")
-      import :: c_char, c_int
+    subroutine sf_allreduce_by(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce_by")
+      import :: c_char, c_funptr, c_int
       type(*), dimension(..), intent(inout) :: values
-      type(*), dimension(..), intent(in) :: operation, comm
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine sf_exscan(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan")
+  end interface
+  interface sf_scan
+    subroutine sf_scan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan")
       import :: c_char, c_int
       type(*), dimension(..), intent(inout) :: values
-      type(*), dimension(..), intent(in) :: operation, comm
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The same, and rank r gets the elements of its block: blocks(r + 1) of them, after those of the lower ranks. Without
-    ! `blocks` all ranks get equally many.
-    subroutine sf_reduce_scatter(values, result, operation, comm, blocks, options, ierr) &
+    subroutine sf_scan_by(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan_by")
+      import :: c_char, c_funptr, c_int
+      type(*), dimension(..), intent(inout) :: values
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+  interface sf_exscan
+    subroutine sf_exscan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan")
+      import :: c_char, c_int
+      type(*), dimension(..), intent(inout) :: values
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_exscan_by(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan_by")
+      import :: c_char, c_funptr, c_int
+      type(*), dimension(..), intent(inout) :: values
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  ! The same, and rank r gets the elements of its block: blocks(r + 1) of them, after those of the lower ranks. Without
+  ! `blocks` all ranks get equally many.
+  interface sf_reduce_scatter
+    subroutine sf_reduce_scatter_name(values, result, operation, comm, blocks, options, ierr) &
       bind(c, name="sf_fortran_reduce_scatter")
       import :: c_char, c_int
       type(*), dimension(..), intent(in) :: values
       type(*), dimension(..), intent(inout) :: result
-      type(*), dimension(..), intent(in) :: operation, comm
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
       type(*), dimension(..), intent(in), optional :: blocks
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    subroutine sf_reduce_scatter_by(values, result, operation, comm, blocks, options, ierr) &
+      bind(c, name="sf_fortran_reduce_scatter_by")
+      import :: c_char, c_funptr, c_int
+      type(*), dimension(..), intent(in) :: values
+      type(*), dimension(..), intent(inout) :: result
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(*), dimension(..), intent(in), optional :: blocks
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  interface
     ! Elements of any type without allocatable parts, those of lower ranks first, combined by an operator of your own, in
     ! the binary tree over all elements: operator = c_funloc(multiply), a bind(c) function as sf_operator. `result` is of
     ! the same type. `context` is what the operator gets.
@@ -755,41 +807,6 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    subroutine sf_start_allreduce(values, operation, comm, request, options, ierr) &
-      bind(c, name="sf_fortran_start_allreduce")
-      import :: c_char, c_int, sf_request
-      type(*), dimension(..), intent(inout), asynchronous, target :: values
-      type(*), dimension(..), intent(in) :: operation, comm
-      type(sf_request), intent(inout) :: request
-      character(kind=c_char, len=*), intent(in), optional :: options
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    subroutine sf_start_scan(values, operation, comm, request, options, ierr) bind(c, name="sf_fortran_start_scan")
-      import :: c_char, c_int, sf_request
-      type(*), dimension(..), intent(inout), asynchronous, target :: values
-      type(*), dimension(..), intent(in) :: operation, comm
-      type(sf_request), intent(inout) :: request
-      character(kind=c_char, len=*), intent(in), optional :: options
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    subroutine sf_start_exscan(values, operation, comm, request, options, ierr) bind(c, name="sf_fortran_start_exscan")
-      import :: c_char, c_int, sf_request
-      type(*), dimension(..), intent(inout), asynchronous, target :: values
-      type(*), dimension(..), intent(in) :: operation, comm
-      type(sf_request), intent(inout) :: request
-      character(kind=c_char, len=*), intent(in), optional :: options
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    subroutine sf_start_reduce_scatter(values, result, operation, comm, request, blocks, options, ierr) &
-      bind(c, name="sf_fortran_start_reduce_scatter")
-      import :: c_char, c_int, sf_request
-      type(*), dimension(..), intent(inout), asynchronous, target :: values, result
-      type(*), dimension(..), intent(in) :: operation, comm
-      type(sf_request), intent(inout) :: request
-      type(*), dimension(..), intent(in), optional :: blocks
-      character(kind=c_char, len=*), intent(in), optional :: options
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
     subroutine sf_start_reduce(array, result, operator, comm, request, options, ierr, layout, context) &
       bind(c, name="sf_fortran_start_reduce")
       import :: c_char, c_funptr, c_int, c_ptr, sf_layout, sf_request
@@ -840,6 +857,96 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       type(*), dimension(..), intent(in) :: comm
       type(sf_request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+  interface sf_start_allreduce
+    subroutine sf_start_allreduce_name(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_allreduce")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_allreduce_by(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_allreduce_by")
+      import :: c_char, c_funptr, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+  interface sf_start_scan
+    subroutine sf_start_scan_name(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_scan")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_scan_by(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_scan_by")
+      import :: c_char, c_funptr, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+  interface sf_start_exscan
+    subroutine sf_start_exscan_name(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_exscan")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_exscan_by(values, operation, comm, request, options, ierr) &
+      bind(c, name="sf_fortran_start_exscan_by")
+      import :: c_char, c_funptr, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+  interface sf_start_reduce_scatter
+    subroutine sf_start_reduce_scatter_name(values, result, operation, comm, request, blocks, options, ierr) &
+      bind(c, name="sf_fortran_start_reduce_scatter")
+      import :: c_char, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values, result
+      character(kind=c_char, len=*), intent(in) :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      type(*), dimension(..), intent(in), optional :: blocks
+      character(kind=c_char, len=*), intent(in), optional :: options
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine sf_start_reduce_scatter_by(values, result, operation, comm, request, blocks, options, ierr) &
+      bind(c, name="sf_fortran_start_reduce_scatter_by")
+      import :: c_char, c_funptr, c_int, sf_request
+      type(*), dimension(..), intent(inout), asynchronous, target :: values, result
+      type(c_funptr), value :: operation
+      type(*), dimension(..), intent(in) :: comm
+      type(sf_request), intent(inout) :: request
+      type(*), dimension(..), intent(in), optional :: blocks
+      character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface

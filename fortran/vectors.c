@@ -3,21 +3,19 @@
  * Rank order: kept. Cost: that of the call in C, and a copy of sections. Source: ours. */
 #include "request.h"
 
-/* The operation is its name, or what c_funloc gives. */
+/* The operation is one by name, or an operator of the program. */
 static sf_status take_vector_operation(const Arguments* from, sf_call* call) {
-  Argument operation = from->name;
-  if (type_of(operation) == type_character) {
-    const sf_status status = require_number(from->array, "elements", &call->type);
-    call->result_type = call->type;
-    return status == SF_OK ? take_operation(operation, call) : status;
+  sf_status status;
+  if (from->name == NULL) {
+    call->operation = SF_USER;
+    call->user = from->user;
+    call->type = call->result_type = SF_BYTES;
+    call->element_bytes = from->array->elem_len;
+    return SF_OK;
   }
-  if (type_of(operation) == type_integer || operation->rank != 0 || operation->elem_len != sizeof(sf_operator))
-    return wrong("an operation that is no name (nor what c_funloc gives), write 'sum', say, or c_funloc(op)");
-  memcpy(&call->user, operation->base_addr, sizeof call->user);
-  call->operation = SF_USER;
-  call->type = call->result_type = SF_BYTES;
-  call->element_bytes = from->array->elem_len;
-  return SF_OK;
+  status = require_number(from->array, "elements", &call->type);
+  call->result_type = call->type;
+  return status == SF_OK ? take_operation(from->name, call) : status;
 }
 
 /* How many elements of the result every rank gets. */
@@ -106,46 +104,35 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
 /* --- what Fortran calls ----------------------------------------------------------------------------------------------
  */
 
-#define VECTORS(function, what)                                                                                      \
-  void sf_fortran_##function(Argument values, Argument operation, Argument comm, Argument options, int* ierr) {      \
-    const Arguments from = {                                                                                         \
-        .array = values, .result = values, .name = operation, .options = options, .comm = comm, .collective = what}; \
-    reduce_now(&from, prepare_vectors, ierr);                                                                        \
-  }                                                                                                                  \
-  void sf_fortran_start_##function(Argument values, Argument operation, Argument comm, Request** request,            \
-                                   Argument options, int* ierr) {                                                    \
-    const Arguments from = {                                                                                         \
-        .array = values, .result = values, .name = operation, .options = options, .comm = comm, .collective = what}; \
-    start_work(&from, prepare_vectors, request, ierr);                                                               \
+/* Each four times: by name and by an operator of the program, and both started. `places` are the arrays. */
+#define VECTORS(function, places, optional, given)                                                            \
+  void sf_fortran_##function(places, Argument operation, Argument comm, optional, int* ierr) {                \
+    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                      \
+    reduce_now(&from, prepare_vectors, ierr);                                                                 \
+  }                                                                                                           \
+  void sf_fortran_##function##_by(places, sf_operator user, Argument comm, optional, int* ierr) {             \
+    const Arguments from = {given, .user = user, .options = options, .comm = comm};                           \
+    reduce_now(&from, prepare_vectors, ierr);                                                                 \
+  }                                                                                                           \
+  void sf_fortran_start_##function(places, Argument operation, Argument comm, Request** request, optional,    \
+                                   int* ierr) {                                                               \
+    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                      \
+    start_work(&from, prepare_vectors, request, ierr);                                                        \
+  }                                                                                                           \
+  void sf_fortran_start_##function##_by(places, sf_operator user, Argument comm, Request** request, optional, \
+                                        int* ierr) {                                                          \
+    const Arguments from = {given, .user = user, .options = options, .comm = comm};                           \
+    start_work(&from, prepare_vectors, request, ierr);                                                        \
   }
+#define LIST(...) __VA_ARGS__
+#define IN_PLACE(function, what) \
+  VECTORS(function, Argument values, Argument options, LIST(.array = values, .result = values, .collective = what))
 
-VECTORS(allreduce, SF_REDUCE)
-VECTORS(scan, SF_SCAN)
-VECTORS(exscan, SF_EXSCAN)
-
-void sf_fortran_reduce_scatter(Argument values, Argument result, Argument operation, Argument comm, Argument blocks,
-                               Argument options, int* ierr) {
-  const Arguments from = {.array = values,
-                          .result = result,
-                          .name = operation,
-                          .blocks = blocks,
-                          .options = options,
-                          .comm = comm,
-                          .collective = SF_REDUCE_SCATTER};
-  reduce_now(&from, prepare_vectors, ierr);
-}
-
-void sf_fortran_start_reduce_scatter(Argument values, Argument result, Argument operation, Argument comm,
-                                     Request** request, Argument blocks, Argument options, int* ierr) {
-  const Arguments from = {.array = values,
-                          .result = result,
-                          .name = operation,
-                          .blocks = blocks,
-                          .options = options,
-                          .comm = comm,
-                          .collective = SF_REDUCE_SCATTER};
-  start_work(&from, prepare_vectors, request, ierr);
-}
+IN_PLACE(allreduce, SF_REDUCE)
+IN_PLACE(scan, SF_SCAN)
+IN_PLACE(exscan, SF_EXSCAN)
+VECTORS(reduce_scatter, LIST(Argument values, Argument result), LIST(Argument blocks, Argument options),
+        LIST(.array = values, .result = result, .blocks = blocks, .collective = SF_REDUCE_SCATTER))
 
 void sf_fortran_reduce(Argument array, Argument result, sf_operator user, Argument comm, Argument options, int* ierr,
                        Layout* const* layout, void* const* context) {

@@ -39,10 +39,52 @@ module checks
       integer(c_int64_t), value :: n
       real(c_double) :: value
     end function
+    function reference_norm1(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_norminf(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_sum_squares(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_product(x, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    function reference_weighted_mean(x, weights, n) bind(c) result(value)
+      import :: c_double, c_int64_t
+      real(c_double), intent(in) :: x(*), weights(*)
+      integer(c_int64_t), value :: n
+      real(c_double) :: value
+    end function
+    subroutine reference_statistics(x, n, found) bind(c)
+      import :: c_double, c_int64_t, sf_statistics
+      real(c_double), intent(in) :: x(*)
+      integer(c_int64_t), value :: n
+      type(sf_statistics), intent(out) :: found
+    end subroutine
+    subroutine reference_dotu(x, y, n, value) bind(c)
+      import :: c_double_complex, c_int64_t
+      complex(c_double_complex), intent(in) :: x(*), y(*)
+      integer(c_int64_t), value :: n
+      complex(c_double_complex), intent(out) :: value
+    end subroutine
   end interface
 
   interface same
-    procedure :: same_double, same_float, same_doubles
+    procedure :: same_double, same_float, same_doubles, same_statistics
   end interface
 contains
   subroutine check(is_so, what)
@@ -72,6 +114,37 @@ contains
       same_doubles = same_doubles .and. same_double(a(i), b(i))
     end do
   end function
+
+  ! Of what C++ found, whose indices count from 0.
+  pure logical function same_statistics(a, found)
+    type(sf_statistics), intent(in) :: a, found
+    type(sf_statistics) :: b
+    b = found
+    b%min_index = found%min_index + 1
+    b%max_index = found%max_index + 1
+    same_statistics = all(transfer(a, [0_int64]) == transfer(b, [0_int64]))
+  end function
+
+  ! The elements of this rank if they are dealt in blocks of one size, in rank order.
+  pure integer function first_of(n)
+    integer, intent(in) :: n
+    first_of = 1 + (n*rank)/ranks
+  end function
+  pure integer function last_of(n)
+    integer, intent(in) :: n
+    last_of = (n*(rank + 1))/ranks
+  end function
+  pure integer(c_int64_t) function wide(n)
+    integer, intent(in) :: n
+    wide = n
+  end function
+
+  ! What is wrong on one rank is heard on this one.
+  subroutine expect(ierr, status, text)
+    integer, intent(in) :: ierr, status
+    character(len=*), intent(in) :: text
+    call check(ierr == status .and. index(sf_error_message(), text) > 0, "expected: "//text)
+  end subroutine
 
   ! Numbers of many sizes that cancel, some of them subnormal, in places that no loop adds in order.
   subroutine fill_hostile(x)

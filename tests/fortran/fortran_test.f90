@@ -458,12 +458,6 @@ module misuse
   use checks
   implicit none
 contains
-  subroutine expect(ierr, status, text)
-    integer, intent(in) :: ierr, status
-    character(len=*), intent(in) :: text
-    call check(ierr == status .and. index(sf_error_message(), text) > 0, "expected: "//text)
-  end subroutine
-
   subroutine test_misuse
     real(c_double) :: x(6, 4), result(4), one, wrong(3)
     integer :: ierr

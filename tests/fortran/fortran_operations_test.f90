@@ -1,0 +1,530 @@
+! Operations, layouts, vectors and names from Fortran on every rank count, against those of the same numbers one after the
+! other by the C++ interface.
+
+module operations
+  use checks
+  implicit none
+  integer, parameter :: n = 997
+contains
+  subroutine test_values
+    real(c_double) :: x(n), y(n), total
+    complex(c_double_complex) :: z(n), product
+    real(c_double), allocatable :: mine(:), other(:)
+    real(c_float) :: short(3)
+    integer :: a, b
+    call fill_hostile(x)
+    y = cshift(x, 13)
+    a = first_of(n)
+    b = last_of(n)
+    mine = x(a:b)
+    other = y(a:b)
+    call check(same(sf_norm1(mine, MPI_COMM_WORLD), reference_norm1(x, wide(n))), "norm1")
+    call check(same(sf_norminf(mine, MPI_COMM_WORLD), reference_norminf(x, wide(n))), "norminf")
+    call check(same(sf_sum_squares(mine, MPI_COMM_WORLD), reference_sum_squares(x, wide(n))), "sum of squares")
+    call check(same(sf_norm1(x(n:1:-1)), reference_norm1(x, wide(n))), "norm1 of a section, alone")
+    short = [3.0, -16777216.0, 1.0]
+    call check(same(sf_norm1(short), 16777220.0) .and. same(sf_norminf(short), 16777216.0), "norms of floats")
+    call check(same(sf_sum_squares([(3.0, 4.0)]), 25.0), "a sum of squares of complex floats")
+    z = cmplx(x, y, c_double_complex)
+    call reference_dotu(z, z(n:1:-1), wide(n), product)
+    total = real(sf_dotu(z(a:b), z(n + 1 - a:n + 1 - b:-1), MPI_COMM_WORLD), c_double)
+    call check(same(total, real(product, c_double)), "a dot product that conjugates nothing")
+    call check(sf_dotu([(0.0, 1.0)], [(0.0, 1.0)]) == (-1.0, 0.0), "of floats")
+    call combine_by_name(x, y, mine, other)
+  end subroutine
+
+  subroutine combine_by_name(x, y, mine, other)
+    real(c_double), intent(in) :: x(:), y(:), mine(:), other(:)
+    real(c_double) :: result, near(n)
+    integer :: whole, ierr
+    call sf_combine(mine, 'abs_sum', result, MPI_COMM_WORLD)
+    call check(same(result, reference_norm1(x, wide(n))), "abs_sum by name")
+    call sf_combine(mine, 'sum ', result, MPI_COMM_WORLD)
+    call check(same(result, reference_sum(x, wide(n))), "sum by name")
+    call sf_combine(mine, 'sum', result, MPI_COMM_WORLD, weight=other)
+    call check(same(result, reference_dot(x, y, wide(n))), "a weighted sum by name")
+    call sf_combine(mine, 'mean', result, MPI_COMM_WORLD, weight=other)
+    call check(same(result, reference_weighted_mean(x, y, wide(n))), "a weighted mean by name")
+    call sf_combine(mine, 'weighted_mean', result, MPI_COMM_WORLD, weight=other)
+    call check(same(result, reference_weighted_mean(x, y, wide(n))), "weighted_mean by name")
+    call sf_combine(mine, 'norm2', result, MPI_COMM_WORLD, options='method=exact')
+    call check(same(result, reference_norm2(x, wide(n))), "norm2 by name")
+    near = 1 + x/(1 + maxval(abs(x)))*1e-3_c_double
+    call sf_combine(near(first_of(n):last_of(n)), 'product', result, MPI_COMM_WORLD)
+    call check(same(result, reference_product(near, wide(n))), "a product in rank order")
+    call check(.not. same(product(near), reference_product(near, wide(n))), "that of a loop differs")
+    call sf_combine([3, 4, 5], 'product', whole, MPI_COMM_SELF)
+    call check(whole == 60, "a product of integers")
+    call sf_combine(mine, 'dot', result, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a dot product of one vector")
+    call sf_combine(mine, 'median', result, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown name 'median'")
+    call sf_combine(mine, 'user', result, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a user operator without one")
+    call sf_combine(mine, 'min_location', result, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "no place for the index")
+    call sf_combine(mine, 'statistics', result, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "statistics in another type")
+  end subroutine
+
+  subroutine test_locations_and_statistics
+    real(c_double) :: x(n), value, values(4), field(4, n), expected(4)
+    integer(c_int64_t) :: place, places(2, 4)
+    type(sf_statistics) :: found, expected_found, levels(0:9)
+    integer :: a, b, k, g, basins(n), ierr
+    call fill_hostile(x)
+    a = first_of(n)
+    b = last_of(n)
+    call sf_minloc(x(a:b), value, place, MPI_COMM_WORLD)
+    call check(same(value, minval(x)) .and. place == minloc(x, 1), "the least value and its index")
+    call sf_maxloc(x(a:b), value, place, MPI_COMM_WORLD%MPI_VAL, where=x(a:b) < 0)
+    call check(same(value, maxval(x, x < 0)) .and. place == maxloc(x, 1, x < 0), "the greatest of those below zero")
+    do k = 1, 4
+      field(k, :) = cshift(x, 31*k)
+      expected(k) = minval(field(k, :))
+    end do
+    places = -1
+    call sf_minloc(field(:, a:b), values, places(2, :), MPI_COMM_WORLD, keep=1)
+    call check(same(values, expected) .and. all(places(2, :) == minloc(field, 2)) .and. all(places(1, :) == -1), &
+               "for every index kept, into a section")
+    call sf_maxloc([5, 7, 7], g, place)
+    call check(g == 7 .and. place == 2, "the first of equal integers")
+    call sf_minloc([1.0_c_double, ieee_value(value, ieee_quiet_nan)], value, place)
+    call check(ieee_is_nan(value) .and. place == 2, "a NaN wins")
+    call sf_minloc(x(1:0), value, place, MPI_COMM_WORLD, ierr=ierr)
+    call check(ierr == SF_EMPTY, "the least of nothing")
+
+    call reference_statistics(x, wide(n), expected_found)
+    call sf_describe(x(a:b), found, MPI_COMM_WORLD)
+    call check(same(found, expected_found) .and. found%min_index == minloc(x, 1), "statistics")
+    call sf_describe(field(:, a:b), levels(1:8:2), MPI_COMM_WORLD, keep=1)
+    do k = 1, 4
+      call reference_statistics(field(k, :), wide(n), expected_found)
+      call check(same(levels(2*k - 1), expected_found), "statistics of levels, into a section")
+    end do
+    call sf_describe(x(1:0), found, MPI_COMM_WORLD)
+    call check(found%count == 0 .and. found%min_index == 0 .and. ieee_is_nan(found%mean), "statistics of nothing")
+    call sf_describe(x(a:b), found, MPI_COMM_WORLD, options='root=0')
+    call sf_describe(x(a:b), found, MPI_COMM_WORLD, options='root=0')
+    call reference_statistics(x, wide(n), expected_found)
+    if (rank == 0) call check(same(found, expected_found), "statistics on one rank")
+    if (rank > 0) call check(found%count == 0 .and. found%min_index == 0, "and nothing on others")
+
+    basins = [(mod(k, 5) - 1, k = 1, n)]
+    call sf_combine_by(x(a:b), basins(a:b), 'max', values(1:3), MPI_COMM_WORLD)
+    expected(1:3) = [(maxval(x, basins == g), g = 1, 3)]
+    call check(same(values(1:3), expected(1:3)), "greatest values of groups")
+  end subroutine
+
+  ! With a root, others keep what they had, in sections too.
+  subroutine test_root
+    real(c_double) :: x(6, 10), result(8)
+    call fill_hostile(x(:, 1))
+    x = spread(x(:, 1), 2, 10)
+    result = -5
+    call sf_sum(x(1:4, :), result(8:1:-2), MPI_COMM_WORLD, keep=1, options='root=0')
+    call check(all(result(1:8:2) < -4.9) .and. (all(result(2:8:2) < -4.9) .eqv. rank > 0), "results on the root alone")
+  end subroutine
+end module
+
+! Which rank has which elements: sums by tree, whose bits depend on the order, and indices of values.
+module layouts
+  use checks
+  implicit none
+  integer, parameter :: n = 600
+contains
+  ! The sum by tree of what a layout gives this rank, and where the least value is.
+  subroutine check_layout(layout, x, mine, what)
+    type(sf_layout), intent(inout) :: layout
+    real(c_double), intent(in) :: x(:), mine(:)
+    character(len=*), intent(in) :: what
+    real(c_double) :: total, least
+    integer(c_int64_t) :: place
+    type(sf_statistics) :: found, expected
+    call sf_sum(mine, total, MPI_COMM_WORLD, options='method=tree', layout=layout)
+    call check(same(total, reference_tree(x, size(x, kind=c_int64_t))), "a sum by tree over "//what)
+    call sf_minloc(mine, least, place, MPI_COMM_WORLD, layout=layout)
+    call check(same(least, minval(x)) .and. place == minloc(x, 1), "the least value over "//what)
+    call sf_describe(mine, found, MPI_COMM_WORLD, layout=layout)
+    call reference_statistics(x, size(x, kind=c_int64_t), expected)
+    call check(same(found, expected), "statistics over "//what)
+    call sf_sum(mine(size(mine):1:-1), total, MPI_COMM_WORLD, layout=layout, options='method=exact')
+    call check(same(total, reference_sum(x, size(x, kind=c_int64_t))), "an exact sum over "//what)
+    call sf_free(layout)
+    call sf_free(layout)
+  end subroutine
+
+  subroutine test_layouts
+    type(sf_layout) :: layout, same_layout
+    real(c_double) :: x(n), total, field(20, 30)
+    integer(c_int64_t), allocatable :: first(:), last(:)
+    integer, parameter :: count_of_pieces = ceiling(n/7.0)
+    integer :: i, b, ierr
+    call fill_hostile(x)
+    call sf_layout_rank_order(layout)
+    call check_layout(layout, x, x(first_of(n):last_of(n)), "rank order")
+    ! every so manieth piece of 7
+    first = [(7_c_int64_t*i + 1, i = rank, count_of_pieces - 1, ranks)]
+    last = min(first + 6, int(n, c_int64_t))
+    call sf_layout_intervals(layout, first, last)
+    call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "intervals")
+    call sf_layout_intervals(layout, int(first), int(last), element_count=int(n, c_int64_t))
+    call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "short intervals and the number of all")
+    call sf_layout_grid(layout, n, blocks=7)
+    same_layout = layout
+    call sf_sum([(x(first(i):last(i)), i = 1, size(first))], total, MPI_COMM_WORLD, options='method=tree', &
+                layout=same_layout)
+    call check(same(total, reference_tree(x, int(n, c_int64_t))), "a copy is the same layout")
+    call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "blocks in turn")
+    field = reshape(x, [20, 30])
+    call sf_layout_grid(layout, [20, 30])
+    call sf_sum(field(:, first_block(30):last_block(30)), total, MPI_COMM_WORLD, layout=layout, options='method=tree')
+    call check_layout(layout, x, reshape(field(:, first_block(30):last_block(30)), &
+                                         [20*(last_block(30) - first_block(30) + 1)]), "the last dimension's blocks")
+    call check(same(total, reference_tree(x, int(n, c_int64_t))), "a field that is dealt by its last dimension")
+    call sf_layout_grid(layout, [20_c_int64_t, 30_c_int64_t], ranks=[ranks, 1], first=[ranks - 1, 0])
+    b = mod(rank + 1, ranks)
+    call sf_sum(field(1 + first_at(20, b):first_at(20, b + 1), :), total, MPI_COMM_WORLD, layout=layout, &
+                options='method=tree')
+    call check(same(total, reference_tree(x, int(n, c_int64_t))), "a field dealt by its first dimension, from the last rank")
+    call sf_free(layout)
+    b = 0
+    do i = 1, 10
+      call fill_hostile(x)
+      x = cshift(x, 17*i)
+      call sf_sum(x(rank + 1:n:ranks), total, MPI_COMM_WORLD, options='method=tree')
+      if (.not. same(total, reference_tree(x, int(n, c_int64_t)))) b = b + 1
+    end do
+    call check((b > 0) .eqv. (ranks > 1), "without a layout other bits (else this proves nothing)")
+    call sf_layout_row_per_rank(layout)
+    call sf_sum(x(rank + 1), total, MPI_COMM_WORLD, options='method=tree', layout=layout)
+    call check(same(total, reference_tree(x, int(ranks, c_int64_t))), "a row per rank")
+    call sf_free(layout)
+    call sf_layout_anywhere(layout)
+    call sf_sum(x(first_of(n):last_of(n)), total, MPI_COMM_WORLD, layout=layout)
+    call check(same(total, reference_sum(x, int(n, c_int64_t))), "anywhere")
+    call sf_layout_anywhere(layout, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that is made again")
+    call sf_free(layout)
+  end subroutine
+
+  ! Blocks as a grid has them: the first extent % ranks of them one larger. `b` counts from 0.
+  pure integer function first_at(extent, b)
+    integer, intent(in) :: extent, b
+    first_at = b*(extent/ranks) + min(b, mod(extent, ranks))
+  end function
+  pure integer function first_block(extent)
+    integer, intent(in) :: extent
+    first_block = 1 + first_at(extent, rank)
+  end function
+  pure integer function last_block(extent)
+    integer, intent(in) :: extent
+    last_block = first_at(extent, rank + 1)
+  end function
+
+  ! Plans with layouts that are freed before they are bound.
+  subroutine test_plans
+    type(sf_layout) :: layout
+    type(sf_plan) :: plan
+    real(c_double), target :: x(n), mine(n), total, least, product, empty
+    integer(c_int64_t), target :: place
+    type(sf_statistics), target :: found
+    type(sf_statistics) :: expected
+    integer(c_int64_t) :: messages, bytes
+    integer :: run, ierr, rounds
+    call fill_hostile(x)
+    mine(1:length_of()) = x(rank + 1:n:ranks)
+    call sf_layout_grid(layout, n, blocks=1)
+    call sf_plan_sum(plan, mine(1:length_of()), total, options='method=tree', layout=layout)
+    call sf_plan_minloc(plan, mine(1:length_of()), least, place, layout=layout)
+    call sf_plan_describe(plan, mine(1:length_of()), found, layout=layout)
+    call sf_free(layout)
+    call sf_plan_combine(plan, mine(1:length_of()), 'abs_sum', product)
+    call sf_plan_combine(plan, mine(1:0), 'mean', empty)
+    call sf_bind(plan, MPI_COMM_WORLD)
+    call reference_statistics(x, int(n, c_int64_t), expected)
+    do run = 1, 2
+      total = 0
+      place = -1
+      call sf_run(plan, ierr)
+      call check(ierr == SF_EMPTY, "a bundle with a mean of nothing")
+      call check(same(total, reference_tree(x, int(n, c_int64_t))), "a sum by tree of a plan with a layout")
+      call check(same(least, minval(x)) .and. place == minloc(x, 1), "its least value")
+      call check(same(found, expected), "its statistics")
+      call check(same(product, reference_norm1(x, int(n, c_int64_t))), "its norm")
+      call sf_bundle_status(plan, 2, ierr)
+      call check(ierr == SF_OK, "the status of a member")
+      call sf_bundle_status(plan, 5, ierr)
+      call check(ierr == SF_EMPTY, "the status of the empty one")
+    end do
+    call sf_plan_trace(plan, 1)
+    call sf_run(plan, ierr)
+    call sf_plan_figures(plan, messages, bytes, rounds)
+    call check((messages > 0) .eqv. ranks > 1, "messages of a run")
+    call check(len(sf_plan_text(plan)) > 0 .and. len(sf_plan_schedule(plan)) > 0, "what was agreed")
+    call sf_free(plan)
+    call check(len(sf_plan_text(plan)) == 0 .and. len(sf_plan_schedule(plan)) == 0, "nothing was")
+  contains
+    pure integer function length_of()
+      length_of = (n - 1 - rank)/ranks + 1
+    end function
+  end subroutine
+
+  subroutine test_misuse
+    type(sf_layout) :: layout, none
+    real(c_double) :: x(6), total
+    integer :: ierr
+    x = 1
+    call sf_sum(x, total, MPI_COMM_WORLD, layout=none, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that was not made")
+    call sf_layout_rank_order(layout)
+    if (rank == ranks - 1) call sf_sum(x, total, MPI_COMM_WORLD, layout=none, ierr=ierr)
+    if (rank < ranks - 1) call sf_sum(x, total, MPI_COMM_WORLD, layout=layout, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that was not made")
+    call sf_free(layout)
+    call sf_layout_intervals(layout, [1, 4], [3], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "2 first elements and 1 last ones")
+    call sf_layout_intervals(layout, [1, 0], [3, 2], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "interval 2 from 0 to 2")
+    call sf_layout_intervals(layout, 5, 3, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "interval 1 from 5 to 3")
+    call sf_layout_intervals(layout, 1.5, 3, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "first elements of type real")
+    call sf_layout_intervals(layout, 1, 3, element_count=-1_c_int64_t, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "-1 elements")
+    call sf_layout_grid(layout, [1, 2, 3, 4], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a grid of 4 dimensions")
+    call sf_layout_grid(layout, [4, 5], blocks=2, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "1 block sizes of a grid of 2 dimensions")
+    call sf_layout_grid(layout, [4, -5], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "extents of -5")
+    call sf_layout_intervals(layout, 1 + 6*rank, 6 + 6*rank)
+    call sf_sum(x(1:merge(5, 6, rank == 0)), total, MPI_COMM_WORLD, layout=layout, ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "fewer elements than the intervals of rank 0 say")
+    call sf_free(layout)
+    call sf_layout_intervals(layout, 1 + 5*rank, 6 + 5*rank)
+    call sf_sum(x, total, MPI_COMM_WORLD, options='method=tree', layout=layout, ierr=ierr)
+    call check(ierr == merge(SF_OK, SF_OVERLAP, ranks == 1), "intervals that overlap")
+    call sf_free(layout)
+  end subroutine
+end module
+
+! MPI's shape: scans, and blocks of a reduction.
+module vectors
+  use checks
+  implicit none
+contains
+  ! Not commutative: the right number, unless it is negative.
+  function prefer_right(left, right, result, count, context) bind(c) result(failed)
+    type(c_ptr), value :: left, right, result, context
+    integer(c_size_t), value :: count
+    integer(c_int) :: failed
+    real(c_double), pointer :: x(:), y(:), z(:)
+    call c_f_pointer(left, x, [count])
+    call c_f_pointer(right, y, [count])
+    call c_f_pointer(result, z, [count])
+    z = merge(y, x, y >= 0)
+    failed = merge(1, 0, c_associated(context))
+  end function
+
+  subroutine test_vectors
+    integer, parameter :: n = 60
+    real(c_double) :: x(2, n), line(n), all(n, 0:ranks - 1), expected(n), numbers(n*ranks)
+    real(c_double), allocatable :: block(:), broad(:, :)
+    integer(c_int64_t) :: blocks(ranks)
+    integer :: i, last, share
+    real(c_double), target :: failing
+    type(c_ptr) :: context
+    integer :: ierr
+    call fill_hostile(numbers)
+    all = reshape(numbers, shape(all))
+    line = all(:, rank)
+    call sf_scan(line, 'sum', MPI_COMM_WORLD)
+    do i = 1, n
+      expected(i) = reference_tree(all(i, :rank), int(rank + 1, c_int64_t))
+    end do
+    call check(same(line, expected), "a scan")
+    x = -7
+    x(2, :) = all(:, rank)
+    call sf_exscan(x(2, :), 'sum', MPI_COMM_WORLD)
+    do i = 1, n
+      if (rank > 0) expected(i) = reference_tree(all(i, :rank - 1), int(rank, c_int64_t))
+      if (rank == 0) expected(i) = all(i, 0)
+    end do
+    call check(same(x(2, :), expected) .and. maxval(x(1, :)) < 0, "a scan of the lower ranks, of a section")
+    line = all(:, rank)
+    call sf_allreduce(line, c_funloc(prefer_right), MPI_COMM_WORLD)
+    do i = 1, n
+      last = ranks - 1
+      do while (last > 0 .and. all(i, last) < 0)
+        last = last - 1
+      end do
+      expected(i) = all(i, last)
+    end do
+    call check(same(line, expected), "an operator of the program, in rank order")
+    context = c_loc(failing)
+    call sf_reduce(all(:, 0), failing, c_funloc(prefer_right), MPI_COMM_WORLD, ierr=ierr, context=context)
+    call check(ierr == SF_OPERATOR_FAILED, "an operator that fails where it has a context")
+
+    do i = 1, n
+      expected(i) = reference_tree(all(i, :), int(ranks, c_int64_t))
+    end do
+    blocks = 0
+    blocks(1) = n/2 + 1
+    blocks(ranks) = blocks(ranks) + n/2 - 1
+    last = int(sum(blocks(:rank + 1)))
+    allocate (block(blocks(rank + 1)))
+    call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, blocks)
+    call check(same(block, expected(last - int(blocks(rank + 1)) + 1:last)), "blocks of several sizes")
+    share = n/ranks
+    allocate (broad(3, share))
+    broad = -7
+    x(2, :) = all(:, rank)
+    call sf_reduce_scatter(x(2, :share*ranks), broad(2, :), 'sum', MPI_COMM_WORLD)
+    call check(same(broad(2, :), expected(share*rank + 1:share*(rank + 1))) .and. maxval(broad(1::2, :)) < 0, &
+               "blocks of one size, of sections")
+    call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, int(blocks) + merge(1, 0, rank == 0), ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "other blocks on rank 0")
+    call sf_reduce_scatter(all(:, rank), block(1:merge(0, size(block), rank == 0)), 'sum', MPI_COMM_WORLD, blocks, &
+                           ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "no place for the block of rank 0")
+    call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, blocks(1:ranks - 1), ierr=ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "too few blocks")
+    call sf_allreduce(line, "5", MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown name")
+  end subroutine
+end module
+
+module others
+  use checks
+  implicit none
+contains
+  subroutine test_accumulators
+    type(sf_accumulator) :: a, b, c, nothing
+    real(c_double) :: x(500), total, root, columns_of(2)
+    integer(c_int64_t) :: columns, rows
+    integer(c_int8_t), allocatable :: bytes(:), others(:)
+    integer :: order, orders(2), products, ierr
+    call fill_hostile(x)
+    call sf_add(a, x(1:300))
+    call sf_copy(a, b)
+    call sf_add(b, x(301:))
+    call sf_compare(b, a, order)
+    call check(order == merge(1, merge(-1, 0, sum_of(x(301:)) < 0), sum_of(x(301:)) > 0), "which sum is greater")
+    call sf_unmerge(b, a)
+    call sf_total(b, total)
+    call check(same(total, sum_of(x(301:))), "what is left")
+    call sf_shape(b, columns, rows, products)
+    call check(columns == 1 .and. rows == 200 .and. products == 0, "a shape")
+    call sf_negate(b)
+    call sf_total(b, root)
+    call check(same(root, -total), "a negated sum")
+    call sf_copy(a, b)
+    call sf_compare(a, b, order)
+    call check(order == 0, "equal sums")
+    allocate (bytes(sf_packed_size(a)), others(sf_packed_size(b)))
+    call sf_negate(b)
+    call sf_add(b, 2.5_c_double)
+    call sf_pack(a, bytes)
+    call sf_pack(b, others)
+    call sf_merge_packed(others, bytes)
+    call sf_unpack(a, bytes)
+    call sf_total(a, total)
+    call check(same(total, 2.5_c_double), "packed sums that are merged")
+    call sf_merge_packed(others(2:), bytes, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "of other sizes")
+    call sf_clear(a)
+    call sf_total(a, total)
+    call check(same(total, 0.0_c_double), "a sum of nothing")
+    call sf_add(c, reshape(x(1:4), [2, 2]), keep=1, weight=reshape(x(1:4), [2, 2]))
+    call sf_root(c, columns_of)
+    call check(same(columns_of, [sf_norm2(x(1:3:2)), sf_norm2(x(2:4:2))]), "roots of sums of squares")
+    call sf_compare(c, c, orders)
+    call check(all(orders == 0), "equal columns")
+    call sf_compare(c, c, order, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "too few places for orders")
+    call sf_compare(c, nothing, orders, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "an empty accumulator")
+    call sf_shape(nothing, columns)
+    call check(columns == 0 .and. sf_packed_size(nothing) == 0, "the shape of nothing")
+    call sf_free(a)
+    call sf_free(b)
+    call sf_free(c)
+  end subroutine
+
+  function sum_of(x) result(value)
+    real(c_double), intent(in) :: x(:)
+    real(c_double) :: value
+    value = reference_sum(x, size(x, kind=c_int64_t))
+  end function
+
+  subroutine test_groups_and_names
+    type(sf_group) :: group
+    type(sf_team) :: team
+    type(c_ptr) :: memory
+    integer(c_int64_t) :: first, last, count
+    real(c_double), pointer :: numbers(:)
+    real(c_double) :: total
+    integer :: entry, ierr
+    call sf_group_of(MPI_COMM_WORLD, group)
+    call check(sf_group_rank(group) == rank .and. sf_group_size(MPI_COMM_WORLD%MPI_VAL) == ranks, "a communicator's group")
+    call check(len(sf_group_transport(MPI_COMM_WORLD)) > 0, "how its bytes move")
+    call check(sf_group_rank(1.5) == -1 .and. sf_group_transport(1.5) == '', "what is no group")
+    call sf_sum(1.5_c_double, total, group)
+    call check(same(total, 1.5_c_double*ranks), "a group in place of a communicator")
+    call sf_barrier(group)
+    call sf_barrier(1.5, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "a barrier of nobody")
+    call sf_rank_order(int(rank + 2, c_int64_t), MPI_COMM_WORLD, first, last, count)
+    call check(first == (rank*(rank + 3))/2 + 1 .and. last == first + rank + 1, "this rank's elements in rank order")
+    call check(count == (ranks*(ranks + 3))/2, "how many elements there are")
+    call sf_progress_thread(MPI_COMM_WORLD, 1, ierr)
+    call check(ierr == SF_UNSUPPORTED, "a thread without MPI_THREAD_MULTIPLE")
+    call sf_progress_thread(MPI_COMM_WORLD, 0)
+    call check(sf_team_size(team) == -1, "the size of no team")
+    call sf_team_create(team, 3)
+    call check(sf_team_size(team) == 3, "a team's size")
+    call sf_free(team)
+    call check(sf_allocate(80_c_int64_t, memory) == SF_OK, "memory")
+    call c_f_pointer(memory, numbers, [10])
+    call check(same(numbers, [(0.0_c_double, entry = 1, 10)]), "it is zero")
+    numbers = rank
+    call sf_allreduce(numbers, 'max', MPI_COMM_WORLD)
+    call check(same(numbers, [(real(ranks - 1, c_double), entry = 1, 10)]), "it is memory as any other")
+    call sf_free(memory)
+
+    call sf_list_find(SF_LIST_METHODS, 'exact ', entry)
+    call check(sf_list_name(SF_LIST_METHODS, entry) == 'exact', "a method by its name")
+    call check(len(sf_list_text(SF_LIST_METHODS, entry, 'about')) > 10, "what there is to know of it")
+    call check(sf_list_size(SF_LIST_OPTIONS) > 10 .and. sf_list_size(99) == 0, "sizes of lists")
+    call check(sf_list_name(SF_LIST_METHODS, 0) == '' .and. sf_list_text(SF_LIST_METHODS, 1, 'colour') == '', "no entry")
+    call sf_list_find(SF_LIST_SCHEDULES, 'nonsense', entry, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT, "no such schedule")
+    call check(len(sf_mpi_library()) > 3, "the MPI library")
+  end subroutine
+end module
+
+program fortran_operations_test
+  use operations, only: test_values, test_locations_and_statistics, test_root
+  use layouts, only: test_layouts, test_plans, test_misuse
+  use vectors, only: test_vectors
+  use others
+  implicit none
+  integer :: threads_of_mpi
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, threads_of_mpi)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call test_values
+  call test_locations_and_statistics
+  call test_root
+  call test_layouts
+  call test_plans
+  call test_misuse
+  call test_vectors
+  call test_accumulators
+  call test_groups_and_names
+  if (rank == 0) write (*, '("operations from Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') ranks, &
+    passed, failures
+  call MPI_Finalize
+  if (failures > 0) error stop 1
+end program
