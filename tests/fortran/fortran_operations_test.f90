@@ -55,6 +55,8 @@ contains
     call check(.not. same(product(near), reference_product(near, wide(n))), "that of a loop differs")
     call sf_combine([3, 4, 5], 'product', whole, MPI_COMM_SELF)
     call check(whole == 60, "a product of integers")
+    call sf_sum(mine, result, MPI_COMM_WORLD, options='collective=scan, layout=rank_order, commutative=0')
+    call check(same(result, reference_sum(x(:last_of(n)), wide(last_of(n)))), "a scan of the elements of lower ranks")
     call sf_combine(mine, 'dot', result, MPI_COMM_WORLD, ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "a dot product of one vector")
     call sf_combine(mine, 'median', result, MPI_COMM_WORLD, ierr=ierr)
