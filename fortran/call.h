@@ -27,6 +27,14 @@ typedef struct Translated {
   int32_t rank;
 } Translated;
 
+/* In lists of names, such as guarantees, blanks may stand behind commas. */
+static inline void remove_blanks(char* text) {
+  char* to = text;
+  for (; *text != '\0'; ++text)
+    if (*text != ' ') *to++ = *text;
+  *to = '\0';
+}
+
 static inline sf_status set_option(sf_call* call, char* option) {
   char* value = strchr(option, '=');
   char* end;
@@ -39,6 +47,7 @@ static inline sf_status set_option(sf_call* call, char* option) {
   value += strspn(value, " ");
   for (end = value + strlen(value); end > value && end[-1] == ' '; --end) continue;
   *end = '\0';
+  if (strchr(value, ',') != NULL) remove_blanks(value);
   return sf_call_set(call, option, value);
 }
 
@@ -78,6 +87,18 @@ static inline sf_status find_operation(const Arguments* from, sf_call* call) {
   return status;
 }
 
+/* Where an option ends: at a comma, unless what follows has no name, as in 'require=ranks,layout'. */
+static inline char* end_of_option(char* option) {
+  char* end = option + strcspn(option, ",");
+  while (*end == ',') {
+    const char* const next = end + 1 + strspn(end + 1, " ,");
+    const size_t length = strcspn(next, ",");
+    if (length == 0 || memchr(next, '=', length) != NULL || memchr(option, '=', (size_t)(end - option)) == NULL) break;
+    end += 1 + strcspn(end + 1, ",");
+  }
+  return end;
+}
+
 /* 'name=value, name=value'. Some values, such as a schedule, are pointed to: the text stays as long as the call. */
 static inline sf_status take_options(Argument options, Translated* to) {
   sf_status status = SF_OK;
@@ -89,7 +110,7 @@ static inline sf_status take_options(Argument options, Translated* to) {
   memcpy(to->options, options->base_addr, options->elem_len);
   to->options[options->elem_len] = '\0';
   while (status == SF_OK && *(option += strspn(option, " ,")) != '\0') {
-    char* const end = option + strcspn(option, ",");
+    char* const end = end_of_option(option);
     char* const next = *end == '\0' ? end : end + 1;
     *end = '\0';
     status = set_option(&to->call, option);

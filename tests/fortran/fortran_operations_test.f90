@@ -118,14 +118,22 @@ contains
     call check(same(values(1:3), expected(1:3)), "greatest values of groups")
   end subroutine
 
-  ! With a root, others keep what they had, in sections too.
-  subroutine test_root
+  ! With a root, others keep what they had, in sections too; so does rank 0 in a scan of the lower ranks. Lists of names.
+  subroutine test_options
     real(c_double) :: x(6, 10), result(8)
+    integer :: ierr
     call fill_hostile(x(:, 1))
     x = spread(x(:, 1), 2, 10)
     result = -5
     call sf_sum(x(1:4, :), result(8:1:-2), MPI_COMM_WORLD, keep=1, options='root=0')
     call check(all(result(1:8:2) < -4.9) .and. (all(result(2:8:2) < -4.9) .eqv. rank > 0), "results on the root alone")
+    result = -5
+    call sf_sum(x(1:4, :), result(8:1:-2), MPI_COMM_WORLD, keep=1, options='collective=exscan, layout=rank_order')
+    call check(all(result(1:8:2) < -4.9) .and. (all(result(2:8:2) < -4.9) .eqv. rank == 0), "results but on rank 0")
+    call sf_sum(x(1, :), result(1), MPI_COMM_WORLD, options='require=ranks, layout,threads, method=exact')
+    call check(same(result(1), 10*ranks*x(1, 1)), "a list of guarantees")
+    call sf_sum(x, result(1), MPI_COMM_WORLD, options='require=ranks,colour', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown guarantee 'colour'")
   end subroutine
 end module
 
@@ -507,7 +515,7 @@ contains
 end module
 
 program fortran_operations_test
-  use operations, only: test_values, test_locations_and_statistics, test_root
+  use operations, only: test_values, test_locations_and_statistics, test_options
   use layouts, only: test_layouts, test_plans, test_misuse
   use vectors, only: test_vectors
   use others
@@ -518,7 +526,7 @@ program fortran_operations_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call test_values
   call test_locations_and_statistics
-  call test_root
+  call test_options
   call test_layouts
   call test_plans
   call test_misuse
