@@ -180,6 +180,11 @@ contains
     call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "intervals")
     call sf_layout_intervals(layout, int(first), int(last), element_count=int(n, c_int64_t))
     call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "short intervals and the number of all")
+    call sf_layout_intervals(layout, first, last, element_count=n + 1_c_int64_t)
+    call sf_sum([(x(first(i):last(i)), i = 1, size(first))], total, MPI_COMM_WORLD, options='method=tree', &
+                layout=layout, ierr=ierr)
+    call check(ierr == SF_GAP, "an element that no rank has")
+    call sf_free(layout)
     call sf_layout_grid(layout, n, blocks=7)
     same_layout = layout
     call sf_sum([(x(first(i):last(i)), i = 1, size(first))], total, MPI_COMM_WORLD, options='method=tree', &

@@ -269,6 +269,23 @@ contains
     call check(same(total, sf_dot(x(1, :), 0*x(1, :) + ranks)), "a call after it")
   end subroutine
 
+  ! That the time is over is no failure.
+  subroutine test_timeouts
+    type(sf_request) :: request
+    integer :: done, ierr
+    if (rank > 0) then
+      call sf_start_barrier(MPI_COMM_WORLD, request)
+      call sf_wait(request, 0.01_c_double, done, ierr)
+      call check(done == 0 .and. ierr == SF_OK, "a barrier that rank 0 has not reached")
+      call sf_test(request, done)
+      call check(done == 0, "nor now")
+    end if
+    call MPI_Barrier(MPI_COMM_WORLD)
+    if (rank == 0) call sf_start_barrier(MPI_COMM_WORLD, request)
+    call sf_wait(request, 100.0_c_double, done)
+    call check(done == 1, "a barrier that all ranks have reached")
+  end subroutine
+
   ! Workers of a team start calls as ranks do.
   subroutine test_team
     type(sf_team) :: team
@@ -312,6 +329,7 @@ program fortran_started_test
   call fill_hostile(x(1, :))
   x(2, :) = 1
   call test_giving_up(x, scattered)
+  call test_timeouts
   call test_team
   if (rank == 0) write (*, '("calls started from Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') ranks, &
     passed, failures
