@@ -69,8 +69,6 @@ static inline sf_status require_statistics(Work* work) {
 static inline sf_status require_index(const Work* work) {
   if (work->index == NULL)
     return wrong("no place for the index of the value (a result is both), call sf_minloc or sf_maxloc");
-  if (type_of(work->index) != type_integer || work->index->elem_len != sizeof(int64_t))
-    return wrong("an index of another type (it is an integer of 8 bytes), declare it integer(c_int64_t)");
   return require_shape(&work->to, work->index);
 }
 

@@ -285,6 +285,45 @@ contains
     end function
   end subroutine
 
+  ! Its descriptors end with it.
+  subroutine make_plan(plan, field, values, places)
+    type(sf_plan), intent(inout) :: plan
+    real(c_double), target, intent(inout) :: field(:, :), values(:)
+    integer(c_int64_t), target, intent(inout) :: places(:, :)
+    real(c_double) :: total
+    call sf_plan_minloc(plan, field(:, first_of(n):last_of(n)), values(1::2), places(2, :), MPI_COMM_WORLD, keep=1, &
+                        options='root=0')
+    call sf_sum(field(1, :), total)
+  end subroutine
+
+  ! Values and indices into sections, on one rank; what the plan was made with stays after other calls.
+  subroutine test_plan_on_one_rank
+    type(sf_plan) :: plan
+    real(c_double), target :: field(3, n), values(6)
+    integer(c_int64_t), target :: places(2, 3)
+    real(c_double) :: total
+    integer :: k
+    logical :: is_right
+    do k = 1, 3
+      call fill_hostile(field(k, :))
+      field(k, :) = cshift(field(k, :), 41*k)
+    end do
+    values = -7
+    places = -7
+    call make_plan(plan, field, values, places)
+    call sf_sum(field(3:1:-2, n:1:-3), total)
+    call sf_run(plan)
+    is_right = .true.
+    do k = 1, 3
+      if (rank == 0) is_right = is_right .and. same(values(2*k - 1), minval(field(k, :))) .and. &
+                                places(2, k) == minloc(field(k, :), 1)
+      if (rank > 0) is_right = is_right .and. same(values(2*k - 1), -7.0_c_double) .and. places(2, k) == -7
+      is_right = is_right .and. same(values(2*k), -7.0_c_double) .and. places(1, k) == -7
+    end do
+    call check(is_right, "a plan's values and indices on rank 0 alone")
+    call sf_free(plan)
+  end subroutine
+
   subroutine test_misuse
     type(sf_layout) :: layout, none
     real(c_double) :: x(6), total
@@ -349,6 +388,7 @@ contains
     integer(c_int64_t) :: blocks(ranks)
     integer :: i, last, share
     real(c_double), target :: failing
+    real(c_float) :: narrow(n)
     type(c_ptr) :: context
     integer :: ierr
     call fill_hostile(numbers)
@@ -405,6 +445,8 @@ contains
     call check(ierr == SF_INVALID_ARGUMENT, "no place for the block of rank 0")
     call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, blocks(1:ranks - 1), ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "too few blocks")
+    call sf_reduce_scatter(all(:, rank), narrow(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a result of another type than the elements")
     call sf_allreduce(line, "5", MPI_COMM_WORLD, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown name")
   end subroutine
@@ -521,7 +563,7 @@ end module
 
 program fortran_operations_test
   use operations, only: test_values, test_locations_and_statistics, test_options
-  use layouts, only: test_layouts, test_plans, test_misuse
+  use layouts, only: test_layouts, test_plans, test_plan_on_one_rank, test_misuse
   use vectors, only: test_vectors
   use others
   implicit none
@@ -534,6 +576,7 @@ program fortran_operations_test
   call test_options
   call test_layouts
   call test_plans
+  call test_plan_on_one_rank
   call test_misuse
   call test_vectors
   call test_accumulators
