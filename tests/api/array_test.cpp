@@ -134,6 +134,44 @@ TEST(Arrays, Means) {
 }
 
 /// `tree` takes the elements of a result in C order, whatever the order in memory. The control: it matters.
+/// Columns whose elements stand one after the other, on both sides of the number of rows from which each is reduced by
+/// itself, and with gaps between columns.
+template <class T>
+void expect_long_columns(std::mt19937_64& random, std::size_t rows, std::size_t gap) {
+  constexpr std::size_t columns = 5;
+  std::vector<T> numbers(columns * (rows + gap), static_cast<T>(no_number));
+  std::vector<std::vector<T>> apart(columns);
+  std::vector<T> factors(rows);
+  for (T& factor : factors) factor = static_cast<T>(hostile_double(random));
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t r = 0; r < rows; ++r)
+      apart[c].push_back(numbers[c * (rows + gap) + r] = static_cast<T>(hostile_double(random)));
+  }
+  const std::vector<std::vector<T>> same(columns, factors);
+  const Array<T> x = Array<T>(numbers.data(), {columns, rows + gap}).section(1, 0, rows);
+  const Axes kept{.keep = {0}};
+  for (const Method& method : {tree(), exact(), binned(), plain()}) {
+    const LocalOptions options{.method = method};
+    EXPECT_TRUE(are(sum(x, kept, options), each_by_itself(apart, plus, options)));
+    EXPECT_TRUE(are(sum(x.transposed(), {.keep = {1}}, options), each_by_itself(apart, plus, options)));
+    if (method.id == SF_TREE || method.id == SF_PLAIN) continue;  // what follows is rounded once
+    EXPECT_TRUE(are(mean(x, kept, options), each_by_itself(apart, mean, options)));
+    EXPECT_TRUE(are(dot(x, Array<T>(factors.data(), {rows}), kept, options), each_pair(apart, same, dot, options)));
+  }
+  EXPECT_TRUE(are(max(x, kept), each_by_itself(apart, max, {})));
+}
+
+TEST(Arrays, ColumnsThatStandInRowsAreReducedOneByOne) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    for (const std::size_t rows : {15, 16, 511, 512, 5000}) {
+      expect_long_columns<double>(random, rows, random() % 3);
+      expect_long_columns<float>(random, rows, random() % 3);
+    }
+  }
+}
+
 TEST(Arrays, TreesAreInTheOrderOfTheIndices) {
   int differ = 0;
   for (std::uint64_t seed = 5001; seed < 5101; ++seed) {
