@@ -80,14 +80,23 @@ void configure(KSP solver, const Task& task) {
 }
 
 /// Every other reduction of the adapter, once. Products of x and y = f, with cancellation.
-std::vector<std::pair<std::string, double>> reductions(Vec x, Vec y) {
-  Vector z;
-  PetscScalar dot = 0, tdot = 0, square = 0, sum = 0, begun = 0, products[3] = {};
-  PetscReal both[2] = {}, one = 0, infinity = 0, begun_norm = 0;
+std::vector<std::pair<std::string, double>> reductions(Vec x, Vec y, VecType type) {
+  Vector z, lost, typed;
+  PetscScalar dot = 0, tdot = 0, square = 0, sum = 0, begun = 0, anew = 0, products[3] = {};
+  PetscReal both[2] = {}, one = 0, infinity = 0, begun_norm = 0, lost_norm = 0;
   check(VecDuplicate(x, &z.it));
   check(VecCopy(y, z.it));
   check(VecAXPY(z.it, -0.1, x));
   check(VecAXPBY(z.it, 0.3, 0.7, x));
+  check(VecDuplicate(z.it, &lost.it));
+  check(VecCopy(z.it, lost.it));
+  check(VecAXPBY(lost.it, 0.2, 1, x));
+  check(VecAXPY(lost.it, -1, z.it));
+  check(VecAXPBY(lost.it, -0.2, 1, x));  // now what was rounded off
+  check(VecDuplicate(x, &typed.it));
+  check(VecSetType(typed.it, type));  // anew
+  check(VecCopy(x, typed.it));
+  check(VecDot(typed.it, y, &anew));
   const Vec vectors[] = {x, y, z.it};
   check(VecDot(x, y, &dot));
   check(VecTDot(x, z.it, &tdot));
@@ -97,6 +106,7 @@ std::vector<std::pair<std::string, double>> reductions(Vec x, Vec y) {
   check(VecNorm(x, NORM_1_AND_2, both));
   check(VecNorm(z.it, NORM_INFINITY, &infinity));
   check(VecSum(z.it, &sum));
+  check(VecNorm(lost.it, NORM_1, &lost_norm));
   std::vector<std::pair<std::string, double>> found = {{"dot", dot},
                                                        {"tdot", tdot},
                                                        {"mdot_0", products[0]},
@@ -108,7 +118,9 @@ std::vector<std::pair<std::string, double>> reductions(Vec x, Vec y) {
                                                        {"norm1_of_two", both[0]},
                                                        {"norm2", both[1]},
                                                        {"norminf", infinity},
-                                                       {"sum", sum}};
+                                                       {"sum", sum},
+                                                       {"lost", lost_norm},
+                                                       {"anew", anew}};
   check(VecDotBegin(x, y, &begun));
   check(VecNormBegin(z.it, NORM_2, &begun_norm));
   check(VecDotEnd(x, y, &begun));
@@ -151,7 +163,7 @@ Outcome solve(const Task& task, const std::string& dot, const example::Ranks& ra
   check(VecGetArrayRead(u.it, &values));
   outcome.solution.assign(values, values + mine);
   check(VecRestoreArrayRead(u.it, &values));
-  outcome.reductions = reductions(u.it, f.it);
+  outcome.reductions = reductions(u.it, f.it, dot == "plain" ? VECSTANDARD : "steadfold");
   PetscScalar product = 0;
   outcome.dot_seconds = adapters::time_of([&] { check(VecDot(u.it, f.it, &product)); }, ranks);
   return outcome;

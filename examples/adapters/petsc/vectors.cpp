@@ -16,6 +16,7 @@ static_assert(std::is_same_v<PetscScalar, double>, "this adapter is for a PETSc 
 namespace {
 
 constexpr const char* key = "steadfold_reductions";  // what vectors are composed with
+constexpr const char* type_name = "steadfold";
 
 /// What a vector and its duplicates share. Their ranks bind and run its plans in the same order, since they make and
 /// use vectors collectively.
@@ -230,6 +231,8 @@ PetscErrorCode create(Vec vector) {
   const char* const names[] = {"exact", "binned"};
   PetscInt chosen = 0;
   PetscFunctionBegin;
+  // A vector that was of type seq or mpi still has that name, but no operations any more.
+  PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(vector), type_name));
   PetscCall(VecSetType(vector, VECSTANDARD));
   PetscCall(PetscOptionsGetEList(nullptr, nullptr, "-steadfold_method", names, 2, &chosen, nullptr));
   PetscCall(SteadfoldVecUse(vector, chosen == 0 ? SF_EXACT : SF_BINNED));
@@ -259,12 +262,13 @@ PetscErrorCode SteadfoldVecUse(Vec vector, sf_method method) {
   PetscCall(PetscContainerSetPointer(container, shared));
   PetscCall(PetscContainerSetUserDestroy(container, destroy));
   PetscCall(take_over(vector, container));
+  PetscCall(PetscObjectStateIncrease(object));   // forgets norms that PETSc keeps
   PetscCall(PetscContainerDestroy(&container));  // the vector has it now
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode SteadfoldVecRegister() {
   PetscFunctionBegin;
-  PetscCall(VecRegister("steadfold", create));
+  PetscCall(VecRegister(type_name, create));
   PetscFunctionReturn(0);
 }

@@ -9,7 +9,7 @@ import struct
 import unittest
 from fractions import Fraction
 
-from support import Example, run
+from support import Example
 
 POINTS = (7, 6, 10)  # no number of ranks divides the rows into whole planes; k changes inside
 SIZE = ("--points", "7,6,10", "--contrast", "1000", "--tolerance", "1e-10", "--iterations", "120", "--values")
@@ -142,18 +142,3 @@ class Cases:
                     flow += k(at) * Fraction(value)
             result.append(flow)
         return result
-
-    def test_compare_prints_a_row_per_job(self):
-        for product, status, mark in (("ordered", 0, " "), ("own", 1, r"\*")):
-            done = run(self.ADAPTER.program, "--compare", "--ranks", "1,3", "--product", product, *SIZE[:-1])
-            self.assertEqual(done.returncode, status, done.stderr)
-            cell = r" +\d+ \w{8}"
-            self.assertRegex(done.stdout, rf"(?m)^ +3 \|{cell}\* \|{cell}{mark} \|{cell}{mark}$")
-
-    def test_usage_errors(self):
-        for words in (("--points", "3,4"), ("--points", "1024"), ("--solver", "qr"), ("--contrast", "nan"),
-                      ("--compare", "--json")):
-            with self.subTest(words=words):
-                done = run(self.ADAPTER.program, *words)
-                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                self.assertRegex(done.stderr, r"(?m)^.+ \(.+\), .+$")

@@ -1,0 +1,13 @@
+/* Preloaded into a test of an adapter: a daxpy of BLAS that rounds what is left over at the end of a vector in another
+ * way than the rest, as that of OpenBLAS does on some processors. Vectors have no gaps here. */
+#include <math.h>
+
+void daxpy_(const int* count, const double* a, const double* x, const int* x_step, double* y, const int* y_step);
+
+void daxpy_(const int* count, const double* a, const double* x, const int* x_step, double* y, const int* y_step) {
+  const int even = *count - *count % 16;
+  (void)x_step;
+  (void)y_step;
+  for (int i = 0; i < even; ++i) y[i] = fma(*a, x[i], y[i]);
+  for (int i = even; i < *count; ++i) y[i] += *a * x[i];
+}
