@@ -9,8 +9,9 @@
 /// Makes the reductions of `vector`, of type seq or mpi, those of Steadfold by `method`, SF_EXACT or SF_BINNED: VecDot,
 /// VecTDot, VecMDot, VecMTDot, VecDotNorm2, VecSum, VecNorm (1, 2, infinity and Frobenius), and their Begin and End
 /// forms, whose work is all done in Begin. It stays a vector of its type. What VecDuplicate makes of it is such a
-/// vector, too, and shares the plans, so a whole solver is served if its right-hand side and solution are. The first
-/// vector of an operation decides: VecDot(x, y) is Steadfold's if x is. Collective.
+/// vector, too, and shares the plans. The first vector of an operation decides: VecDot(x, y) is Steadfold's if x is.
+/// A solver duplicates its right-hand side or solution, unless KSPSetUp was called before KSPSolve: then its vectors
+/// are of the type that MatSetVecType gave the matrix, so give it the type "steadfold". Collective.
 PetscErrorCode SteadfoldVecUse(Vec vector, sf_method method);
 
 /// Registers the type "steadfold" with PETSc, for VecSetType, MatSetVecType, DMSetVecType and -vec_type: a vector of
