@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "steadfold/common_array.hpp"
+
 namespace steadfold {
 
 namespace detail {
@@ -161,72 +163,12 @@ class Array {
   sf_array array_{};
 };
 
-/// An array of weights or a mask, or none.
-class MaybeArray {
- public:
-  MaybeArray() = default;
-  template <class T>
-  MaybeArray(const Array<T>& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
-  const sf_array& c_array() const noexcept { return array_; }
-  bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
-
- private:
-  sf_array array_{};
-};
-
-/// An array of labels, or none: integers of 32 or 64 bits, or of 8 or 16 without a sign.
-class MaybeLabels : public MaybeArray {
- public:
-  MaybeLabels() = default;
-  template <std::integral T>
-    requires(std::unsigned_integral<T> || sizeof(T) >= 4)
-  MaybeLabels(const Array<T>& array) : MaybeArray(array) {}  // NOLINT(google-explicit-constructor)
-};
-
-/// What of an array is reduced, and what has a result of its own.
-struct Axes {
-  /// The axes that are kept: each of their indices has a result, in C order. Negative ones count from the end. All
-  /// others are reduced; for `tree` their elements are in C order.
-  std::vector<int> keep = {};
-  /// Which elements count: those whose mask (of bool, bytes or integers) is not 0. What is left out is never combined,
-  /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
-  /// of 0 and a mean of NaN, if the mask has that axis; else such a mean is SF_EMPTY.
-  MaybeArray where = {};
-  /// `sum` and `mean`: factors of the elements, stretched likewise. The products are exact; a mean is their sum divided
-  /// by that of the weights that count.
-  MaybeArray weights = {};
-  /// Groups (patches, basins, bins): every element belongs to the one that its label names, 0 to groups - 1, or, if its
-  /// label is below 0, to none. Results are those of group 0, then of group 1, ..., each as if the others were not
-  /// there. Stretched likewise. A label of `groups` or above is an error, unless `where` leaves it out.
-  MaybeLabels labels = {};
-  std::uint64_t groups = 0;
-};
-
 namespace detail {
 
 /// A range as an array of one axis.
 template <Vector R>
 Array<element_t<R>> array_of(const R& x) {
   return {std::ranges::data(x), {static_cast<std::uint64_t>(std::ranges::size(x))}};
-}
-
-/// Arrays as C has them.
-inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
-  sf_arrays arrays{.size = sizeof(sf_arrays),
-                   .x = x,
-                   .factors = factors.c_array(),
-                   .mask = axes.where.c_array(),
-                   .kept = 0,
-                   .labels = axes.labels.c_array(),
-                   .groups = axes.groups,
-                   .xs = nullptr,
-                   .x_count = 0};
-  for (const int each : axes.keep) {
-    const int axis = each < 0 ? each + x.axis_count : each;
-    const bool is_there = axis >= 0 && axis < x.axis_count;
-    arrays.kept |= std::uint32_t{1} << (is_there ? axis : 31);  // the library refuses that
-  }
-  return arrays;
 }
 
 /// A call over arrays: what it points to, and room for its results.

@@ -373,6 +373,60 @@ class OperatorHolder {
   std::exception_ptr failure_;
 };
 
+/// Whether an operator brings its name along, as those of `named` do.
+template <class Op, class = void>
+inline constexpr bool has_operator_name = false;
+template <class Op>
+inline constexpr bool has_operator_name<Op, std::void_t<decltype(std::declval<Op&>().operator_name.c_str())> > = true;
+
+/// The caller's own operator; it must stay where it is while a call or a plan uses it.
+template <class T, class Op>
+class CallersOperator : public OperatorHolder {
+  static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes: they must be trivially copyable");
+  static_assert(alignof(T) <= 16, "elements stand on 16-byte boundaries at most");
+  static constexpr bool on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+  static constexpr bool on_elements = std::is_invocable_r_v<T, Op&, const T&, const T&>;
+  static_assert(on_arrays || on_elements, "an operator is called as op(left, right) or op(left, right, result, count)");
+  static constexpr bool never_fails = on_arrays ? std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t>
+                                                : std::is_nothrow_invocable_v<Op&, const T&, const T&>;
+
+ public:
+  explicit CallersOperator(const Op& op) : op_(op) {}
+  void describe(sf_call& call) {
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = sizeof(T);
+    call.user = &apply;
+    call.context = this;
+    call.never_fails = never_fails ? 1 : 0;
+    if constexpr (has_operator_name<Op>)
+      call.operator_name = op_.operator_name.c_str();
+    else
+      call.operator_name = type_name<T, Op>();
+  }
+
+ private:
+  static int apply(const void* left, const void* right, void* result, std::size_t count, void* context) noexcept {
+    auto& self = *static_cast<CallersOperator*>(context);
+    try {
+      const auto* a = static_cast<const T*>(left);
+      const auto* b = static_cast<const T*>(right);
+      auto* r = static_cast<T*>(result);
+      if constexpr (on_arrays) {
+        self.op_(a, b, r, count);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
+      }
+      return 0;
+    } catch (...) {
+      self.note(std::current_exception());
+      return 1;
+    }
+  }
+
+  Op op_;
+};
+
 /// Throws what the operator threw, or the library's error.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {
   if (status == SF_OK) return;

@@ -1,5 +1,5 @@
-// What the APIs for C++20 and C++17 share of MPI: the groups of its communicators. Included by mpi.hpp and
-// cxx17_mpi.hpp, which are the headers to include.
+// What the APIs for C++20 and C++17 share of MPI: the groups of its communicators, and handles for accumulators.
+// Included by mpi.hpp and cxx17_mpi.hpp, which are the headers to include.
 #pragma once
 
 #include "steadfold/common_group.hpp"
@@ -7,6 +7,8 @@
 #if __cplusplus >= 201703L
 
 #include <mpi.h>
+
+#include <utility>
 
 #include "steadfold/steadfold_mpi.h"
 
@@ -28,5 +30,39 @@ struct GroupOf<C, std::enable_if_t<std::is_convertible_v<C, MPI_Comm> > > : HasG
 };
 
 }  // namespace steadfold::detail
+
+namespace steadfold {
+
+/// MPI's handles for accumulators (accumulator.hpp) of one shape: `type()` is what `packed()` gives, `op()` merges
+/// such. Freed at the end, which comes before MPI's. Moves, does not copy.
+class MpiAccumulators {
+ public:
+  explicit MpiAccumulators(const sf_accumulator* shaped) {
+    detail::check(sf_accumulator_mpi_type(shaped, &type_));
+    const sf_status status = sf_accumulator_mpi_op(&op_);
+    if (status != SF_OK) MPI_Type_free(&type_);
+    detail::check(status);
+  }
+  MpiAccumulators(MpiAccumulators&& other) noexcept
+      : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), op_(std::exchange(other.op_, MPI_OP_NULL)) {}
+  MpiAccumulators& operator=(MpiAccumulators&& other) noexcept {
+    std::swap(type_, other.type_);
+    std::swap(op_, other.op_);
+    return *this;
+  }
+  ~MpiAccumulators() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
+  }
+
+  MPI_Datatype type() const noexcept { return type_; }
+  MPI_Op op() const noexcept { return op_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+};
+
+}  // namespace steadfold
 
 #endif

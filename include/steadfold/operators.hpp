@@ -174,50 +174,11 @@ class HeldOperator final : public OperatorHolder {
   void describe(sf_call& call) { describe_built_in<T, Op>(call); }
 };
 
-/// The caller's own operator; it must stay where it is while a call or a plan uses it.
 template <class T, class Op>
   requires(!IsBuiltIn<Op>)
-class HeldOperator<T, Op> final : public OperatorHolder {
-  static_assert(is_combinable<T, Op>());
-  static constexpr bool on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
-  static constexpr bool never_fails = std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t> ||
-                                      std::is_nothrow_invocable_v<Op&, const T&, const T&>;
-
+class HeldOperator<T, Op> final : public CallersOperator<T, Op> {
  public:
-  explicit HeldOperator(const Op& op) : op_(op) {}
-  void describe(sf_call& call) {
-    call.operation = SF_USER;
-    call.type = call.result_type = SF_BYTES;
-    call.element_bytes = sizeof(T);
-    call.user = &apply;
-    call.context = this;
-    call.never_fails = never_fails ? 1 : 0;
-    if constexpr (requires { op_.operator_name.c_str(); })
-      call.operator_name = op_.operator_name.c_str();
-    else
-      call.operator_name = type_name<T, Op>();
-  }
-
- private:
-  static int apply(const void* left, const void* right, void* result, std::size_t count, void* context) noexcept {
-    auto& self = *static_cast<HeldOperator*>(context);
-    try {
-      const auto* a = static_cast<const T*>(left);
-      const auto* b = static_cast<const T*>(right);
-      auto* r = static_cast<T*>(result);
-      if constexpr (on_arrays) {
-        self.op_(a, b, r, count);
-      } else {
-        for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
-      }
-      return 0;
-    } catch (...) {
-      self.note(std::current_exception());
-      return 1;
-    }
-  }
-
-  Op op_;
+  using CallersOperator<T, Op>::CallersOperator;
 };
 
 }  // namespace detail

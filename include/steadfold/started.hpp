@@ -15,80 +15,9 @@
 
 #if __cplusplus >= 202002L
 
+#include "steadfold/common_started.hpp"
+
 namespace steadfold {
-
-namespace detail {
-
-/// A call under way, with all that it uses besides the caller's ranges.
-struct UnderWay {
-  UnderWay() = default;
-  virtual ~UnderWay() { sf_request_free(request); }
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
-
-  /// What the caller's operator belongs to, if there is one.
-  virtual OperatorHolder* holder() { return nullptr; }
-
-  sf_request* request = nullptr;
-  std::string fault;  // of the caller's sizes: the call fails on all ranks
-};
-
-/// The same to a value, or to none.
-template <class T>
-struct UnderWayTo : UnderWay {
-  virtual T take() = 0;
-};
-
-/// Keeps what nobody waits for any more, where tools that look for leaks find it.
-inline void abandon(std::unique_ptr<UnderWay> call) {
-  static std::mutex mutex;
-  static auto* const abandoned = new std::vector<std::unique_ptr<UnderWay>>;
-  const std::lock_guard lock(mutex);
-  abandoned->push_back(std::move(call));
-}
-
-}  // namespace detail
-
-/// A call under way to a value of type T, or to none. Move-only; one thread at a time. If it is destroyed before the
-/// call has ended, the call goes on and uses the caller's ranges.
-template <class T = void>
-class Pending {
- public:
-  explicit Pending(std::unique_ptr<detail::UnderWayTo<T>> call) : call_(std::move(call)) {}
-  Pending(Pending&&) noexcept = default;
-  Pending& operator=(Pending&& other) noexcept {
-    std::swap(call_, other.call_);
-    std::swap(has_ended_, other.has_ended_);
-    return *this;
-  }
-  ~Pending() {
-    if (call_ != nullptr && !has_ended_) detail::abandon(std::move(call_));
-  }
-
-  /// Whether the call has ended; looks once. Throws Error if it failed. Merges of wide rows take several looks, each
-  /// some ten microseconds; the rows of a segment are read, and results copied, in one.
-  bool test() { return wait_for(std::chrono::nanoseconds(0)); }
-  void wait() { wait_for(std::chrono::nanoseconds::max()); }
-  /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.
-  template <class Count, class Period>
-  bool wait_for(std::chrono::duration<Count, Period> timeout) {
-    int done = 0;
-    const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
-    has_ended_ = has_ended_ || done != 0;
-    if (status != SF_OK && !call_->fault.empty()) throw Error(SF_INVALID_ARGUMENT, call_->fault);
-    detail::check(status, call_->holder());
-    return has_ended_;
-  }
-  /// Waits for the value and hands it out.
-  T get() {
-    wait();
-    return call_->take();
-  }
-
- private:
-  std::unique_ptr<detail::UnderWayTo<T>> call_;
-  bool has_ended_ = false;
-};
 
 namespace detail {
 
@@ -126,52 +55,6 @@ struct StartedArray final : UnderWayTo<std::vector<result_t<T, Op>>> {
   std::vector<result_t<T, Op>> take() override { return made.take(SF_OK); }
   ArrayCall<T, Op> made;
 };
-struct StartedBarrier final : UnderWayTo<void> {
-  void take() override {}
-};
-struct StartedLayout final : UnderWayTo<Layout> {
-  Layout take() override { return Layout::intervals({found.mine}, found.element_count); }
-  RankOrder found;
-};
-/// What started binds do to the plans that they make.
-struct PlanAccess {
-  template <class P>
-  static void give(P& plan, sf_plan* bound) {
-    plan.own(bound);
-  }
-  template <class P, class T, class Result, class Op, class MakeCall>
-  static Pending<P> start(const Op& op, Group group, MakeCall make_call);
-  static Pending<BundlePlan> start(const Bundle& bundle, Group group, const BundleOptions& options);
-};
-
-template <class P>
-struct StartedPlan final : UnderWayTo<P> {
-  explicit StartedPlan(P unbound) : plan(std::move(unbound)) {}
-  ~StartedPlan() override { sf_plan_free(bound); }
-  P take() override {
-    PlanAccess::give(plan, std::exchange(bound, nullptr));
-    return std::move(plan);
-  }
-  P plan;  // without a handle until then
-  sf_plan* bound = nullptr;
-};
-
-template <class P, class T, class Result, class Op, class MakeCall>
-Pending<P> PlanAccess::start(const Op& op, Group group, MakeCall make_call) {
-  auto call = std::make_unique<StartedPlan<P>>(P());
-  call->plan.template bind_by<T, Result>(op, group, make_call, [&](const sf_call& described) {
-    check(sf_group_start_bind(&described, 1, group.handle(), &call->bound, &call->request));
-  });
-  return Pending<P>(std::move(call));
-}
-
-inline Pending<BundlePlan> PlanAccess::start(const Bundle& bundle, Group group, const BundleOptions& options) {
-  auto call = std::make_unique<StartedPlan<BundlePlan>>(BundlePlan(bundle.members_));
-  const std::vector<sf_call> calls = call->plan.take_calls(options);
-  check(sf_group_start_bind(calls.data(), calls.size(), group.handle(), &call->bound, &call->request));
-  return Pending<BundlePlan>(std::move(call));
-}
-
 /// Whether a range outlives the statement that it is given to.
 template <class R>
 constexpr bool lasts() {
@@ -315,53 +198,32 @@ void barrier(const C& comm) {
 }
 template <Communicator C>
 Pending<> start_barrier(const C& comm) {
-  auto call = std::make_unique<detail::StartedBarrier>();
-  detail::check(sf_group_start_barrier(group_of(comm).handle(), &call->request));
-  return Pending<>(std::move(call));
+  return detail::start_barrier_of(group_of(comm));
 }
-
-/// While it lives, a thread moves on what is started on the communicator, and runs of plans bound over it. It calls
-/// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
-class ProgressThread {
- public:
-  template <Communicator C>
-  explicit ProgressThread(const C& comm) : group_(group_of(comm)) {
-    detail::check(sf_group_progress_thread(group_.handle(), 1));
-  }
-  ~ProgressThread() { sf_group_progress_thread(group_.handle(), 0); }
-  ProgressThread(const ProgressThread&) = delete;
-  ProgressThread& operator=(const ProgressThread&) = delete;
-
- private:
-  Group group_;
-};
 
 /// Layout::contiguous, started.
 template <Communicator C>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
-  auto call = std::make_unique<detail::StartedLayout>();
-  detail::check(sf_group_start_rank_order(rows, group_of(comm).handle(), &call->found.mine, &call->found.element_count,
-                                          &call->request));
-  return Pending<Layout>(std::move(call));
+  return detail::start_layout_of(rows, group_of(comm));
 }
 
 /// Starts to bind a plan: start_bind<double>(sf::plus, rows, comm) is Plan<double>(sf::plus, rows, comm).
 template <class T, class Result = T, class Op, Communicator C>
 Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
-  return detail::PlanAccess::start<Plan<T, Result>, T, Result>(
+  return detail::start_plan<Plan<T, Result>, T, Result>(
       op, group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
 }
 /// The same in MPI's shape: Plan<T>::of_vectors.
 template <class T, class Result = T, class Op, Communicator C>
 Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                                      const Options& options = {}) {
-  return detail::PlanAccess::start<VectorPlan<T, Result>, T, Result>(
+  return detail::start_plan<VectorPlan<T, Result>, T, Result>(
       op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
 }
 /// Starts to bind a bundle's plan: bundle.bind(comm).
 template <Communicator C>
 Pending<BundlePlan> start_bind(const Bundle& bundle, const C& comm, const BundleOptions& options = {}) {
-  return detail::PlanAccess::start(bundle, group_of(comm), options);
+  return detail::start_plan_of(bundle, group_of(comm), options);
 }
 
 }  // namespace steadfold
