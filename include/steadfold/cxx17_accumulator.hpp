@@ -1,0 +1,291 @@
+// Accumulators of Steadfold for C++17: exact sums as objects, kept for as long as the program likes, or longer, in a
+// file. Included by cxx17.hpp, which is the header to include.
+//
+//   sf17::Accumulator<double> a;
+//   for (...) a += x;                                 // or a vector: nothing is rounded, no order matters
+//   a -= y;                                           // as if y had never been added
+//   a += b;                                           // what another one has, of another thread or rank
+//   double s = a.sum();                               // rounded once
+//   std::vector<std::byte> bytes = a.bytes();         // the same for equal sums, on every machine
+//   auto later = sf17::Accumulator<double>::load(bytes);
+//   sf17::merge_ranks(a, comm);                       // the sum of those of all ranks
+//
+// Header-only over the C functions of steadfold_accumulator.h, which say what is exact. Every function but the
+// destructor and moves may throw Error.
+#pragma once
+
+#include "steadfold/cxx17_array.hpp"
+#include "steadfold/steadfold_accumulator.h"
+
+#if __cplusplus >= 201703L
+
+namespace steadfold::cxx17 {
+
+/// One exact sum or several, `columns()`: of elements, or of products of two factors. Copies are accumulators of their
+/// own; one that was moved from may only be assigned to or destroyed.
+template <class T, sf_terms terms = SF_ELEMENTS>
+class Accumulator {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "accumulators are of doubles or floats");
+  template <class R>
+  using if_elements = std::enable_if_t<std::is_same_v<detail::element_t<R>, T>>;
+  static constexpr bool has_products = terms == SF_PRODUCTS;
+  using Elements = View<const T>;
+
+ public:
+  explicit Accumulator(std::size_t columns = 1) : columns_(columns) {
+    sf_accumulator* made = nullptr;
+    detail::check(sf_accumulator_create(detail::type_of<T>(), terms, columns, &made));
+    handle_.reset(made);
+  }
+  Accumulator(const Accumulator& other) : columns_(other.columns_) {
+    sf_accumulator* made = nullptr;
+    detail::check(sf_accumulator_copy(other.get(), &made));
+    handle_.reset(made);
+  }
+  Accumulator(Accumulator&&) noexcept = default;
+  Accumulator& operator=(const Accumulator& other) {
+    if (get() != nullptr && columns_ == other.columns_)
+      detail::check(sf_accumulator_assign(get(), other.get()));
+    else
+      *this = Accumulator(other);
+    return *this;
+  }
+  Accumulator& operator=(Accumulator&&) noexcept = default;
+  ~Accumulator() = default;
+
+  /// What `bytes()` gave. Refused unless they are those of an accumulator of this type.
+  static Accumulator load(View<const std::byte> bytes) {
+    sf_accumulator* made = nullptr;
+    detail::check(sf_accumulator_read(bytes.data(), bytes.size(), &made));
+    Handle handle(made);
+    sf_accumulator_shape shape{};
+    detail::check(sf_accumulator_describe(made, &shape, nullptr));
+    if (shape.type != detail::type_of<T>() || shape.terms != terms)
+      throw Error(SF_INVALID_ARGUMENT, "the bytes are those of another accumulator (of type " +
+                                           std::to_string(shape.type) + " and terms " + std::to_string(shape.terms) +
+                                           "), load them as what was written");
+    return Accumulator(std::move(handle), shape.columns);
+  }
+
+  std::size_t columns() const noexcept { return columns_; }
+  /// Those added less those subtracted.
+  std::int64_t rows() const {
+    std::int64_t rows = 0;
+    detail::check(sf_accumulator_describe(get(), nullptr, &rows));
+    return rows;
+  }
+
+  void clear() { detail::check(sf_accumulator_clear(get())); }
+
+  /// One element, to an accumulator of one column.
+  void add(T x) { change(sf_accumulator_add, Elements(&x, 1), 1); }
+  void subtract(T x) { change(sf_accumulator_subtract, Elements(&x, 1), 1); }
+  /// Rows of `columns()` elements, one after the other; `threads` that are made for this call.
+  template <class R, class = if_elements<R>>
+  void add(const R& x, unsigned threads = 1) {
+    change(sf_accumulator_add, x, threads);
+  }
+  template <class R, class = if_elements<R>>
+  void subtract(const R& x, unsigned threads = 1) {
+    change(sf_accumulator_subtract, x, threads);
+  }
+  /// The products of elements at the same place; y may be x. For a ProductAccumulator.
+  template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
+  void add_products(const X& x, const Y& y, unsigned threads = 1) {
+    change_products(sf_accumulator_add_products, x, y, threads);
+  }
+  template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
+  void subtract_products(const X& x, const Y& y, unsigned threads = 1) {
+    change_products(sf_accumulator_subtract_products, x, y, threads);
+  }
+  /// What stands in an array: a column for every kept index, a row for every index of the other axes that
+  /// `axes.where` selects, which must not differ between columns. No labels.
+  void add(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
+    change_arrays(sf_accumulator_add_arrays, x, axes, threads);
+  }
+  void subtract(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
+    change_arrays(sf_accumulator_subtract_arrays, x, axes, threads);
+  }
+
+  Accumulator& operator+=(T x) { return add(x), *this; }
+  Accumulator& operator-=(T x) { return subtract(x), *this; }
+  template <class R, class = if_elements<R>>
+  Accumulator& operator+=(const R& x) {
+    return add(x), *this;
+  }
+  template <class R, class = if_elements<R>>
+  Accumulator& operator-=(const R& x) {
+    return subtract(x), *this;
+  }
+  /// All that was added to the other one, of as many columns; its rows, too.
+  Accumulator& operator+=(const Accumulator& other) {
+    detail::check(sf_accumulator_merge(get(), other.get()));
+    return *this;
+  }
+  Accumulator& operator-=(const Accumulator& other) {
+    detail::check(sf_accumulator_unmerge(get(), other.get()));
+    return *this;
+  }
+  friend Accumulator operator+(Accumulator a, const Accumulator& b) { return std::move(a += b); }
+  friend Accumulator operator-(Accumulator a, const Accumulator& b) { return std::move(a -= b); }
+  /// Nothing less this one: rows change their sign, too.
+  Accumulator operator-() const {
+    Accumulator negative(*this);
+    detail::check(sf_accumulator_negate(negative.get()));
+    return negative;
+  }
+
+  /// How the exact sums stand to each other, column by column: SF_UNORDERED where there is a NaN.
+  std::vector<sf_order> compare(const Accumulator& other) const {
+    std::vector<sf_order> orders(columns_);
+    detail::check(sf_accumulator_compare(get(), other.get(), orders.data()));
+    return orders;
+  }
+  /// For accumulators of one column.
+  friend bool operator<(const Accumulator& a, const Accumulator& b) { return a.order(b) == SF_LESS; }
+  friend bool operator>(const Accumulator& a, const Accumulator& b) { return a.order(b) == SF_GREATER; }
+  friend bool operator<=(const Accumulator& a, const Accumulator& b) { return a < b || a == b; }
+  friend bool operator>=(const Accumulator& a, const Accumulator& b) { return a > b || a == b; }
+  /// Whether all sums are equal numbers.
+  friend bool operator==(const Accumulator& a, const Accumulator& b) {
+    const std::vector<sf_order> orders = a.compare(b);
+    return std::all_of(orders.begin(), orders.end(), [](sf_order order) { return order == SF_EQUAL; });
+  }
+  friend bool operator!=(const Accumulator& a, const Accumulator& b) { return !(a == b); }
+
+  /// The sum of one column, rounded once, also to another type: a.sum<float>(). The mean of less than one row is an
+  /// Error of SF_EMPTY; norm2 is the root of a sum of products.
+  template <class Value = T>
+  Value sum() const {
+    return value<Value>(SF_SUM);
+  }
+  template <class Value = T>
+  Value mean() const {
+    return value<Value>(SF_MEAN);
+  }
+  template <class Value = T>
+  Value norm2() const {
+    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    return value<Value>(SF_NORM2);
+  }
+  /// The same for every column.
+  template <class Value = T>
+  std::vector<Value> sums() const {
+    return values<Value>(SF_SUM);
+  }
+  template <class Value = T>
+  std::vector<Value> means() const {
+    return values<Value>(SF_MEAN);
+  }
+  template <class Value = T>
+  std::vector<Value> norms2() const {
+    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    return values<Value>(SF_NORM2);
+  }
+
+  /// For a file: equal for equal accumulators, on every machine.
+  std::vector<std::byte> bytes() const {
+    std::uint64_t size = 0;
+    detail::check(sf_accumulator_write(get(), nullptr, 0, &size));
+    std::vector<std::byte> bytes(size);
+    detail::check(sf_accumulator_write(get(), bytes.data(), bytes.size(), &size));
+    return bytes;
+  }
+
+  /// For messages: one size for all of as many columns, and mergeable as they are, see `merge_packed`.
+  std::vector<std::byte> packed() const {
+    std::vector<std::byte> packed(sf_accumulator_packed_size(get()));
+    detail::check(sf_accumulator_pack(get(), packed.data(), packed.size()));
+    return packed;
+  }
+  void unpack(View<const std::byte> packed) {
+    detail::check(sf_accumulator_unpack(get(), packed.data(), packed.size()));
+  }
+
+  /// For the C functions; it belongs to this object.
+  sf_accumulator* get() noexcept { return handle_.get(); }
+  const sf_accumulator* get() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(sf_accumulator* accumulator) const noexcept { sf_accumulator_free(accumulator); }
+  };
+  using Handle = std::unique_ptr<sf_accumulator, Free>;
+  Accumulator(Handle handle, std::size_t columns) noexcept : handle_(std::move(handle)), columns_(columns) {}
+
+  void require_one_column() const {
+    if (columns_ != 1)
+      throw Error(SF_INVALID_ARGUMENT, "one value of " + std::to_string(columns_) +
+                                           " columns (there is one per column), take sums(), means() or compare()");
+  }
+  std::uint64_t rows_of(std::size_t count) const {
+    if (count % columns_ != 0)
+      throw Error(SF_INVALID_ARGUMENT,
+                  std::to_string(count) + " elements (rows have " + std::to_string(columns_) + "), give whole rows");
+    return count / columns_;
+  }
+  sf_order order(const Accumulator& other) const {
+    require_one_column();
+    sf_order order = SF_UNORDERED;
+    detail::check(sf_accumulator_compare(get(), other.get(), &order));
+    return order;
+  }
+
+  template <class Function>
+  void change(Function function, Elements x, unsigned threads) {
+    detail::check(function(get(), x.data(), rows_of(x.size()), threads));
+  }
+  template <class Function>
+  void change_products(Function function, Elements x, Elements y, unsigned threads) {
+    static_assert(has_products, "products are added to a ProductAccumulator");
+    if (x.size() != y.size())
+      throw Error(SF_INVALID_ARGUMENT, std::to_string(x.size()) + " first factors and " + std::to_string(y.size()) +
+                                           " second ones (products have one of each), give as many");
+    detail::check(function(get(), x.data(), y.data(), rows_of(x.size()), threads));
+  }
+  template <class Function>
+  void change_arrays(Function function, const Array<T>& x, const Axes& axes, unsigned threads) {
+    const sf_arrays arrays = steadfold::detail::arrays_of(x.c_array(), axes.weights, axes);
+    detail::check(function(get(), &arrays, threads));
+  }
+
+  template <class Value>
+  std::vector<Value> values(sf_operation operation) const {
+    std::vector<Value> values(columns_);
+    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Value>(), values.data()));
+    return values;
+  }
+  template <class Value>
+  Value value(sf_operation operation) const {
+    require_one_column();
+    Value value{};
+    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Value>(), &value));
+    return value;
+  }
+
+  Handle handle_;
+  std::size_t columns_ = 0;
+};
+
+/// Sums of products of two factors; an element counts as its product with 1.
+template <class T>
+using ProductAccumulator = Accumulator<T, SF_PRODUCTS>;
+
+/// Adds to `into` what is packed in `from`, both of one size, as sf_accumulator_merge_packed does.
+inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
+  if (from.size() != into.size())
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(from.size()) + " and " + std::to_string(into.size()) +
+                                         " packed bytes (accumulators of one shape have as many), merge such only");
+  sf_accumulator_merge_packed(from.data(), into.data(), from.size());
+}
+
+/// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
+/// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
+template <class T, sf_terms terms, class C, class = detail::if_group<C>>
+void merge_ranks(Accumulator<T, terms>& accumulator, const C& comm) {
+  detail::check(sf_accumulator_merge_ranks(accumulator.get(), detail::GroupOf<C>::group(comm).handle()));
+}
+
+}  // namespace steadfold::cxx17
+
+#endif

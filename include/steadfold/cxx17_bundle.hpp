@@ -1,0 +1,338 @@
+// Bundles of Steadfold for C++17: several reductions in one message. Included by cxx17.hpp, which is the header to
+// include.
+//
+//   sf17::Bundle bundle;
+//   auto s = bundle.sum(x), d = bundle.dot(x, y), m = bundle.max(z);
+//   auto plan = bundle.bind(comm);
+//   plan.run();                       // as many messages as one reduction
+//   use(s.value(), d.value(), m.value());
+//
+// Every member's result has the bits of the call by itself. Members may differ in type, operator, method and layout;
+// root and schedule are the bundle's.
+#pragma once
+
+#include "steadfold/cxx17_plan.hpp"
+
+#if __cplusplus >= 201703L
+
+namespace steadfold::cxx17 {
+
+using steadfold::BundleOptions;
+using steadfold::BundlePlan;
+using steadfold::MemberOptions;
+using steadfold::Result;
+
+namespace detail {
+
+using steadfold::detail::BundleMember;
+
+template <class R>
+inline constexpr bool is_view = false;
+template <class T>
+inline constexpr bool is_view<View<T>> = true;
+
+/// Whether a range outlives the statement that it is given to.
+template <class R>
+constexpr bool lasts() {
+  constexpr bool stays = std::is_lvalue_reference_v<R> || is_view<std::decay_t<R>>;
+  static_assert(stays, "the elements are read later: give a range with a name, not a temporary");
+  return stays;
+}
+
+/// Where a range's elements are now.
+template <class T>
+using Source = std::function<View<T>()>;
+
+/// Views are kept as they are; containers are asked each time, since they may move their elements.
+template <class T, class R>
+Source<T> source_of(R&& range) {
+  static_assert(lasts<R>());
+  if constexpr (is_view<std::decay_t<R>>)
+    return [kept = View<T>(range)] { return kept; };
+  else
+    return [at = std::addressof(range)] { return View<T>(*at); };
+}
+
+/// `second`, if there is one, is the other factors of a dot product or a mask.
+template <class T, class Op, class SecondElement = T>
+class HeldMember final : public BundleMember {
+ public:
+  using Value = typename Held<T, Op>::Result;
+
+  HeldMember(const Op& op, Source<const T> first, Source<const SecondElement> second, const MemberOptions& options)
+      : held_(std::make_shared<Held<T, Op>>(op)),
+        options_(options),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
+
+  sf_call call() override { return call_of(*held_, size(), options_); }
+  std::uint64_t size() const override { return first_().size(); }
+  std::string fault() const override {
+    if (!second_ || second_().size() == size()) return {};
+    return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
+           std::to_string(size()) + "), give two of the same size";
+  }
+  sf_data data() override {
+    return {first_().data(), second_ ? second_().data() : nullptr, &result_, nullptr, nullptr};
+  }
+  std::shared_ptr<OperatorHolder> holder() override { return held_; }
+  const Value& result() const { return result_; }
+
+ private:
+  std::shared_ptr<Held<T, Op>> held_;
+  MemberOptions options_;
+  Source<const T> first_;
+  Source<const SecondElement> second_;
+  Value result_ = no_result<Value>();
+};
+
+/// Dot products of one vector with several others.
+template <class T, sf_operation id>
+class HeldDots final : public BundleMember {
+  using HeldOp = Held<T, BuiltIn<id, void>>;
+
+ public:
+  using Value = std::vector<typename HeldOp::Result>;
+
+  HeldDots(Source<const T> x, const Vectors<T>& ys, const MemberOptions& options)
+      : options_(options),
+        x_(std::move(x)),
+        ys_(ys),
+        results_(ys.all().size(), no_result<typename Value::value_type>()) {
+    for (const auto& y : ys_.all()) list_.push_back(y.data());
+  }
+
+  sf_call call() override {
+    arrays_ = arrays_of_dots<T>(list_, nullptr, size());
+    sf_call call = call_of(*held_, 0, options_);
+    call.arrays = &arrays_;
+    return call;
+  }
+  std::uint64_t size() const override { return x_().size(); }
+  std::string fault() const override {
+    for (const auto& y : ys_.all())
+      if (y.size() != size())
+        return "a factor of " + std::to_string(y.size()) + " elements (the first one has " + std::to_string(size()) +
+               "), give vectors of the same size";
+    return {};
+  }
+  sf_data data() override { return {list_.data(), x_().data(), results_.data(), nullptr, nullptr}; }
+  std::shared_ptr<OperatorHolder> holder() override { return held_; }
+  const Value& result() const { return results_; }
+
+ private:
+  std::shared_ptr<HeldOp> held_ = std::make_shared<HeldOp>(BuiltIn<id, void>{});
+  MemberOptions options_;
+  Source<const T> x_;
+  Vectors<T> ys_;
+  std::vector<const void*> list_;
+  sf_arrays arrays_{};
+  Value results_;
+};
+
+/// An array, whose elements stay where they are.
+template <class T, class Op>
+class HeldArray final : public BundleMember {
+ public:
+  using Value = std::vector<typename ArrayCall<T, Op>::Result>;
+
+  HeldArray(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, const MemberOptions& options)
+      : options_(options), made_(std::make_shared<ArrayCall<T, Op>>(x, factors, op, axes, options_)) {}
+
+  sf_call call() override { return *made_->call(); }
+  std::uint64_t size() const override { return 0; }  // never another one
+  std::string fault() const override { return made_->fault(); }
+  sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
+  std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
+  const Value& result() const { return made_->values(); }
+
+ private:
+  const MemberOptions options_;  // to which the call refers
+  std::shared_ptr<ArrayCall<T, Op>> made_;
+};
+
+/// MPI's shape, in place.
+template <class T, class Op>
+class HeldVector final : public BundleMember {
+ public:
+  HeldVector(const Op& op, Source<T> buffer, const MemberOptions& options)
+      : held_(std::make_shared<Held<T, Op>>(op)), options_(options), buffer_(std::move(buffer)) {}
+
+  sf_call call() override { return call_of_vectors(*held_, size(), options_); }
+  std::uint64_t size() const override { return buffer_().size(); }
+  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data(), nullptr, nullptr}; }
+  std::shared_ptr<OperatorHolder> holder() override { return held_; }
+
+ private:
+  std::shared_ptr<Held<T, Op>> held_;
+  MemberOptions options_;
+  Source<T> buffer_;
+};
+
+}  // namespace detail
+
+/// Reductions that share messages. Adding members is local; all ranks add the same ones in the same order. What each
+/// of them is: cxx17_calls.hpp.
+///
+/// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
+/// where its elements are, so that it may grow before `bind`, swap or move them between runs. A View is copied: its
+/// elements must stay where they are. Temporaries don't compile.
+class Bundle {
+ public:
+  template <class R>
+  auto sum(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), plus, options);
+  }
+  template <class R>
+  auto abs_sum(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::abs_sum, options);
+  }
+  template <class R>
+  auto norm1(R&& x, const MemberOptions& options = {}) {
+    return abs_sum(std::forward<R>(x), options);
+  }
+  template <class R>
+  auto sum_squares(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::sum_squares, options);
+  }
+  template <class R>
+  auto norm2(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::norm2, options);
+  }
+  template <class R>
+  auto norminf(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::norminf, options);
+  }
+  template <class R>
+  auto mean(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::mean, options);
+  }
+  template <class R>
+  auto min(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), minimum, options);
+  }
+  template <class R>
+  auto max(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), maximum, options);
+  }
+  template <class R>
+  auto min_location(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), minimum_location, options);
+  }
+  template <class R>
+  auto max_location(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), maximum_location, options);
+  }
+  template <class R>
+  auto statistics(R&& x, const MemberOptions& options = {}) {
+    return reduce(std::forward<R>(x), cxx17::statistics, options);
+  }
+
+  /// With a second vector, or a mask. Different sizes fail the run, on all ranks.
+  template <class R, class S>
+  auto dot(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_two(cxx17::dot, std::forward<R>(x), std::forward<S>(y), options);
+  }
+  template <class R, class S>
+  auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_two(cxx17::dotc, std::forward<R>(x), std::forward<S>(y), options);
+  }
+  template <class R, class S>
+  auto weighted_sum(R&& x, S&& w, const MemberOptions& options = {}) {
+    return dot(std::forward<R>(x), std::forward<S>(w), options);
+  }
+  template <class R, class S>
+  auto weighted_mean(R&& x, S&& w, const MemberOptions& options = {}) {
+    return add_two(cxx17::weighted_mean, std::forward<R>(x), std::forward<S>(w), options);
+  }
+  template <class R, class M>
+  auto masked_sum(R&& x, M&& mask, const MemberOptions& options = {}) {
+    return add_two(cxx17::masked_sum, std::forward<R>(x), std::forward<M>(mask), options);
+  }
+  /// dots(x, {y0, y1, ...}): the dot product with every y, whose elements stay where they are; x is read once. dotcs
+  /// conjugates the others.
+  template <class R>
+  auto dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options = {}) {
+    return add_dots<SF_DOT>(std::forward<R>(x), ys, options);
+  }
+  template <class R>
+  auto dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options = {}) {
+    return add_dots<SF_DOTC>(std::forward<R>(x), ys, options);
+  }
+
+  /// All elements of all ranks combined by `op`, built-in or the caller's, in the binary tree over their indices.
+  template <class R, class Op>
+  auto reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
+    using T = detail::element_t<R>;
+    return add<detail::HeldMember<T, std::decay_t<Op>>>(op, detail::source_of<const T>(std::forward<R>(x)),
+                                                        detail::Source<const T>(), options);
+  }
+  /// Over an array, see Axes: a result for every index that is kept, in C order. The array may go, its elements stay
+  /// where they are. `y`: the factors of a dot product.
+  template <class T, class Op>
+  auto reduce(const Array<T>& x, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
+    return add<detail::HeldArray<T, Op>>(op, x, axes.weights, axes, options);
+  }
+  template <class T, class Op>
+  auto reduce(const Array<T>& x, const Array<T>& y, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
+    return add<detail::HeldArray<T, Op>>(op, x, y, axes, options);
+  }
+  template <class T>
+  auto sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return reduce(x, plus, axes, options);
+  }
+  template <class T>
+  auto mean(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return reduce(x, cxx17::mean, axes, options);
+  }
+  template <class T>
+  auto dot(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return reduce(x, y, cxx17::dot, axes, options);
+  }
+
+  /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
+  /// the bundle has one. The layout in the options is ignored.
+  template <class R, class Op>
+  void allreduce(R&& buffer, const Op& op, const MemberOptions& options = {}) {
+    using T = detail::element_t<R>;
+    static_assert(detail::are_alike<R, R, Op>());
+    members_.push_back(std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(
+        op, detail::source_of<T>(std::forward<R>(buffer)), options));
+  }
+
+  /// Agrees with all ranks of `comm` on the members added so far. More may be added afterwards, for other plans. Plans
+  /// of one bundle share the results.
+  template <class C, class = detail::if_group<C>>
+  BundlePlan bind(const C& comm, const BundleOptions& options = {}) const {
+    return {members_, group_of(comm), options};
+  }
+
+ private:
+  friend struct steadfold::detail::PlanAccess;
+  template <class Member, class... From>
+  Result<typename Member::Value> add(From&&... from) {
+    auto member = std::make_shared<Member>(std::forward<From>(from)...);
+    members_.push_back(member);
+    return {member, &member->result()};
+  }
+  template <class Op, class R, class S>
+  auto add_two(const Op& op, R&& x, S&& y, const MemberOptions& options) {
+    using T = detail::element_t<R>;
+    using Y = detail::element_t<S>;
+    static_assert(std::is_same_v<T, Y> || sizeof(Y) == 1,
+                  "factors have elements of one type, a mask has one byte per element: convert one of the vectors");
+    return add<detail::HeldMember<T, Op, Y>>(op, detail::source_of<const T>(std::forward<R>(x)),
+                                             detail::source_of<const Y>(std::forward<S>(y)), options);
+  }
+  template <sf_operation id, class R>
+  auto add_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options) {
+    using T = detail::element_t<R>;
+    return add<detail::HeldDots<T, id>>(detail::source_of<const T>(std::forward<R>(x)), ys, options);
+  }
+
+  BundlePlan::Members members_;
+};
+
+}  // namespace steadfold::cxx17
+
+#endif
