@@ -354,6 +354,7 @@ TEST(Cxx17, TeamsHaveTheBitsOfOneProcess) {
   const std::vector<Matrix> m = matrices(41);
   const Matrix wanted = sf17::reduce(m, product);
   on_team([&](const sf17::Team::Member& member) {
+    member.bind();
     const auto mine = part_of(x, member.worker()), other = part_of(y, member.worker());
     const auto my_matrices = part_of(m, member.worker());
     EXPECT_EQ(bits(sf17::sum(mine, member)), bits(sf17::sum(x, sf17::exact())));

@@ -113,6 +113,32 @@ TEST_F(Cxx17Test, OperatorsAndPlans) {
   EXPECT_EQ(bits(row), bits(result));
 }
 
+TEST_F(Cxx17Test, AccumulatorsInMpisOwnReduction) {
+  sf17::Accumulator<double> all, mine, by_mpi;
+  all += x;
+  mine += sf17::View<const double>(my_x);
+  std::vector<std::byte> packed = mine.packed();
+  const sf17::MpiAccumulators handles(mine.get());
+  MPI_Allreduce(MPI_IN_PLACE, packed.data(), 1, handles.type(), handles.op(), comm);
+  by_mpi.unpack(packed);
+  EXPECT_EQ(by_mpi.bytes(), all.bytes());
+  sf17::merge_ranks(mine, comm);
+  EXPECT_EQ(mine.bytes(), all.bytes());
+  EXPECT_EQ(bits(mine.sum()), bits(sf17::sum(x, sf17::exact())));
+}
+
+TEST_F(Cxx17Test, CallsOfACommunicator) {  // all others are those of its group: every_call_test
+  sf17::Team team(comm, 1);
+  EXPECT_EQ(bits(sf17::sum(my_x, team[0], sf17::tree())), bits(sf17::sum(x, sf17::tree())));
+  EXPECT_EQ(bits(sf17::start(sf17::plus, my_x, comm).get()), bits(sf17::sum(x, sf17::exact())));
+  EXPECT_EQ(bits(sf17::dots(my_x, {my_y}, comm)), bits(sf17::dots(x, {y})));
+  sf17::Bundle bundle;
+  const auto dot = bundle.dot(my_x, my_y);
+  bundle.bind(comm).run();
+  EXPECT_EQ(bits(dot.value()), bits(sf17::dot(x, y)));
+  sf17::barrier(comm);
+}
+
 TEST_F(Cxx17Test, ErrorsReachEveryRank) {
   const std::vector<double> wrong(rank == 1 ? 5 : 4), right(4);
   const std::string dot = text_of([&] { sf17::dot(right, wrong, comm); });

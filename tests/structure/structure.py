@@ -4,6 +4,8 @@ import re
 import unittest
 from pathlib import Path
 
+from reached import Reached  # noqa: F401 (more tests)
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Rooms and the rooms that their code may include; the edges of src/CMakeLists.txt.

@@ -1,0 +1,31 @@
+// Every call of the API for C++17 has the outcome of the same call in C++20: between the workers of a team.
+#include "every_call/every_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/on_team.hpp"
+
+namespace steadfold::test::every_call_test {
+namespace {
+
+class EveryCall : public testing::TestWithParam<int> {};
+
+TEST_P(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
+  Team alone(1);
+  const Transcript wanted = transcript_in_cxx20(alone[0].group());
+  on_team(GetParam(), [&](const Team::Member& member) {
+    const Transcript in_17 = transcript_in_cxx17(member.group()), in_20 = transcript_in_cxx20(member.group());
+    EXPECT_EQ(in_17.entries(), in_20.entries());
+    EXPECT_EQ(in_17.entries_of_job(), wanted.entries_of_job());
+    EXPECT_GT(in_17.entries().size(), std::size_t{2500});
+    const Transcript in_c = transcript_in_c(member.group());
+    for (const auto& entry : in_c.entries())
+      EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "in C, " << entry.name;
+    const std::string control = "hostile, sum by plain";
+    EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), member.size() > 1);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Teams, EveryCall, testing::Values(1, 3, 4, 5));
+
+}  // namespace
+}  // namespace steadfold::test::every_call_test

@@ -1,0 +1,77 @@
+// The same calls of the API for C++20.
+#include "every_call/every_call.hpp"
+
+#include <cmath>
+
+#include "steadfold/accumulator.hpp"
+#include "steadfold/diagnosis.hpp"
+#include "steadfold/memory.hpp"
+#include "steadfold/started.hpp"
+#include "support/hostile.hpp"
+
+namespace steadfold::test::every_call_in_cxx20 {
+
+namespace api = ::sf;
+
+namespace spelling {
+template <class P, class T>
+void start(P& plan, const std::vector<T>& x, T& result) {
+  plan.start(x, std::span(&result, 1));
+}
+template <class P, class T>
+void start(P& plan, const std::vector<T>& x, const std::vector<T>& y, T& result) {
+  plan.start(x, y, std::span(&result, 1));
+}
+inline std::vector<int> numbers_of(const std::vector<std::partial_ordering>& orders) {
+  std::vector<int> numbers;
+  for (const std::partial_ordering order : orders)
+    numbers.push_back(order < 0 ? SF_LESS : order > 0 ? SF_GREATER : order == 0 ? SF_EQUAL : SF_UNORDERED);
+  return numbers;
+}
+inline void merge_packed(std::span<const std::byte> from, std::span<std::byte> into) {
+  sf_accumulator_merge_packed(from.data(), into.data(), from.size());
+}
+template <class A>
+void merge_ranks(A& accumulator, Group group) {
+  detail::check(sf_accumulator_merge_ranks(accumulator.get(), group.handle()));
+}
+}  // namespace spelling
+
+#include "every_call/calls.hpp"
+
+}  // namespace steadfold::test::every_call_in_cxx20
+
+namespace steadfold::test {
+namespace {
+/// What the program in C tells.
+struct Notes : notes {
+  explicit Notes(Transcript& to)
+      : notes{
+            [](notes* self, const char* name, sf_status status, const char* text, const void* values, std::size_t size,
+               std::size_t count) { static_cast<Notes*>(self)->out.take(name, status, text, values, size, count); },
+            [](notes* self, const char* what) {
+              static_cast<Notes*>(self)->out.take(what, SF_INTERNAL, "is not so, in C", nullptr, 0, 0);
+            }},
+        out(to) {}
+  Transcript& out;
+};
+}  // namespace
+
+Transcript transcript_in_cxx20(Group group) { return every_call_in_cxx20::transcript(group); }
+
+Transcript transcript_in_c(Group group) {
+  Transcript out;
+  Notes to(out);
+  for (const auto& [name, all] : every_call_in_cxx20::inputs()) {
+    const auto mine = all.part(group);
+    const auto row = every_call_in_cxx20::row_of(all, group);
+    const auto blocks = every_call_in_cxx20::blocks_of(group);
+    const bool is_finite = std::ranges::all_of(all.x, [](double each) { return std::isfinite(each); });
+    const values given{mine.x.data(), mine.y.data(), mine.mask.data(), mine.x.size(),
+                       all.x.size(),  row.data(),    blocks.data(),    is_finite ? 1 : 0};
+    out.about(name);
+    every_call_in_c(&given, group.handle(), &to);
+  }
+  return out;
+}
+}  // namespace steadfold::test

@@ -1,0 +1,27 @@
+// Every public function of the C++ API on hostile values, called by a program in C++17 (cxx17.cpp) and by one in C++20
+// (cxx20.cpp), which share the calls (calls.hpp), and by one in C (c.c). All are linked into one program.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "every_call/transcript.hpp"
+#include "steadfold/common_group.hpp"
+
+namespace steadfold::test {
+
+/// What every call came to. Collective over the group; all ranks have the same data, and take their parts.
+Transcript transcript_in_cxx17(Group group);
+Transcript transcript_in_cxx20(Group group);
+/// The same in C (c.c), of most calls: under the names that they have in the others.
+Transcript transcript_in_c(Group group);
+
+}  // namespace steadfold::test

@@ -1,0 +1,33 @@
+// Every call of the API for C++17 has the outcome of the same call in C++20: over MPI, and, as far as it does not
+// depend on the number of ranks, that of one process with all elements.
+#include "every_call/every_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include "run_ranks.hpp"
+#include "steadfold/mpi.hpp"
+#include "steadfold/team.hpp"
+
+namespace steadfold::tests {
+namespace {
+
+TEST(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
+  const Group world = group_of(MPI_COMM_WORLD);
+  Team alone(1);
+  const test::Transcript in_17 = test::transcript_in_cxx17(world), in_20 = test::transcript_in_cxx20(world);
+  const test::Transcript wanted = test::transcript_in_cxx20(alone[0].group());
+  EXPECT_EQ(in_17.entries(), in_20.entries());
+  EXPECT_EQ(in_17.entries_of_job(), wanted.entries_of_job());
+  EXPECT_GT(in_17.entries().size(), std::size_t{2500});
+  EXPECT_GT(in_17.entries_of_job().size(), std::size_t{2000});
+  const test::Transcript in_c = test::transcript_in_c(world);
+  for (const auto& entry : in_c.entries())
+    EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "in C, " << entry.name;
+  const std::string control = "hostile, sum by plain";
+  EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), world.size() > 1);
+}
+
+}  // namespace
+}  // namespace steadfold::tests
+
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
