@@ -31,9 +31,11 @@ foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     LIBS -lsteadfold_${name})
   steadfold_pkg_config(steadfold-${name}-static "Steadfold over MPI, built for ${name}, linked statically"
     REQUIRES steadfold-static LIBS -l:libsteadfold_${name}.a)
-  install(TARGETS steadfold_command_${name})
-  if(NOT STEADFOLD_MPI_PREFIX_${name})
-    install(FILES $<TARGET_FILE_DIR:steadfold_command_${name}>/steadfold TYPE BIN) # the link to it
+  if(STEADFOLD_PROGRAMS)
+    install(TARGETS steadfold_command_${name})
+    if(NOT STEADFOLD_MPI_PREFIX_${name})
+      install(FILES $<TARGET_FILE_DIR:steadfold_command_${name}>/steadfold TYPE BIN) # the link to it
+    endif()
   endif()
 endforeach()
 

@@ -38,8 +38,9 @@ std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
                  " links no shared one), take a build of mpi4py that does");
   if (dlsym(handle, "MPI_Abi_get_version") != nullptr && dlsym(handle, "ompi_mpi_comm_world") == nullptr &&
-      dlsym(handle, "MPIR_F_MPI_BOTTOM") == nullptr && dlsym(handle, "MPIR_Comm_world") == nullptr) {
-    // Only the standard's binary interface: its handles are neither Open MPI's nor MPICH's.
+      dlsym(handle, "MPIR_Dup_fn") == nullptr) {
+    // Only the standard's binary interface: its handles are neither Open MPI's nor MPICH's, whose mpi.h refers to
+    // these.
     return {"MPI ABI", place.dli_fname};
   }
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
