@@ -39,6 +39,18 @@ foreach(name IN LISTS STEADFOLD_MPI_NAMES)
   endif()
 endforeach()
 
+# Completion, by the names that the shells look for: bash one file for each name of the command.
+if(TARGET completions)
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  install(FILES ${completions}/steadfold DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    install(FILES ${completions}/steadfold RENAME steadfold.${name}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  endforeach()
+  install(FILES ${completions}/_steadfold DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${completions}/steadfold.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
 if(TARGET steadfold_fortran)
   set_target_properties(steadfold_fortran PROPERTIES EXPORT_NAME fortran_descriptors)
   steadfold_install(fortran steadfold_fortran)

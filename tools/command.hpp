@@ -37,6 +37,7 @@ void add_bench(CLI::App& app, Action& action);
 void add_bench_worker(CLI::App& app, Action& action);
 void add_bench_launch(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
 
 /// A JSON object as one line. Bytes that are not UTF-8 (as paths may hold) are replaced.
 std::string line_of(const Json& json);

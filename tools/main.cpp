@@ -25,7 +25,8 @@ Job::Mpi mpi_for(std::span<char* const> arguments) {
   const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
   if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::under_a_launcher;
   if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench-worker") return Job::Mpi::always;
-  return subcommand == "verify" || subcommand == "study" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
+  return subcommand == "verify" || subcommand == "study" || subcommand == "completion" ? Job::Mpi::never
+                                                                                       : Job::Mpi::under_a_launcher;
 }
 
 /// The text on one line, whatever it holds.
@@ -40,6 +41,7 @@ std::string one_line(std::string text) {
 std::optional<std::string> parse(int argc, char** argv, Action& action) {
   CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
   app.set_version_flag("--version", std::string("steadfold ") + sf_version());
+  app.set_help_all_flag("--help-all", "Print the help of all subcommands and exit");
   app.require_subcommand(1);
   add_sum(app, action);
   add_verify(app, action);
@@ -52,6 +54,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_bench_launch(app, action);
   add_study(app, action);
   add_verify_worker(app, action);
+  add_completion(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
