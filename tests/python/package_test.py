@@ -1,7 +1,7 @@
 """The Python package as users get it: a source distribution, a wheel made of it over an installed Steadfold, and that wheel
 in a virtual environment of its own, alone and under the launcher of every MPI library.
 
-Nothing is downloaded: NumPy and mpi4py are those of the environment STEADFOLD_PYTHON. With STEADFOLD_FULL=1 a wheel is also
+Nothing is downloaded: NumPy and mpi4py are those of the Python that runs this. With STEADFOLD_FULL=1 a wheel is also
 built as `pip install .` does it, the whole library included, with what pip downloads."""
 
 import itertools
@@ -20,8 +20,10 @@ from pathlib import Path
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
-PYTHON = os.environ["STEADFOLD_PYTHON"]
-LAUNCHERS = dict(line.split("=") for line in os.environ["STEADFOLD_LAUNCHERS"].split(","))
+PYTHON = sys.executable
+LAUNCHERS = {name: os.environ[f"STEADFOLD_MPIRUN_{name.upper()}"] for name in ("openmpi", "mpich")
+             if f"STEADFOLD_MPIRUN_{name.upper()}" in os.environ}  # fmt: skip
+os.environ.pop("PYTHONPATH", None)  # where the package is in the build directory
 VERSION = re.search(r"PROJECT_VERSION:STATIC=(.+)", (BUILD / "CMakeCache.txt").read_text())[1]
 DISTRIBUTIONS_PYTHON = "/usr/bin/python3"
 RANKS = 3
