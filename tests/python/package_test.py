@@ -157,12 +157,11 @@ class Package(unittest.TestCase):
         """Wheels of mpi4py look for MPICH as libmpi.so.12, which Debian calls libmpich.so.12."""
         if name != "mpich":
             return {}
-        output_of_linker = output(PYTHON, "-c", "import ctypes.util; print(ctypes.util.find_library('mpich'))").strip()
         links = self.room / "links"
-        if output_of_linker != "None" and not links.exists():
-            links.mkdir()
-            [place] = {Path(line.split()[-1]) for line in output("/sbin/ldconfig", "-p").splitlines() if output_of_linker + " " in line}
-            (links / "libmpi.so.12").symlink_to(place)
+        links.mkdir(exist_ok=True)
+        found = re.search(r"libmpich[.]so[.]12 .*=> (.+)", output("/sbin/ldconfig", "-p"))
+        if found and not (links / "libmpi.so.12").is_symlink():
+            (links / "libmpi.so.12").symlink_to(found[1])
         return {"LD_LIBRARY_PATH": f"{links}:{os.environ.get('LD_LIBRARY_PATH', '')}", "MPI4PY_MPIABI": "mpich"}
 
     def expect_sums(self, name, **more):
@@ -267,7 +266,7 @@ if os.environ.get("STEADFOLD_FULL"):
             if run(*pip, "download", "--no-deps", "--dest", room, "packaging").returncode != 0:
                 self.skipTest("pip downloads nothing here (no network)")
             ccache = ["-C", "cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-            words = [*pip, "install", *ccache, "steadfold[mpi,dask] @ " + SOURCE.as_uri()]
+            words = [*pip, "install", *ccache, "-C", f"build-dir={room}/build", "steadfold[mpi,dask] @ " + SOURCE.as_uri()]
             done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3000)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             said = output(room / "new/bin/python", "-c", "import steadfold as sf, dask, mpi4py; print(sf.fsum([1e300, 1, -1e300]))", cwd=room)
