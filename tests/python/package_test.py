@@ -241,6 +241,7 @@ class Package(unittest.TestCase):
             self.skipTest(f"{DISTRIBUTIONS_PYTHON} is another version than {PYTHON}, for which the wheel was built")
         self.expect_sums("openmpi", python=DISTRIBUTIONS_PYTHON, PYTHONPATH=str(self.package))
 
+    @unittest.skipUnless(LAUNCHERS, "the package is built without MPI")
     def test_without_a_fitting_layer_all_ranks_are_told(self):
         if not has(PYTHON, "mpi4py"):
             self.skipTest(f"{PYTHON} lacks mpi4py (was there no network?)")
