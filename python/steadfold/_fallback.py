@@ -5,6 +5,7 @@ rounded once."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
         raise TypeError(f"{operation.name.lower()} of dtype {x.dtype} is not offered, convert the elements")
     if operation is Operation.MEAN or (operation in _WRAPPING and dtype is not None and np.dtype(dtype).kind not in "iu"):
         if operation is Operation.PRODUCT:
-            return operation, _as_float64(x), factors, dtype, None
+            return operation, as_float64(x), factors, dtype, None
         return None
     if operation in _EXTREMES:
         back = x.dtype if operation in (Operation.MIN, Operation.MAX) else None
@@ -63,7 +64,7 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
         return operation, wide, factors, None if dtype is None else wide.dtype, dtype
     if operation in (Operation.DOT, Operation.DOTC) and as_array(factors).dtype.kind in "biu":
         return Operation.SUM, _products(x, as_array(factors)), None, None, dtype
-    return operation, _as_float64(x), factors, dtype, None
+    return operation, as_float64(x), factors, dtype, None
 
 
 def _widened(x: Array) -> Array:
@@ -78,7 +79,7 @@ def _products(x: Array, y: Array) -> Array:
     return np.multiply(x, y, dtype=np.uint64 if common.kind == "u" else np.int64)
 
 
-def _as_float64(x: Array) -> Array:
+def as_float64(x: Array) -> Array:
     if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
         raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert them")
     return x.astype(np.float64)
@@ -89,7 +90,7 @@ def _integer_quotient(
     method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
 ) -> Any:
     """The sum of integers, for a mean divided by their number: exact, rounded once into a floating-point type."""
-    rows, parts = None, None
+    parts = None
     try:
         if mode != Mode.RUN or labels is not None:
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "
@@ -97,20 +98,43 @@ def _integer_quotient(
         target = np.dtype(np.float64 if dtype is None else dtype)
         if target.kind not in "fc":
             raise TypeError(f"a result of dtype {target} for a quotient of integers (it is rounded to floating point), convert it")
-        wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
-        halves = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
-        parts = np.stack([np.sum(half, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where)
-                          for half in halves])
+        parts = integer_parts(x, axis, keepdims, where)
     except Exception as error:
         _core.refuse(comm, str(error))
         raise
     if comm is not None:
         parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, None, root, schedule, Mode.RUN)
-    if parts is None:
-        return None
-    high, low, rows = (part.astype(object) for part in np.asarray(parts))
+    return None if parts is None else integer_quotients(np.asarray(parts), operation is Operation.MEAN, target)
+
+
+def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
+    """The sums of high and low halves of integers, and their number, in one array: such arrays may be added. An integer of
+    fewer than 64 bits is all low half, so the sum is exact for up to 2**31 elements."""
+    wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64, copy=False)
+    halves = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
+    return np.stack([np.sum(half, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where)
+                     for half in halves])
+
+
+def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
+    """The sums of `integer_parts`, or for a mean the quotients, rounded once."""
+    high, low, rows = (part.astype(object) for part in parts)
     total = high * 2**32 + low
-    if operation is not Operation.MEAN:
+    if not mean:
         rows = total * 0 + 1
-    with_rows = np.vectorize(lambda sum_, count: sum_ / count if count else float("nan"), otypes=[np.float64])
-    return with_rows(total, rows).astype(target)[()]
+    quotients = np.vectorize(lambda sum_, count: _quotient(sum_, count, target), otypes=[np.float64])
+    return quotients(total, rows).astype(target)[()]
+
+
+def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
+    """Correctly rounded to float64, which a narrower target would round again: so in the middle between two of its
+    numbers, the neighbour on the quotient's side."""
+    if count == 0:
+        return float("nan")
+    quotient = sum_ / count
+    narrow = float(target.type(quotient))
+    if narrow == quotient or not np.isfinite(narrow):
+        return quotient
+    other = float(np.nextafter(target.type(quotient), target.type(np.copysign(np.inf, quotient - narrow))))
+    error = Fraction(sum_, count) - Fraction(quotient)
+    return quotient if error == 0 or (narrow + other) / 2 != quotient else (max if error > 0 else min)(narrow, other)

@@ -190,7 +190,13 @@ def mean(
         result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
     except EmptyError:
         warnings.warn("mean of no elements", RuntimeWarning, stacklevel=2)
-        result = np.asarray(x).dtype.type(np.nan) if np.asarray(x).dtype.kind in "fc" else np.float64(np.nan)
+        array = np.asarray(x)
+        own = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
+        shape = np.any(np.zeros(array.shape, bool), axis, keepdims=keepdims).shape
+        result = np.full(shape, np.nan, own if dtype is None else dtype)
+        if result.dtype.kind == "c":
+            result.imag = np.nan
+        result = result[()]
     return _store(result, out)
 
 
