@@ -1,0 +1,293 @@
+"""Tries steadfold.dask: sums of dask arrays beside the exact ones, on several chunkings, schedulers and processes."""
+
+import itertools
+import math
+import subprocess
+import sys
+import unittest
+import warnings
+from fractions import Fraction
+
+import numpy as np
+
+try:
+    import dask
+    import dask.array as da
+except ImportError:
+    print("skipped: dask is not installed, install dask[array]")
+    raise SystemExit(0) from None
+
+import steadfold as sf
+import steadfold.dask as sfd
+
+SEED = 18
+SHAPE = (12, 10)
+CHUNKS = ((12, 10), (5, 3), ((1, 11), (10,)), ((4, 8), (3, 7)), (1, 10), (12, 1))
+
+
+def hostile(shape=SHAPE, dtype=np.float64, seed=SEED):
+    """Numbers of many magnitudes that cancel: their sums keep few digits."""
+    random = np.random.default_rng(seed)
+    reach = 30 if dtype in (np.float32, np.complex64) else 250
+    values = random.standard_normal(shape) * 10.0 ** random.integers(-reach, reach, shape) / 1e3
+    flat = values.reshape(-1)
+    flat[flat.size // 2:] = -flat[: flat.size - flat.size // 2][::-1] * (1 + (random.random(flat.size - flat.size // 2) < 0.1))
+    flat[random.integers(0, flat.size, 5)] = 5e-324, -0.0, 0.0, -5e-324, 1.0
+    if np.dtype(dtype).kind == "c":
+        return (values + 1j * values[::-1]).astype(dtype)
+    return values.astype(dtype)
+
+
+def bits(values):
+    """The bytes of an array, and what it is."""
+    array = np.asarray(values)
+    return array.dtype, array.shape, array.tobytes()
+
+
+def value(array):
+    return array.compute(scheduler="sync")
+
+
+class Case(unittest.TestCase):
+    def same(self, found, wanted):
+        """Bits, and what dask had announced."""
+        self.assertEqual(found.dtype, np.asarray(wanted).dtype)
+        self.assertEqual(found.shape, np.asarray(wanted).shape)
+        self.assertEqual(bits(value(found)), bits(wanted))
+
+    taken = 0
+
+    def on_chunks(self, make, wanted, array):
+        """Tries two of the chunkings, and others the next time: one takes dask some milliseconds."""
+        for chunks in (CHUNKS[Case.taken % len(CHUNKS)], CHUNKS[(Case.taken + 2) % len(CHUNKS)]):
+            with self.subTest(chunks=chunks):
+                self.same(make(da.from_array(array, chunks=chunks)), wanted)
+        Case.taken += 1
+
+
+class Sums(Case):
+    def test_are_the_correctly_rounded_ones(self):
+        x = hostile()
+        self.on_chunks(sfd.sum, np.float64(math.fsum(x.ravel())), x)
+        columns = np.array([math.fsum(x[:, j]) for j in range(x.shape[1])])
+        self.on_chunks(lambda d: sfd.sum(d, axis=0), columns, x)
+
+    def test_control_dasks_own_sums_change_with_the_chunks(self):
+        x = hostile()
+        found = {bits(value(da.from_array(x, chunks=chunks).sum())) for chunks in CHUNKS}
+        self.assertGreater(len(found), 1)
+        found = {bits(value(da.from_array(x, chunks=chunks).mean(axis=0))) for chunks in CHUNKS}
+        self.assertGreater(len(found), 1)
+
+    def test_have_the_bits_of_the_array_in_memory(self):
+        for dtype in (np.float64, np.float32, np.complex128, np.complex64):
+            x = hostile(dtype=dtype)
+            for axis, keepdims in ((None, False), (None, True), (0, False), (1, True), (-1, False), ((0, 1), False), ((), False)):
+                with self.subTest(dtype=dtype, axis=axis, keepdims=keepdims):
+                    for operation in ("sum", "mean"):
+                        wanted = getattr(sf, operation)(x, axis=axis, keepdims=keepdims)
+                        self.on_chunks(lambda d: getattr(sfd, operation)(d, axis, keepdims=keepdims), wanted, x)
+
+    def test_three_axes(self):
+        x = hostile((6, 10, 12))
+        for axis in (None, 0, (0, 2), (2, 1), -2):
+            for chunks in ((6, 10, 12), (2, 3, 5), (1, 10, 4)):
+                with self.subTest(axis=axis, chunks=chunks):
+                    self.same(sfd.sum(da.from_array(x, chunks=chunks), axis, split_every=3), sf.sum(x, axis))
+
+    def test_results_of_other_widths_are_rounded_once(self):
+        middle = np.array([1.0, 2.0**-24, 2.0**-60, 0.0])  # above the middle between two floats, by less than a double shows
+        for dtype, x in ((np.float32, middle), (np.float64, middle.astype(np.float32)), (np.float32, hostile())):
+            if x.size == 4:
+                self.assertEqual(value(sfd.sum(da.from_array(x, chunks=1), dtype=np.float32)), np.float32(1 + 2.0**-23))
+            self.same(sfd.sum(da.from_array(x, chunks=2), dtype=dtype), sf.sum(x, dtype=dtype))
+
+    def test_masks_select(self):
+        x = hostile()
+        x[3, 4], x[10, 8] = np.nan, np.inf
+        mask = np.random.default_rng(SEED).random(SHAPE) < 0.4
+        mask[3, 4] = mask[10, 8] = False
+        mask[:, 7] = False
+        for dtype, axis in itertools.product((np.float64, np.complex128), (None, 0, 1)):
+            for operation in ("sum", "mean", "norm"):
+                with self.subTest(dtype=dtype, axis=axis, operation=operation), warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing
+                    wanted = getattr(sf, operation)(x.astype(dtype), axis=axis, where=mask)
+                    self.assertFalse(operation == "sum" and np.isnan(wanted).any())
+                    self.on_chunks(lambda d: getattr(sfd, operation)(d, axis=axis, where=mask), wanted, x.astype(dtype))
+        self.on_chunks(lambda d: sfd.sum(d, where=d > 0), sf.sum(x, where=x > 0), x)
+        self.on_chunks(lambda d: sfd.sum(d, 0, where=da.from_array(mask, chunks=(8, 3))), sf.sum(x, 0, where=mask), x)
+
+    def test_zeros_and_what_is_not_finite(self):
+        rows = [[-0.0] * 6, [0.0, -0.0] * 3, [np.inf, 1, 2, 3, 4, 5], [np.inf, -np.inf, 1, 2, 3, 4], [np.nan, 1, np.inf, 1, 1, 1],
+                [1e308, 1e308, -1e308, 0, 0, -0.0], [1e308] * 6, [5e-324, -5e-324, -0.0, -0.0, -0.0, -0.0]]
+        x = np.array(rows)
+        for chunks, axis in itertools.product(((1, 2), (3, 1), (8, 6), (2, 4)), (None, 0, 1)):
+            with self.subTest(chunks=chunks, axis=axis), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of 1j times infinity
+                d = da.from_array(x, chunks=chunks)
+                self.same(sfd.sum(d, axis), sf.sum(x, axis))
+                self.same(sfd.mean(d, axis), sf.mean(x, axis))
+                self.same(sfd.norm(d, axis=axis), sf.norm(x, axis=axis))
+                self.same(sfd.sum(d + 1j * d[::-1], axis), sf.sum(x + 1j * x[::-1], axis))
+        self.assertEqual(bits(value(sfd.sum(da.from_array(x, chunks=(1, 2)), 1)))[2][:16], np.array([-0.0, 0.0]).tobytes())
+
+    def test_no_elements(self):
+        for shape, axis in (((0, 3), 0), ((0, 3), None), ((0,), None)):
+            d = da.from_array(np.zeros(shape), chunks=2)
+            self.same(sfd.sum(d, axis), np.zeros(np.zeros(shape).sum(axis).shape)[()])
+            with self.assertWarns(RuntimeWarning):
+                self.assertTrue(np.isnan(value(sfd.mean(d, axis))).all())
+        x = hostile((20,))
+        d = da.from_array(x, chunks=3)
+        self.assertEqual(bits(value(sfd.sum(d[d > 1e300]))), bits(np.float64(0)))
+
+    def test_sizes_that_dask_does_not_know(self):
+        x = hostile((200,))
+        d = da.from_array(x, chunks=30)
+        self.same(sfd.sum(d[d > 0]), sf.sum(x[x > 0]))
+        self.same(sfd.dot(d[d > 0], d[d > 0]), sf.dot(x[x > 0], x[x > 0]))
+
+
+class Products(Case):
+    def test_are_the_correctly_rounded_ones(self):
+        x, y = hostile() / 1e100, np.abs(hostile(seed=SEED + 1)) / 1e100
+        half = x.size // 2
+        y.reshape(-1)[half:] = y.reshape(-1)[:half][::-1]  # most products cancel
+        exact = sum((Fraction(a) * Fraction(b) for a, b in zip(x.ravel().tolist(), y.ravel().tolist())), Fraction())
+        self.on_chunks(lambda d: sfd.dot(d, y), np.float64(float(exact)), x)
+        self.assertNotEqual(np.dot(x.ravel(), y.ravel()), float(exact))
+
+    def test_have_the_bits_of_the_arrays_in_memory(self):
+        for dtype, axis in itertools.product((np.float64, np.float32, np.complex128), (None, 0, 1)):
+            x, y = hostile(dtype=dtype), hostile(dtype=dtype, seed=SEED + 1)
+            with self.subTest(dtype=dtype, axis=axis):
+                self.on_chunks(lambda d: sfd.dot(d, da.from_array(y, chunks=(6, 24)), axis), sf.dot(x, y, axis), x)
+                self.on_chunks(lambda d: sfd.vdot(d, y, axis), sf.vdot(x, y, axis), x)
+                self.on_chunks(lambda d: sfd.dot(d, y[0], axis), sf.dot(x, y[0], axis), x)
+                self.on_chunks(lambda d: sfd.sum(d, axis, weights=y[:, :1]), sf.sum(x, axis, weights=y[:, :1]), x)
+                self.on_chunks(lambda d: sfd.norm(d, axis=axis), sf.norm(x, axis=axis), x)
+        x = hostile()
+        self.on_chunks(lambda d: sfd.norm(d, 1), sf.norm(x, 1), x)
+        self.on_chunks(lambda d: sfd.dot(d, x, where=x > 0), sf.dot(x, x, where=x > 0), x)
+
+    def test_norms_do_not_overflow(self):
+        self.assertEqual(value(sfd.norm(da.from_array(np.array([3 * 2.0**700, 4 * 2.0**700]), chunks=1))), 5 * 2.0**700)
+
+
+class Integers(Case):
+    def test_wrap_as_numpys_do(self):
+        random = np.random.default_rng(SEED)
+        for dtype in (np.int64, np.uint64, np.int32, np.uint8, np.int16):
+            limits = np.iinfo(dtype)
+            x = random.integers(limits.min, limits.max, SHAPE, dtype, endpoint=True)
+            for axis in (None, 0, 1):
+                with self.subTest(dtype=dtype, axis=axis):
+                    self.on_chunks(lambda d: sfd.sum(d, axis), sf.sum(x, axis), x)
+                    self.on_chunks(lambda d: sfd.dot(d, x, axis), sf.dot(x, x, axis), x)
+                    self.on_chunks(lambda d: sfd.mean(d, axis), sf.mean(x, axis), x)
+                    self.on_chunks(lambda d: sfd.sum(d, axis, where=x > 5), sf.sum(x, axis, where=x > 5), x)
+        exact = Fraction(sum(int(i) for i in x.ravel()), x.size)
+        self.assertEqual(value(sfd.mean(da.from_array(x, chunks=7))), float(exact))
+
+    def test_of_bool_are_counts(self):
+        x = np.random.default_rng(SEED).random(SHAPE) < 0.3
+        self.on_chunks(sfd.sum, np.int64(np.count_nonzero(x)), x)
+        self.on_chunks(sfd.mean, np.float64(np.count_nonzero(x) / x.size), x)
+
+    def test_in_floating_point_are_rounded_once(self):
+        x = np.array([2**63 - 1, 2**63 - 1, 1, 2**10, -(2**62), 3])
+        exact = sum(int(i) for i in x)
+        for chunks in (1, 2, 6):
+            self.same(sfd.sum(da.from_array(x, chunks=chunks), dtype=np.float64), np.float64(exact))
+        middle = np.array([2**60 + 2**36, 1, 0])  # the double is in the middle between two floats
+        wanted = np.float32(2.0**60 + 2.0**37)
+        self.assertNotEqual(np.float32(float(2**60 + 2**36 + 1)), wanted)
+        for chunks in (1, 3):
+            self.same(sfd.sum(da.from_array(middle, chunks=chunks), dtype=np.float32), wanted)
+            self.same(sfd.sum(da.from_array(-middle, chunks=chunks), dtype=np.float32), -wanted)
+
+
+class Groups(Case):
+    def test_have_the_bits_of_the_array_in_memory(self):
+        x, y = hostile(), hostile(seed=SEED + 1) / 1e200
+        labels = np.random.default_rng(SEED).integers(-1, 9, SHAPE)
+        labels[labels == 3] = 4
+        mask = labels % 2 == 0
+        self.on_chunks(lambda d: sfd.sum_by(d, labels, 9), sf.sum_by(x, labels, 9), x)
+        self.on_chunks(lambda d: sfd.sum_by(d, labels[0], 12, where=mask), sf.sum_by(x, labels[0], 12, where=mask), x)
+        self.on_chunks(lambda d: sfd.sum_by(d, labels, 9, weights=y), sf.sum_by(x, labels, 9, weights=y), x)
+        z = x + 1j * x[::-1]
+        self.on_chunks(lambda d: sfd.sum_by(d, labels, 9), sf.sum_by(z, labels, 9), z)
+        wanted = np.array([math.fsum(x[labels == group]) for group in range(9)])
+        self.same(sfd.sum_by(da.from_array(x, chunks=(7, 5)), labels, 9), wanted)
+
+    def test_a_label_beyond_the_groups_is_an_error(self):
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "a label of 5 "):
+            value(sfd.sum_by(da.ones(6, chunks=2), np.arange(6), 5))
+
+
+class Errors(Case):
+    def test_say_what_to_do(self):
+        x = da.ones((4, 6), chunks=2)
+        cases = [
+            (TypeError, lambda: sfd.sum(x.astype(np.float16))), (TypeError, lambda: sfd.sum(x, dtype=np.int64)),
+            (TypeError, lambda: sfd.sum(x, dtype=np.float16)), (TypeError, lambda: sfd.sum(x.astype(object))),
+            (ValueError, lambda: sfd.dot(x, np.ones((4, 5)))), (ValueError, lambda: sfd.norm(x, 3)),
+            (ValueError, lambda: sfd.sum(x, (0, -2))), (np.exceptions.AxisError, lambda: sfd.sum(x, 2)),
+            (TypeError, lambda: sfd.sum_by(x.astype(int), np.zeros(6, int), 1)), (ValueError, lambda: sfd.sum_by(x, np.zeros(6, int), 0)),
+        ]
+        for number, (kind, call) in enumerate(cases):
+            with self.subTest(number), self.assertRaises(kind) as caught:
+                call()
+            if kind is not np.exceptions.AxisError:
+                self.assertRegex(str(caught.exception), r"^.+ \(.+\), .+$|twice")
+        for call in (lambda: sfd.sum(x, where=x), lambda: sfd.dot(x.astype(np.float32), da.full((4, 6), 0.1, chunks=2))):
+            with self.assertRaises(TypeError):
+                value(call())
+
+
+class Workers(Case):
+    def test_threads(self):
+        x = hostile((40_000,))
+        wanted = bits(sf.sum(x))
+        for threads, chunks in itertools.product((1, 3), (100, 977)):
+            with dask.config.set(scheduler="threads", num_workers=threads):
+                self.assertEqual(bits(sfd.sum(da.from_array(x, chunks=chunks)).compute()), wanted)
+
+    def test_processes_of_a_cluster(self):
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            self.skipTest("distributed is not installed")
+        x = hostile((12_000, 4))
+        labels = np.arange(12_000)[:, None] % 7
+        with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, Client(cluster) as client:
+            d = da.from_array(x, chunks=(1000, 2))
+            found = client.compute([sfd.sum(d), sfd.sum(d, 0), sfd.norm(d), sfd.sum_by(d, labels, 7)])
+            found = client.gather(found)
+            held = client.persist(da.map_blocks(_with_process, d, dtype=float))  # chunks are on both workers
+            self.assertEqual(len(np.unique(value_of(client, held))), 2)
+        wanted = [sf.sum(x), sf.sum(x, 0), sf.norm(x), sf.sum_by(x, labels, 7)]
+        self.assertEqual([bits(one) for one in found], [bits(one) for one in wanted])
+
+    def test_steadfold_needs_no_dask(self):
+        code = "import sys; sys.modules['dask'] = sys.modules['dask.array'] = None; import steadfold"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        done = subprocess.run([sys.executable, "-c", code + "; import steadfold.dask"], capture_output=True, text=True)
+        self.assertIn("pip install 'dask[array]'", done.stderr)
+
+
+def _with_process(block):
+    import os
+
+    return np.full(block.shape, float(os.getpid()))
+
+
+def value_of(client, array):
+    return client.gather(client.compute(array))
+
+
+if __name__ == "__main__":
+    print(f"seed {SEED}")
+    unittest.main()
