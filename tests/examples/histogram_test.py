@@ -3,7 +3,6 @@
 import collections
 import csv
 import itertools
-import json
 import os
 import re
 import struct
@@ -13,29 +12,16 @@ import unittest
 from fractions import Fraction
 from pathlib import Path
 
-os.environ.setdefault("STEADFOLD_MPIRUN", "mpirun.openmpi")
+from support.python_programs import EXAMPLES, IS_MPICH, Program
 
-from support import MPIRUN, run
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROGRAM = EXAMPLES / "histogram" / "main.py"
-sys.path[:0] = [str(EXAMPLES / "common"), str(PROGRAM.parent)]
+sys.path[:0] = [str(EXAMPLES / "common"), str(EXAMPLES / "histogram")]
 from jobs import Refusal
 from rows import read
 
 ROWS = 600
-RANKS = (1, 2, 3) if "mpich" in MPIRUN else (1, 3, 4, 5)
-
-
-def job(ranks, *options):
-    return run(MPIRUN, "-n", str(ranks), sys.executable, "-B", str(PROGRAM), *map(str, options))
-
-
-def record_of(ranks, *options):
-    done = job(ranks, "--json", *options)
-    if done.returncode != 0:
-        raise AssertionError(f"{ranks} ranks, {options}: exit {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)  # fails unless there is one object and nothing else
+RANKS = (1, 2, 3) if IS_MPICH else (1, 3, 4, 5)
+PROGRAM = Program("histogram")
+job, record_of = PROGRAM.job, PROGRAM.record_of
 
 
 def bits(value):
@@ -69,7 +55,7 @@ class Files(unittest.TestCase):
     @classmethod
     def write(cls, name):
         path = os.path.join(cls.directory.name, name)
-        done = run(sys.executable, "-B", str(PROGRAM), path, "--write", "--rows", str(ROWS))
+        done = PROGRAM.alone(path, "--write", "--rows", ROWS)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         return path
@@ -150,7 +136,7 @@ class Files(unittest.TestCase):
 
 class ForPeople(unittest.TestCase):
     def test_compare_prints_a_row_per_job(self):
-        done = run(sys.executable, "-B", str(PROGRAM), "--compare", "--ranks", "1,3", "--rows", "300")
+        done = PROGRAM.alone("--compare", "--ranks", "1,3", "--rows", "300")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = re.findall(r"^ +(\d+) \| (\w{16})(\*?) +\| (\w{16})$", done.stdout, re.MULTILINE)
         self.assertEqual([row[0] for row in rows], ["1", "3"], done.stdout)
@@ -166,7 +152,7 @@ class ForPeople(unittest.TestCase):
     def test_usage_errors(self):
         for words in (("--rows", "0"), ("--ranks", "2"), ("--write",), ("--compare", "--json"), ("--unknown",)):
             with self.subTest(words=words):
-                done = run(sys.executable, "-B", str(PROGRAM), *words)
+                done = PROGRAM.alone(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, r"\A.+ \(.+\), .+\n\Z")
 

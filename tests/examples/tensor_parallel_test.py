@@ -1,38 +1,22 @@
 """Tries examples/tensor_parallel on several rank counts, and beside the same model written again here, whose tiles are
 added by the binary tree, in loops."""
 
-import functools
 import hashlib
-import json
 import os
 import re
-import sys
 import unittest
-from pathlib import Path
 
-os.environ.setdefault("STEADFOLD_MPIRUN", "mpirun.openmpi")
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
     os.environ[name] = "1"
 
 import numpy as np
-from support import MPIRUN, run
+from support.python_programs import IS_MPICH, Program
 
-PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "tensor_parallel" / "main.py"
 LAYERS, WIDTH, TILE, TILES, BATCH, STEPS, WORDS = 2, 32, 8, 13, 3, 3, 40
 SIZE = ("--layers", LAYERS, "--width", WIDTH, "--tile", TILE, "--tiles", TILES, "--batch", BATCH, "--steps", STEPS, "--words", WORDS)
-RANKS = (1, 2, 3) if "mpich" in MPIRUN else (1, 3, 4, 8)
-
-
-def job(ranks, *options):
-    return run(MPIRUN, "-n", str(ranks), sys.executable, "-B", str(PROGRAM), *map(str, options))
-
-
-@functools.cache
-def record_of(ranks, *options):
-    done = job(ranks, "--json", *options)
-    if done.returncode != 0:
-        raise AssertionError(f"{ranks} ranks, {options}: exit {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)  # fails unless there is one object and nothing else
+RANKS = (1, 2, 3) if IS_MPICH else (1, 3, 4, 8)
+PROGRAM = Program("tensor_parallel")
+job, record_of = PROGRAM.job, PROGRAM.record_of
 
 
 class Model:
@@ -108,7 +92,7 @@ class Bits(unittest.TestCase):
 
 class ForPeople(unittest.TestCase):
     def test_compare_prints_a_row_per_job_and_marks_what_differs(self):
-        done = run(sys.executable, "-B", str(PROGRAM), "--compare", "--ranks", "1,3", *map(str, SIZE))
+        done = PROGRAM.alone("--compare", "--ranks", "1,3", *SIZE)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [line.split("|") for line in done.stdout.splitlines() if re.match(r" +\d", line)]
         self.assertEqual([int(row[0]) for row in rows], [1, 3])
@@ -121,7 +105,7 @@ class ForPeople(unittest.TestCase):
         for words in (("--tile", "0"), ("--batch", "1"), ("--method", "best"), ("--ranks", "2"), ("--compare", "--json"), ("--unknown",),
                       ("--words", "2"), ("--compare", "--ranks", "0")):  # fmt: skip
             with self.subTest(words=words):
-                done = run(sys.executable, "-B", str(PROGRAM), *words)
+                done = PROGRAM.alone(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, r"\A.+ \(.+\), .+\n\Z")
         done = job(2, "--compare")

@@ -10,19 +10,24 @@ from fractions import Fraction
 
 import numpy as np
 
+import steadfold as sf
+
 try:
     import dask
     import dask.array as da
-except ImportError:
-    print("skipped: dask is not installed, install dask[array]")
-    raise SystemExit(0) from None
 
-import steadfold as sf
-import steadfold.dask as sfd
+    import steadfold.dask as sfd
+except ImportError:
+    dask = None
 
 SEED = 18
 SHAPE = (12, 10)
 CHUNKS = ((12, 10), (5, 3), ((1, 11), (10,)), ((4, 8), (3, 7)), (1, 10), (12, 1))
+
+
+def setUpModule():
+    if dask is None:
+        raise unittest.SkipTest("dask is not installed, install dask[array] and distributed")
 
 
 def hostile(shape=SHAPE, dtype=np.float64, seed=SEED):
