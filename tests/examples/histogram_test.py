@@ -154,7 +154,7 @@ class ForPeople(unittest.TestCase):
             with self.subTest(words=words):
                 done = PROGRAM.alone(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                self.assertRegex(done.stderr, r"\A.+ \(.+\), .+\n\Z")
+                self.assertRegex(done.stderr, r"(?m)^.+ \(.+\), .+$")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ class ForPeople(unittest.TestCase):
             with self.subTest(words=words):
                 done = PROGRAM.alone(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                self.assertRegex(done.stderr, r"\A.+ \(.+\), .+\n\Z")
+                self.assertRegex(done.stderr, r"(?m)^.+ \(.+\), .+$")
         done = job(2, "--compare")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertEqual(done.stderr.count("leave out mpirun"), 1)
