@@ -91,6 +91,9 @@ python_headers() { python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path(
 need_python() {
   need optional python_headers -- python3-dev "its headers, for the Python package"
   need optional python3 -c 'import ensurepip, venv' -- python3-venv "an environment for the Python package"
+  need optional /usr/bin/python3 -c 'import numpy' -- python3-numpy "Debian's own NumPy: an older one, for the package's wheel"
+  need optional /usr/bin/python3 -c 'import mpi4py' -- python3-mpi4py "Debian's own mpi4py, likewise"
+  need optional have dpkg-shlibdeps -- dpkg-dev "what the Debian package depends on"
 }
 make_python_environment() {
   local wanted=tests/python/requirements.txt done=$venv/python/requirements.txt log=build/python-environment.log
