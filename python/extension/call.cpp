@@ -93,13 +93,14 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
   return reduced;
 }
 
-/// Another operand: an array whose elements have this type.
-nb::object other(nb::handle object, PyArrayObject* x, sf_type type) {
+/// The other factors: an array of elements of this type. Null: x is converted to theirs first, in Python.
+nb::object factors_for(nb::handle object, PyArrayObject* x, sf_type type) {
   nb::object array = to_array(object);
   if (type_of(as_array(array)) == type) return array;
-  PyArray_Descr* const dtype = PyArray_DESCR(x);
-  return nb::module_::import_("steadfold._convert")
-      .attr("as_factors")(array, nb::handle(reinterpret_cast<PyObject*>(dtype)));
+  const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(x)));
+  const nb::module_ convert = nb::module_::import_("steadfold._convert");
+  if (nb::cast<bool>(convert.attr("are_wider")(array, dtype))) return {};
+  return convert.attr("as_factors")(array, dtype);
 }
 
 bool is_plain_rows(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISALIGNED(array); }
@@ -215,7 +216,10 @@ bool translate(const Arguments& from, Call& to) {
   if (is_sum(from.operation) && !is_integer(*type) && *type != SF_LONG_DOUBLE) to.call.method = SF_EXACT;
   if (is_location(from.operation) || from.operation == SF_STATISTICS) to.call.layout = SF_RANK_ORDER;
   take_options(from, to);
-  if (!from.factors.is_none()) to.factors = other(from.factors, as_array(to.x), *type);
+  if (!from.factors.is_none()) {
+    to.factors = factors_for(from.factors, as_array(to.x), *type);
+    if (!to.factors.is_valid()) return false;
+  }
   const std::uint32_t reduced = reduced_axes(from.axis, PyArray_NDIM(as_array(to.x)));
   if (are_rows(from, reduced, to)) {
     to.call.rows = static_cast<std::uint64_t>(PyArray_SIZE(as_array(to.x)));

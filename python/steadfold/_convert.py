@@ -69,15 +69,19 @@ def _exactly(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any], what: 
     if np.can_cast(array.dtype, dtype, "safe"):
         if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or dtype.kind not in "fc":
             return array.astype(dtype)
-    converted = array.astype(dtype)
-    if array.dtype.kind in "iu" and (converted.astype(array.dtype) == array).all():
-        return converted
+    if array.dtype.kind in "iu" and (array.astype(dtype).astype(array.dtype) == array).all():
+        return array.astype(dtype)
     raise TypeError(f"{what} of dtype {array.dtype} beside elements of {dtype} (a conversion could change them), convert one of them")
 
 
 def as_factors(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
     """The other factors of products: of the elements' dtype."""
     return _exactly(array, dtype, "factors")
+
+
+def are_wider(factors: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> bool:
+    """Whether elements of this dtype are converted to meet their factors, and not the other way round."""
+    return factors.dtype.kind in "fc" and np.result_type(factors.dtype, dtype) != dtype
 
 
 def as_terms(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._convert import as_array
+from ._convert import are_wider, as_array
 from ._numbers import Collective, Mode, Operation
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
@@ -46,6 +46,8 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
     kind = x.dtype.kind
     if not x.dtype.isnative:
         return operation, x.astype(x.dtype.newbyteorder("=")), factors, dtype, None
+    if factors is not None and kind in "fc" and are_wider(as_array(factors), x.dtype):
+        return operation, x.astype(np.result_type(as_array(factors).dtype, x.dtype)), factors, dtype, None
     if kind not in "biufc":
         raise TypeError(f"elements of dtype {x.dtype} cannot be reduced (numbers and bool can), convert them")
     if kind == "f" and x.dtype.itemsize == 2:  # locations of halves

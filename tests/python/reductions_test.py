@@ -119,6 +119,15 @@ class Bits(unittest.TestCase):
         self.assertEqual(float(sf.mean(x, weights=w)), float(sum(Fraction(a) * Fraction(b) for a, b in zip(x.ravel(), np.tile(w, 4))) / sum(Fraction(b) for b in np.tile(w, 4))))
         self.assertEqual(bits(sf.sum(x, weights=w.astype(np.float32))), bits(sf.sum(x, weights=w.astype(np.float32).astype(float))))
 
+    def test_the_wider_of_two_dtypes_counts(self):
+        x, w = hostile(self.rng, 50, np.float32), hostile(self.rng, 50)
+        for made in (sf.sum(x, weights=w), sf.dot(x, w), sf.dot(w, x)):
+            self.assertEqual(bits(made), bits(in_cxx("dot", x.astype(float), w)))
+        self.assertEqual(sf.dot(x, w + 1j).dtype, np.complex128)
+        self.assertEqual(bits(sf.dot(x, np.arange(50, dtype="i2"))), bits(in_cxx("dot", x, np.arange(50, dtype=np.float32))))
+        with self.assertRaisesRegex(TypeError, "convert one"):
+            sf.dot(x, np.full(50, 2**24 + 1))
+
     def test_groups(self):
         x, labels = hostile(self.rng, 500).reshape(100, 5), self.rng.integers(-1, 4, (100, 5))
         sums = sf.sum_by(x, labels, 4)
