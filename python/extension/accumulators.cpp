@@ -134,7 +134,8 @@ class Accumulator {
     for (const npy_intp extent : shape_) {
       if (extent < 1)
         refuse("an accumulator with an axis of %zd (it has at least 1 column), give positive extents", extent);
-      product *= static_cast<std::uint64_t>(extent);
+      if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(extent), &product))
+        refuse("an accumulator of shape %S (it has more than 2^64 columns), give a smaller one", python_shape().ptr());
     }
     return product;
   }

@@ -71,14 +71,15 @@ sf_array view(PyArrayObject* array, sf_type type) {
 }
 
 nb::object to_array(nb::handle object) {
-  if (PyArray_Check(object.ptr())) return nb::borrow<nb::object>(object);
+  if (PyArray_CheckExact(object.ptr())) return nb::borrow<nb::object>(object);
   return nb::module_::import_("steadfold._convert").attr("as_array")(object);
 }
 
 void Results::make(const npy_intp* shape, int axes, nb::object dtype) {
   dtype_ = std::move(dtype);
   type_ = NPY_VOID;
-  if (axes == 0) return;
+  auto* const given = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
+  if (axes == 0 && static_cast<std::size_t>(PyDataType_ELSIZE(given)) <= sizeof scalar_) return;
   auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());  // its reference is taken
   array_ = take(PyArray_Empty(axes, shape, descr, 0));
 }
@@ -89,9 +90,9 @@ void Results::make(const npy_intp* shape, int axes, int type) {
 }
 
 nb::object Results::value() {
-  if (array_.is_valid()) return array_;
+  if (array_.is_valid() && PyArray_NDIM(as_array(array_)) > 0) return array_;
   if (!dtype_.is_valid()) dtype_ = take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(type_)));
-  return take(PyArray_Scalar(scalar_.data(), reinterpret_cast<PyArray_Descr*>(dtype_.ptr()), nullptr));
+  return take(PyArray_Scalar(place(), reinterpret_cast<PyArray_Descr*>(dtype_.ptr()), nullptr));
 }
 
 void Results::renew() {

@@ -8,6 +8,7 @@
 namespace steadfold::python {
 namespace {
 
+constexpr int most_axes = 31;                // bits of a word
 constexpr std::uint64_t long_enough = 4096;  // elements for which it is worth giving up Python's lock
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
@@ -38,14 +39,19 @@ bool offers(sf_operation operation, sf_type type) {
          (!is_extreme(operation) && operation != SF_ABS_SUM && operation != SF_NORMINF && operation != SF_STATISTICS);
 }
 
-std::size_t entry_of(sf_list list, nb::handle name) {
-  const char* const text = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8(name.ptr()) : nullptr;
+/// Valid as long as the text.
+const char* text_of(nb::handle given, const char* what) {
+  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8(given.ptr()) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
-    refuse_type("a name is a str, not %R", name.ptr());
+    refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
   }
+  return text;
+}
+
+std::size_t entry_of(sf_list list, nb::handle name) {
   std::size_t entry = 0;
-  check(sf_list_find(list, text, &entry));
+  check(sf_list_find(list, text_of(name, "a name"), &entry));
   return entry;
 }
 
@@ -57,7 +63,7 @@ void take_method(nb::handle method, sf_call& call) {
   }
   if (!nb::hasattr(method, "bins")) refuse_type("method is a name or steadfold.binned(...), not %R", method.ptr());
   call.method = SF_BINNED;
-  call.bins = nb::cast<std::uint32_t>(method.attr("bins"));
+  call.bins = number<std::uint32_t>(method.attr("bins"), "the number of bins");
   call.sweep = static_cast<sf_sweep>(entry_of(SF_LIST_SWEEPS, method.attr("sweep")));
 }
 
@@ -109,7 +115,7 @@ void take_labels(const Arguments& from, Call& to) {
   to.labels = nb::module_::import_("steadfold._convert").attr("as_labels")(from.labels);
   PyArrayObject* const labels = as_array(to.labels);
   to.arrays.labels = view(labels, type_of(labels).value_or(SF_BYTES));
-  to.arrays.groups = nb::cast<std::uint64_t>(from.groups);
+  to.arrays.groups = number<std::uint64_t>(from.groups, "groups");
 }
 
 void take_mask(nb::handle where, Call& to) {
@@ -143,13 +149,14 @@ bool are_rows(const Arguments& from, std::uint32_t reduced, const Call& call) {
 
 void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
   PyArrayObject* const x = as_array(to.x);
-  npy_intp shape[NPY_MAXDIMS_LEGACY_ITERS + 1];
+  const bool keepdims = flag(from.keepdims);
+  npy_intp shape[most_axes + 1];
   int axes = 0;
   if (to.labels.is_valid()) shape[axes++] = static_cast<npy_intp>(to.arrays.groups);
   for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
     if ((reduced >> axis & 1) == 0)
       shape[axes++] = PyArray_DIM(x, axis);
-    else if (from.keepdims)
+    else if (keepdims)
       shape[axes++] = 1;
   }
   const int type = numpy_type(to.call.result_type);
@@ -187,22 +194,21 @@ sf_type asked_result(nb::handle dtype) {
 void take_options(const Arguments& from, Call& to) {
   if (!from.method.is_none()) take_method(from.method, to.call);
   if (!from.layout.is_none()) take_layout(from.layout, to);
-  if (!from.root.is_none()) to.call.root = nb::cast<std::int32_t>(from.root);
+  if (!from.root.is_none()) to.call.root = number<std::int32_t>(from.root, "root");
   if (!from.schedule.is_none()) {
     to.texts = nb::borrow<nb::object>(from.schedule);
-    to.call.schedule = PyUnicode_AsUTF8(from.schedule.ptr());
-    if (to.call.schedule == nullptr) raise();
+    to.call.schedule = text_of(from.schedule, "schedule");
   }
   if (!from.require.is_none()) {
-    const char* const names = PyUnicode_AsUTF8(from.require.ptr());
-    if (names == nullptr) raise();
-    check(sf_call_set(&to.call, "require", names));
+    check(sf_call_set(&to.call, "require", text_of(from.require, "require")));
   }
-  to.call.threads = from.threads;
+  if (from.threads.is_valid()) to.call.threads = number<std::uint32_t>(from.threads, "threads");
 }
 
 bool translate(const Arguments& from, Call& to) {
   to.x = to_array(from.x);
+  if (PyArray_NDIM(as_array(to.x)) > most_axes)
+    refuse("an array of %d axes (at most %d are taken), reshape it", PyArray_NDIM(as_array(to.x)), most_axes);
   const std::optional<sf_type> type = type_of(as_array(to.x));
   if (!type || !offers(from.operation, *type)) return false;
   sf_call_init(&to.call, sizeof to.call);
@@ -243,10 +249,16 @@ sf_status run(Call& call, sf_group* group) {
                           : sf_group_reduce(&call.call, call.first, call.second, place, group);
 }
 
-nb::object outcome(Call& call, sf_group* group) {
-  if (call.call.collective == SF_EXSCAN && group != nullptr && sf_group_rank(group) == 0) return nb::none();
-  if (group != nullptr && call.call.root != SF_ALL_RANKS && call.call.root != sf_group_rank(group)) return nb::none();
+nb::object outcome(Call& call, int rank) {
+  if (call.call.collective == SF_EXSCAN && rank == 0) return nb::none();
+  if (rank >= 0 && call.call.root != SF_ALL_RANKS && call.call.root != rank) return nb::none();
   return call.results.value();
+}
+
+bool reads_what_was_given(const Call& call, const Arguments& given) {
+  const auto is_same = [](const nb::object& read, nb::handle from) { return !read.is_valid() || read.is(from); };
+  return is_same(call.x, given.x) && is_same(call.factors, given.factors) && is_same(call.mask, given.where) &&
+         is_same(call.labels, given.labels);
 }
 
 }  // namespace steadfold::python

@@ -24,9 +24,7 @@ struct Layout {
 /// What Python gives, as it is. `None` where nothing is given.
 struct Arguments {
   sf_operation operation;
-  nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require;
-  bool keepdims;
-  std::uint32_t threads;
+  nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require, keepdims, threads;
 };
 
 /// A call, the memory that it reads, which stays as long as this does, and its results.
@@ -56,7 +54,11 @@ void take_options(const Arguments& from, Call& to);
 /// Runs it over the group, or alone if there is none, without Python's lock where that may take long.
 sf_status run(Call& call, sf_group* group);
 
-/// What the caller gets: the results, or None on ranks that get none.
-nb::object outcome(Call& call, sf_group* group);
+/// What the caller on this rank gets: the results, or None on ranks that get none.
+nb::object outcome(Call& call, int rank);
+
+/// Whether every operand is the array that was given, and no copy of it. A call that is run again reads the same
+/// memory.
+bool reads_what_was_given(const Call& call, const Arguments& given);
 
 }  // namespace steadfold::python

@@ -9,6 +9,22 @@ void fail(sf_status status) {
   raise();
 }
 
+std::string text_of_current_exception() noexcept {
+  try {
+    throw;
+  } catch (const nb::python_error& error) {
+    const nb::object text = nb::steal<nb::object>(PyObject_Str(error.value().ptr()));
+    const char* const bytes = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+    if (bytes != nullptr) return bytes;
+    PyErr_Clear();
+    return "an exception without a text";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
+
 void refuse(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

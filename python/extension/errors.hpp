@@ -20,20 +20,39 @@ inline void check(sf_status status) {
 [[noreturn]] void refuse(const char* format, ...);
 [[noreturn]] void refuse_type(const char* format, ...);
 
+/// The text of the exception that is being handled. Never throws.
+std::string text_of_current_exception() noexcept;
+
 /// Calls `make`; where it throws, tells the other ranks of the group (if there is one) that this rank cannot make its
 /// call, so that none waits for it, and throws on.
 template <class Make>
 auto or_tell(sf_group* group, const Make& make) {
   try {
     return make();
-  } catch (const nb::python_error& error) {
+  } catch (...) {
     if (group != nullptr) {
-      const std::string text = nb::cast<std::string>(nb::str(error.value()));
+      const std::string text = text_of_current_exception();
       nb::gil_scoped_release others_may_run;
       sf_group_refuse(group, SF_INVALID_ARGUMENT, text.c_str());
     }
     throw;
   }
+}
+
+/// A number that Python gave as `what`; TypeError for anything else, and what T cannot hold.
+template <class T>
+T number(nb::handle given, const char* what) {
+  T value{};
+  if (!nb::try_cast<T>(given, value))
+    refuse_type("%s is %R (it is a number of suitable size), give one", what, given.ptr());
+  return value;
+}
+
+/// What Python takes for true.
+inline bool flag(nb::handle given) {
+  const int truth = PyObject_IsTrue(given.ptr());
+  if (truth < 0) raise();
+  return truth != 0;
 }
 
 }  // namespace steadfold::python

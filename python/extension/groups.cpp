@@ -10,12 +10,14 @@ namespace steadfold::python {
 namespace {
 
 using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
+using Finalized = int (*)(int* flag);
 using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
 
 // Of the MPI layer that is loaded: sf_group_of_fortran and sf_team_create_over_fortran, which take the numbers that
 // communicators have in Fortran, the same way for every MPI library.
 GroupOf layer_group_of = nullptr;
 TeamOver layer_team_over = nullptr;
+Finalized mpi_finalized = nullptr;  // of the MPI library
 
 [[noreturn]] void fail_to_load(const std::string& text) {
   PyErr_SetString(PyExc_ImportError, text.c_str());
@@ -44,6 +46,7 @@ std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
     return {"MPI ABI", place.dli_fname};
   }
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
+  mpi_finalized = reinterpret_cast<Finalized>(dlsym(handle, "MPI_Finalized"));
   char version[8192] = {};
   int length = 0;
   reinterpret_cast<int (*)(char*, int*)>(symbol)(version, &length);
@@ -62,6 +65,9 @@ void load_layer(const std::string& file) {
 /// The number that a communicator of mpi4py has in Fortran. The first one loads the layer.
 std::int32_t number_of(nb::handle comm) {
   if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")(comm);
+  int is_finalized = 0;
+  if (mpi_finalized != nullptr) mpi_finalized(&is_finalized);
+  if (is_finalized != 0) refuse("a communicator after MPI_Finalize (no rank can be reached), reduce before");
   const nb::object number = nb::steal<nb::object>(PyObject_CallMethod(comm.ptr(), "py2f", nullptr));
   if (!number.is_valid()) {
     PyErr_Clear();
@@ -77,7 +83,10 @@ class Team {
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
-  ~Team() { sf_team_free(team_); }
+  ~Team() {
+    nb::gil_scoped_release others_may_run;
+    sf_team_free(team_);
+  }
 
   [[nodiscard]] std::int32_t size() const { return sf_team_size(team_); }
   [[nodiscard]] sf_group* member(std::int32_t worker) const {
@@ -102,19 +111,33 @@ class Team {
 };
 
 void barrier(const Group& group) {
+  sf_group* const handle = group.handle();
   sf_status status = SF_OK;
   {
     nb::gil_scoped_release others_may_run;
-    status = sf_group_barrier(group.handle);
+    status = sf_group_barrier(handle);
+  }
+  check(status);
+}
+
+/// The thread that moves calls on may want Python's lock, and ends before this returns.
+void progress_thread(const Group& group, bool on) {
+  sf_group* const handle = group.handle();
+  sf_status status = SF_OK;
+  {
+    nb::gil_scoped_release others_may_run;
+    status = sf_group_progress_thread(handle, on ? 1 : 0);
   }
   check(status);
 }
 
 }  // namespace
 
+sf_group* Group::handle() const { return member == nullptr ? group_of(owner) : member; }
+
 sf_group* group_of(nb::handle comm) {
   if (comm.is_none()) return nullptr;
-  if (nb::isinstance<Group>(comm)) return nb::cast<const Group&>(comm).handle;
+  if (nb::isinstance<Group>(comm)) return nb::cast<const Group&>(comm).handle();
   const std::int32_t number = number_of(comm);
   sf_group* group = nullptr;
   sf_status status = SF_OK;
@@ -133,23 +156,23 @@ void add_groups(nb::module_& module) {
       "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").")
       .def("__init__",
            [](Group* self, nb::object comm) {
-             new (self) Group{group_of(comm), comm};
+             if (group_of(comm) == nullptr) refuse_type("comm is None (a group has ranks), give a communicator");
+             new (self) Group{nullptr, std::move(comm)};
            })
-      .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle); })
-      .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle); })
-      .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle); })
+      .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle()); })
+      .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle()); })
+      .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle()); })
       .def("barrier", &barrier)
-      .def("progress_thread",
-           [](const Group& self, bool on) { check(sf_group_progress_thread(self.handle, on ? 1 : 0)); })
+      .def("progress_thread", &progress_thread)
       .def("__repr__", [](const Group& self) {
-        return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle)) + " of " +
-               std::to_string(sf_group_size(self.handle)) + " over " + sf_group_transport(self.handle) + ">";
+        return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle())) + " of " +
+               std::to_string(sf_group_size(self.handle())) + " over " + sf_group_transport(self.handle()) + ">";
       });
   nb::class_<Team>(
       module, "Team",
       "Threads that reduce with each other, `workers` of them, as the ranks of a communicator do: "
       "``team[w]`` is what worker w gives as `comm`. The first use of a member waits until every worker has "
-      "got its own, each on a thread of its own. With `comm` it is one team of the workers of all ranks.")
+      "asked for its own, each on a thread of its own. With `comm` it is one team of the workers of all ranks.")
       .def(nb::init<std::int32_t, nb::handle>(), nb::arg("workers"), nb::arg("comm").none() = nb::none())
       .def("__len__", &Team::size)
       .def("__getitem__",

@@ -6,10 +6,12 @@
 
 namespace steadfold::python {
 
-/// A group, and what it lives in: a team or a communicator.
+/// A member of a team, or a communicator, whose group is looked up each time, since communicators may be freed.
 struct Group {
-  sf_group* handle;
+  sf_group* member;  // null: of a communicator
   nb::object owner;
+
+  [[nodiscard]] sf_group* handle() const;
 };
 
 /// The group of a communicator of mpi4py, or a Group itself; null for None. Collective the first time.

@@ -70,6 +70,11 @@ void add_names(nb::module_& module) {
       names.emplace_back(sf_list_name(static_cast<sf_list>(list), i));
     return names;
   });
+  module.def("find", [](int list, const std::string& name) {
+    std::size_t entry = 0;
+    check(sf_list_find(static_cast<sf_list>(list), name.c_str(), &entry));
+    return entry;
+  });
   module.def("text", [](int list, std::size_t entry, const std::string& heading) {
     const char* const text = sf_list_text(static_cast<sf_list>(list), entry, heading.c_str());
     return std::string(text == nullptr ? "" : text);
@@ -86,6 +91,7 @@ bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
 NB_MODULE(_core, module) {
   using namespace steadfold::python;
   if (!import_numpy()) raise();
+  nb::set_leak_warnings(false);  // of plans that stand in a module, with a callable that refers to it
   add_layouts(module);
   add_names(module);
   add_groups(module);

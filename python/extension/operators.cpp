@@ -4,6 +4,18 @@
 
 namespace steadfold::python {
 
+namespace {
+
+/// What Python's str() gives.
+std::string shown(nb::handle object) {
+  const nb::object text = take(PyObject_Str(object.ptr()));
+  const char* const bytes = PyUnicode_AsUTF8(text.ptr());
+  if (bytes == nullptr) raise();
+  return bytes;
+}
+
+}  // namespace
+
 UserOperator::UserOperator(nb::object callable, nb::object dtype, std::vector<npy_intp> element, bool batched)
     : callable_(std::move(callable)), dtype_(std::move(dtype)), shape_(std::move(element)), batched_(batched) {
   if (PyCallable_Check(callable_.ptr()) == 0)
@@ -16,7 +28,9 @@ UserOperator::UserOperator(nb::object callable, nb::object dtype, std::vector<np
   shape_.insert(shape_.begin(), 1);
   const nb::object name =
       nb::getattr(callable_, "__qualname__", nb::getattr(callable_, "__name__", nb::str("operator")));
-  name_ = nb::cast<std::string>(nb::str(name));
+  name_ = shown(name);
+  identity_ = name_ + " of " + shown(dtype_.attr("descr"));
+  for (const npy_intp extent : shape_) identity_ += "x" + std::to_string(extent);
 }
 
 UserOperator::~UserOperator() {
@@ -25,8 +39,21 @@ UserOperator::~UserOperator() {
   Py_XDECREF(traceback_);
 }
 
+namespace {
+
+bool is_finalizing() noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+}  // namespace
+
 int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto* const self = static_cast<UserOperator*>(context);
+  if (is_finalizing()) return 1;  // the lock is no longer to be had
   nb::gil_scoped_acquire lock;
   try {
     self->combine(static_cast<const char*>(left), static_cast<const char*>(right), static_cast<char*>(result), count);
@@ -58,8 +85,8 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   if (PyArray_NDIM(from) != axes || !std::equal(shape, shape + axes, PyArray_DIMS(from))) {
     const nb::object expected = take(PyArray_IntTupleFromIntp(axes, shape));
     const nb::object found = take(PyArray_IntTupleFromIntp(PyArray_NDIM(from), PyArray_DIMS(from)));
-    refuse("operator %s returned shape %S (its operands have %S), return an array of their shape", name(), found.ptr(),
-           expected.ptr());
+    refuse("operator %s returned shape %S (its operands have %S), return an array of their shape", name_.c_str(),
+           found.ptr(), expected.ptr());
   }
   auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());
   const nb::object place =
@@ -91,22 +118,22 @@ namespace {
 /// Contiguous, aligned, of NumPy's own byte order.
 nb::object rows_of(nb::handle object) {
   const nb::object array = to_array(object);
-  return take(
-      PyArray_FromArray(as_array(array), nullptr, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED));
+  return take(PyArray_CheckFromAny(array.ptr(), nullptr, 0, 0,
+                                   NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED, nullptr));
 }
 
 nb::object dtype_of(PyArrayObject* array) {
   return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
 }
 
-void set_user(std::shared_ptr<UserOperator> user, bool commutative, Call& to) {
+void set_user(std::shared_ptr<UserOperator> user, nb::handle commutative, Call& to) {
   to.call.operation = SF_USER;
   to.call.type = to.call.result_type = SF_BYTES;
   to.call.element_bytes = user->element_bytes();
   to.call.user = &UserOperator::combine;
   to.call.context = user.get();
-  to.call.operator_name = user->name();
-  to.call.commutative = commutative ? 1 : 0;
+  to.call.operator_name = user->identity();
+  to.call.commutative = flag(commutative) ? 1 : 0;
   to.user = std::move(user);
 }
 
@@ -131,19 +158,20 @@ bool serves(sf_operation operation, sf_type type) {
 void translate_user(const UserArguments& from, const Arguments& options, Call& to) {
   to.x = rows_of(from.x);
   PyArrayObject* const x = as_array(to.x);
-  const int outer = from.batched ? 2 : 1;  // axes that are not an element's own
+  const bool batched = flag(from.batched);
+  const int outer = batched ? 2 : 1;  // axes that are not an element's own
   if (PyArray_NDIM(x) < outer)
     refuse("an array of %d axes (the first counts elements%s), add axes", PyArray_NDIM(x),
-           from.batched ? ", the second columns" : "");
+           batched ? ", the second columns" : "");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
   set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),
-                                          std::vector<npy_intp>(shape + outer, shape + PyArray_NDIM(x)), from.batched),
+                                          std::vector<npy_intp>(shape + outer, shape + PyArray_NDIM(x)), batched),
            from.commutative, to);
   if (to.user->element_bytes() == 0) refuse("elements of no bytes (an axis has no indices), leave them out");
   to.call.layout = SF_RANK_ORDER;
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
-  if (from.batched) to.call.columns = static_cast<std::uint64_t>(shape[1]);
+  if (batched) to.call.columns = static_cast<std::uint64_t>(shape[1]);
   take_options(options, to);
   to.call.threads = 1;  // Python runs one at a time
   to.first = PyArray_DATA(x);
@@ -178,7 +206,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   const auto ranks = static_cast<std::size_t>(group == nullptr ? 1 : sf_group_size(group));
   npy_intp mine = PyArray_SIZE(x) / static_cast<npy_intp>(ranks);
   if (!from.blocks.is_none()) {
-    to.blocks = nb::cast<std::vector<std::uint64_t>>(from.blocks);
+    to.blocks = number<std::vector<std::uint64_t>>(from.blocks, "blocks");
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();
     const auto rank = static_cast<std::size_t>(group == nullptr ? 0 : sf_group_rank(group));

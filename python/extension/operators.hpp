@@ -23,8 +23,8 @@ class UserOperator {
   /// What sf_call.user and sf_call.context are.
   static int combine(const void* left, const void* right, void* result, std::size_t count, void* context);
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
-  /// Tells operators of ranks apart: the callable's name.
-  [[nodiscard]] const char* name() const noexcept { return name_.c_str(); }
+  /// Tells operators of ranks apart: the callable's name, and what its elements are.
+  [[nodiscard]] const char* identity() const noexcept { return identity_.c_str(); }
   /// Throws the first exception that the callable has thrown since the last time, if any.
   void rethrow();
 
@@ -38,23 +38,21 @@ class UserOperator {
   std::vector<npy_intp> shape_;  // of a batch: its count, then that of an element
   bool batched_;
   std::size_t element_bytes_;
-  std::string name_;
+  std::string name_, identity_;
   PyObject *error_type_ = nullptr, *error_ = nullptr, *traceback_ = nullptr;
 };
 
 /// A reduction of the elements x[0], x[1], ... by a callable: `batched` has columns, x[i][j].
 struct UserArguments {
-  nb::handle x, callable;
-  bool batched, commutative;
+  nb::handle x, callable, batched, commutative;
 };
 void translate_user(const UserArguments& from, const Arguments& options, Call& to);
 
 /// A call in MPI's shape: rank r brings row r, all of `buffer`. The operation is a name ("sum", "prod", "min", "max")
 /// or a callable of two arrays. False: no such operation for elements of this type.
 struct BufferArguments {
-  nb::handle buffer, operation, blocks;  // blocks: how many elements each rank gets, or None
+  nb::handle buffer, operation, blocks, commutative;  // blocks: how many elements each rank gets, or None
   sf_collective collective;
-  bool commutative;
 };
 [[nodiscard]] bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_group* group, Call& to);
 

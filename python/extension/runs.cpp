@@ -15,6 +15,13 @@ namespace {
 /// What is made of a call: it runs at once, is started, or is left to plans.
 enum class Mode { run, start, prepare };
 
+/// Calls the library without Python's lock: it may wait for others, or for a thread of its own that wants the lock.
+template <class Make>
+sf_status without_lock(const Make& make) {
+  nb::gil_scoped_release others_may_run;
+  return make();
+}
+
 /// Throws what a callable threw on this rank, else the exception of the status.
 void check_call(const Call& call, sf_status status) {
   if (status != SF_OK && call.user != nullptr) call.user->rethrow();
@@ -29,13 +36,19 @@ class Plan;
 class Request {
  public:
   Request(std::unique_ptr<Call> call, sf_group* group, nb::object comm)
-      : call_(std::move(call)), group_(group), comm_(std::move(comm)) {
-    check(sf_group_start_reduce(&call_->call, call_->first, call_->second, call_->results.place(), group_, &request_));
+      : call_(std::move(call)), group_(group), rank_(sf_group_rank(group)), comm_(std::move(comm)) {
+    void* const place = call_->results.place();
+    check_call(*call_, without_lock([&] {
+      return sf_group_start_reduce(&call_->call, call_->first, call_->second, place, group_, &request_);
+    }));
   }
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
   ~Request() {
-    sf_request_free(request_);
+    without_lock([&] {
+      sf_request_free(request_);
+      return SF_OK;
+    });
     if (!ended_) static_cast<void>(call_.release());  // the library still reads and writes its memory
   }
 
@@ -50,7 +63,7 @@ class Request {
       return ended_;
     });
     check_call(*call_, status_);
-    return outcome(*call_, group_);
+    return outcome(*call_, rank_);
   }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
 
@@ -78,15 +91,16 @@ class Request {
 
  private:
   void poll(std::uint64_t nanoseconds, int& done) {
-    {
-      nb::gil_scoped_release others_may_run;
-      status_ = sf_request_wait_for(request_, nanoseconds, &done);
-    }
-    ended_ = done != 0 || status_ != SF_OK;
+    if (ended_) return;
+    const sf_status status = without_lock([&] { return sf_request_wait_for(request_, nanoseconds, &done); });
+    if (done == 0) return check(status);  // refused, as where another thread is at it: the call goes on
+    status_ = status;
+    ended_ = true;
   }
 
   std::unique_ptr<Call> call_;
   sf_group* group_;
+  int rank_;
   nb::object comm_;
   sf_request* request_ = nullptr;
   sf_status status_ = SF_OK;
@@ -102,79 +116,79 @@ struct Prepared {
 
 bool is_like(PyArrayObject* a, PyArrayObject* b) {
   const int axes = PyArray_NDIM(a);
+  if (PyArray_ISALIGNED(b) && !PyArray_ISALIGNED(a)) return false;
   return PyArray_EquivTypes(PyArray_DESCR(a), PyArray_DESCR(b)) != 0 && axes == PyArray_NDIM(b) &&
          std::equal(PyArray_DIMS(a), PyArray_DIMS(a) + axes, PyArray_DIMS(b)) &&
          (PyArray_SIZE(a) == 0 || std::equal(PyArray_STRIDES(a), PyArray_STRIDES(a) + axes, PyArray_STRIDES(b)));
 }
 
-/// Other data for an operand that was bound: an array like that one.
-const void* data_like(nb::handle given, nb::object& bound, const char* what) {
+/// Other data for an operand that was bound: an array like that one, or that one for None.
+nb::object like_bound(nb::handle given, const nb::object& bound, const char* what) {
+  if (given.is_none()) return bound;
   if (!bound.is_valid()) refuse("%s for a call that has none, leave them out", what);
   nb::object array = to_array(given);
   if (!is_like(as_array(array), as_array(bound)))
     refuse("%s of dtype %S, or another shape or strides than those bound (%S), bind another plan", what,
            PyArray_DESCR(as_array(array)), PyArray_DESCR(as_array(bound)));
-  bound = array;  // it stays as long as it may be read
-  return PyArray_DATA(as_array(bound));
+  return array;
 }
 
 /// One call or several, agreed on once and run often.
 class Plan {
  public:
-  Plan(const std::vector<Prepared*>& calls, nb::object comm) : comm_(std::move(comm)), group_(group_of(comm_)) {
-    if (group_ == nullptr) make_own_group();
-    or_tell(group_, [&] {
+  Plan(const std::vector<Prepared*>& calls, nb::object comm) : comm_(std::move(comm)) {
+    sf_group* const group = comm_.is_none() ? own_group() : group_of(comm_);
+    rank_ = comm_.is_none() ? -1 : sf_group_rank(group);
+    or_tell(group, [&] {
       take_calls(calls);
       return 0;
     });
     std::vector<sf_call> described;
     for (const auto& call : calls_) described.push_back(call->call);
-    sf_status status = SF_OK;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = sf_group_bind(described.data(), described.size(), group_, &plan_);
-    }
-    check(status);
+    check(without_lock([&] { return sf_group_bind(described.data(), described.size(), group, &plan_); }));
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
   ~Plan() {
-    if (under_way_)
-      for (auto& call : calls_) static_cast<void>(call.release());
-    sf_plan_free(plan_);
-    sf_team_free(own_team_);
+    without_lock([&] {
+      sf_plan_free(plan_);
+      return SF_OK;
+    });
+    if (!under_way_) return;
+    for (auto& call : calls_) static_cast<void>(call.release());  // the library still reads and writes their memory
+    for (auto& array : read_) static_cast<void>(array.release());
   }
 
   nb::list run(nb::handle operands) {
+    const Busy busy(*this);
     prepare(operands);
-    sf_status status = SF_OK;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = sf_bundle_run(plan_, data_.data(), data_.size());
-    }
-    return results(status);
+    return results(without_lock([&] { return sf_bundle_run(plan_, data_.data(), data_.size()); }));
   }
   void start(nb::handle operands) {
+    const Busy busy(*this);
     prepare(operands);
-    check(sf_bundle_start(plan_, data_.data(), data_.size()));
+    check_all(without_lock([&] { return sf_bundle_start(plan_, data_.data(), data_.size()); }));
     under_way_ = true;
   }
   bool test() {
-    int done = under_way_ ? 0 : 1;
-    if (under_way_) poll(0, done);
+    const Busy busy(*this);
+    poll(0);
     return !under_way_;
   }
   nb::list wait(std::optional<double> timeout) {
-    if (under_way_)
-      Request::wait_for_end(timeout, [this](std::uint64_t nanoseconds, int& done) {
-        poll(nanoseconds, done);
-        return !under_way_;
-      });
+    const Busy busy(*this);
+    if (!ran_) refuse("a result before the first run (there is none yet), run or start the plan");
+    Request::wait_for_end(timeout, [this](std::uint64_t nanoseconds, int& /*done*/) {
+      poll(nanoseconds);
+      return !under_way_;
+    });
     return results(status_);
   }
   [[nodiscard]] const char* describe() const { return sf_plan_describe(plan_); }
   [[nodiscard]] const char* schedule() const { return sf_plan_schedule(plan_); }
-  void trace(bool on) { check(sf_plan_trace(plan_, on ? 1 : 0)); }
+  void trace(bool on) {
+    check(without_lock([&] { return sf_plan_trace(plan_, on ? 1 : 0); }));
+  }
   [[nodiscard]] nb::dict figures() const {
     sf_figures figures{};
     check(sf_plan_figures(plan_, &figures));
@@ -186,10 +200,32 @@ class Plan {
   }
 
  private:
+  /// For the length of a call: a plan serves one thread at a time.
+  class Busy {
+   public:
+    explicit Busy(Plan& plan) : plan_(plan) {
+      if (plan.is_busy_) refuse("a plan that another thread is using (one at a time), give every thread its own");
+      plan_.is_busy_ = true;
+    }
+    ~Busy() { plan_.is_busy_ = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    Plan& plan_;
+  };
+  struct FreeTeam {
+    void operator()(sf_team* team) const noexcept { sf_team_free(team); }
+  };
+
   /// Without a communicator: a team of one.
-  void make_own_group() {
-    check(sf_team_create(1, &own_team_));
-    check(sf_team_group(own_team_, 0, &group_));
+  sf_group* own_group() {
+    sf_team* made = nullptr;
+    sf_group* group = nullptr;
+    check(sf_team_create(1, &made));
+    own_team_.reset(made);
+    check(sf_team_group(made, 0, &group));
+    return group;
   }
   void take_calls(const std::vector<Prepared*>& calls) {
     if (calls.empty()) refuse("a plan of no calls (there is nothing to agree on), add some");
@@ -201,130 +237,137 @@ class Plan {
   }
   /// `operands`: None, or for every call (x, factors), each an array or None for what was bound.
   void prepare(nb::handle operands) {
-    if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+    if (under_way_) poll(0);
     try {
+      if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+      read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         Call& call = *calls_[i];
-        if (!operands.is_none()) replace(call, operands[i]);
-        if (ran_) renew(call);
-        data_[i] = {call.first, call.second, call.results.place(), nullptr, nullptr};
+        nb::object given = operands.is_none() ? nb::none() : nb::object(operands[i]);
+        const nb::object x = given.is_none() ? call.x : like_bound(given[0], call.x, "elements");
+        const nb::object factors = given.is_none() ? call.factors : like_bound(given[1], call.factors, "factors");
+        if (ran_) call.results.renew();  // those of the last run are the caller's
+        const void* const second = factors.is_valid() ? PyArray_DATA(as_array(factors)) : nullptr;
+        data_[i] = {PyArray_DATA(as_array(x)), second, call.results.place(), nullptr, nullptr};
+        read_.push_back(x);
+        read_.push_back(factors);
       }
       ran_ = true;
-    } catch (const nb::python_error&) {
-      nb::gil_scoped_release others_may_run;
-      sf_bundle_run(plan_, nullptr, 0);  // fails on every rank, so that none waits
+    } catch (...) {
+      without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // fails on every rank, so that none waits
       throw;
     }
   }
-  static void replace(Call& call, nb::handle operands) {
-    const nb::handle x = operands[0], factors = operands[1];
-    if (!x.is_none()) {
-      const void* const data = data_like(x, call.x, "elements");
-      if (call.call.arrays != nullptr) call.arrays.x.data = data;
-      call.first = data;
-    }
-    if (!factors.is_none()) {
-      const void* const data = data_like(factors, call.factors, "factors");
-      if (call.call.arrays != nullptr) call.arrays.factors.data = data;
-      call.second = data;
-    }
+  /// Throws what a callable of any call threw, else the exception of the status.
+  void check_all(sf_status status) {
+    if (status == SF_OK) return;
+    for (const auto& call : calls_)
+      if (call->user != nullptr) call->user->rethrow();
+    check(status);
   }
-  /// Results of a run are the caller's: the next run gets others.
-  static void renew(Call& call) { call.results.renew(); }
   nb::list results(sf_status status) {
-    if (status != SF_OK)
-      for (const auto& call : calls_) check_call(*call, status);
+    check_all(status);
     nb::list list;
-    for (const auto& call : calls_) list.append(outcome(*call, group_));
+    for (const auto& call : calls_) list.append(outcome(*call, rank_));
     return list;
   }
-  void poll(std::uint64_t nanoseconds, int& done) {
-    {
-      nb::gil_scoped_release others_may_run;
-      status_ = sf_plan_wait_for(plan_, nanoseconds, &done);
-    }
-    if (done != 0 || status_ != SF_OK) under_way_ = false;
+  void poll(std::uint64_t nanoseconds) {
+    if (!under_way_) return;
+    int done = 0;
+    const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
+    if (done == 0) return check(status);  // refused: the run goes on
+    status_ = status;
+    under_way_ = false;
   }
 
   nb::object comm_;
-  sf_group* group_;
-  sf_team* own_team_ = nullptr;
+  int rank_ = -1;
+  std::unique_ptr<sf_team, FreeTeam> own_team_;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<sf_data> data_;
+  std::vector<nb::object> read_;  // by the run under way
   sf_plan* plan_ = nullptr;
   sf_status status_ = SF_OK;
-  bool under_way_ = false, ran_ = false;
+  bool under_way_ = false, ran_ = false, is_busy_ = false;
 };
 
 // --- one-shot calls --------------------------------------------------------------------------------------------------
 
 /// Runs, starts or keeps a call that `fill` fills; NotImplemented where it returns false.
 template <class Fill>
-nb::object act(int mode, nb::handle comm, const Fill& fill) {
+nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fill) {
   sf_group* const group = group_of(comm);
   const auto unknown = [] { return nb::borrow<nb::object>(Py_NotImplemented); };
   if (static_cast<Mode>(mode) == Mode::run) {
     Call call;
     if (!or_tell(group, [&] { return fill(call, group); })) return unknown();
     check_call(call, run(call, group));
-    return outcome(call, group);
+    return outcome(call, group == nullptr ? -1 : sf_group_rank(group));
   }
   auto call = std::make_unique<Call>();
-  if (!or_tell(group, [&] { return fill(*call, group); })) return unknown();
+  const bool is_offered = or_tell(group, [&] {
+    const bool filled = fill(*call, group);
+    if (filled && static_cast<Mode>(mode) == Mode::prepare && !reads_what_was_given(*call, given))
+      refuse("a plan of operands that are converted (a run would not see how they change), convert them before");
+    return filled;
+  });
+  if (!is_offered) return unknown();
   if (static_cast<Mode>(mode) == Mode::prepare) return nb::cast(Prepared{std::move(call)}, nb::rv_policy::move);
   if (group == nullptr)
     refuse("a call that is started without a communicator (nothing goes on while this rank computes), give one");
   return nb::cast(std::make_unique<Request>(std::move(call), group, nb::borrow<nb::object>(comm)));
 }
 
-nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle axis, nb::handle dtype, bool keepdims,
-                  nb::handle where, nb::handle labels, nb::handle groups, nb::handle method, nb::handle comm,
-                  nb::handle layout, nb::handle root, nb::handle schedule, std::uint32_t threads, nb::handle require,
-                  int mode) {
-  const Arguments from{static_cast<sf_operation>(operation),
-                       x,
-                       factors,
-                       axis,
-                       dtype,
-                       where,
-                       labels,
-                       groups,
-                       method,
-                       layout,
-                       root,
-                       schedule,
-                       require,
-                       keepdims,
-                       threads};
-  return act(mode, comm, [&](Call& call, sf_group*) { return translate(from, call); });
+nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle axis, nb::handle dtype,
+                  nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle method,
+                  nb::handle comm, nb::handle layout, nb::handle root, nb::handle schedule, nb::handle threads,
+                  nb::handle require, int mode) {
+  const Arguments from{.operation = static_cast<sf_operation>(operation),
+                       .x = x,
+                       .factors = factors,
+                       .axis = axis,
+                       .dtype = dtype,
+                       .where = where,
+                       .labels = labels,
+                       .groups = groups,
+                       .method = method,
+                       .layout = layout,
+                       .root = root,
+                       .schedule = schedule,
+                       .require = require,
+                       .keepdims = keepdims,
+                       .threads = threads};
+  return act(mode, comm, from, [&](Call& call, sf_group*) { return translate(from, call); });
 }
 
-Arguments options_of(nb::handle method, nb::handle layout, nb::handle root, nb::handle schedule) {
+/// Options of calls that are not reductions of NumPy's.
+Arguments options_of(nb::handle x, nb::handle method, nb::handle layout, nb::handle root, nb::handle schedule) {
   Arguments options{};
+  options.x = x;
   options.method = method;
   options.layout = layout;
   options.root = root;
   options.schedule = schedule;
-  options.require = nb::none();
-  options.threads = 1;
+  options.require = nb::handle(Py_None);
   return options;
 }
 
-nb::object reduce_user(nb::handle x, nb::handle callable, bool batched, bool commutative, nb::handle comm,
+nb::object reduce_user(nb::handle x, nb::handle callable, nb::handle batched, nb::handle commutative, nb::handle comm,
                        nb::handle layout, nb::handle root, nb::handle schedule, int mode) {
-  const Arguments options = options_of(nb::none(), layout, root, schedule);
-  return act(mode, comm, [&](Call& call, sf_group*) {
+  const Arguments options = options_of(x, nb::handle(Py_None), layout, root, schedule);
+  return act(mode, comm, options, [&](Call& call, sf_group*) {
     translate_user({x, callable, batched, commutative}, options, call);
     return true;
   });
 }
 
-nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation, nb::handle blocks, bool commutative,
-                         nb::handle comm, nb::handle method, nb::handle root, nb::handle schedule, int mode) {
+nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation, nb::handle blocks,
+                         nb::handle commutative, nb::handle comm, nb::handle method, nb::handle root,
+                         nb::handle schedule, int mode) {
   if (comm.is_none()) refuse_type("comm is None (buffers of ranks are combined), give a communicator");
-  const Arguments options = options_of(method, nb::none(), root, schedule);
-  return act(mode, comm, [&](Call& call, sf_group* group) {
-    return translate_buffer({buffer, operation, blocks, static_cast<sf_collective>(collective), commutative}, options,
+  const Arguments options = options_of(buffer, method, nb::handle(Py_None), root, schedule);
+  return act(mode, comm, options, [&](Call& call, sf_group* group) {
+    return translate_buffer({buffer, operation, blocks, commutative, static_cast<sf_collective>(collective)}, options,
                             group, call);
   });
 }

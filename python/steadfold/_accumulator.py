@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Accumulator:
     __slots__ = ("_core",)
 
     def __init__(self, shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64, *, products: bool = False) -> None:
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = tuple(shape) if isinstance(shape, tuple) else (operator.index(shape),)
         self._core = _core.Accumulator(extents, dtype, products)
 
     @classmethod
@@ -107,16 +108,20 @@ class Accumulator:
     def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
         """The accumulator that was written. None: a shape of no axes, or of one for several sums."""
         extents = (shape,) if isinstance(shape, int) else shape
-        return cls._of(_core.Accumulator.from_bytes(data, extents))
+        return cls._of(_core.Accumulator.from_bytes(bytes(data), extents))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Accumulator.from_bytes, (self.to_bytes(), self.shape))
 
     def __iadd__(self, other: Accumulator) -> Accumulator:
+        if not isinstance(other, Accumulator):
+            return NotImplemented
         self._core.merge(other._core, False)
         return self
 
     def __isub__(self, other: Accumulator) -> Accumulator:
+        if not isinstance(other, Accumulator):
+            return NotImplemented
         self._core.merge(other._core, True)
         return self
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from . import _core, _mpi
 
+_METHODS, _SCHEDULES = 3, 8  # sf_list
+
 
 def config() -> dict[str, Any]:
     """What `show_config` prints, as a dictionary."""
@@ -21,7 +23,8 @@ def config() -> dict[str, Any]:
         "numpy": np.__version__,
         "mpi layers": sorted(_mpi.layers()),
         "mpi library": _mpi.bound() or None,
-        "methods": _core.names(2 + 1),
+        "methods": _core.names(_METHODS),
+        "schedules": _core.names(_SCHEDULES),
     }
 
 

@@ -37,8 +37,8 @@ def located(value: np.dtype[Any]) -> np.dtype[Any]:
 
 def as_array(x: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """An array of what has elements: through NumPy's protocols, the buffer protocol, or DLPack."""
-    if isinstance(x, np.ndarray):
-        return x
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array (its mask would not be looked at), give x.data and where=~np.ma.getmaskarray(x)")
     if hasattr(x, "__dlpack_device__"):
         device = x.__dlpack_device__()[0]
         if device != _DLPACK_CPU:

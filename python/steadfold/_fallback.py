@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._convert import are_wider, as_array
+from ._convert import are_wider, as_array, as_mask
 from ._numbers import Collective, Mode, Operation
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
 _EXTREMES = (Operation.MIN, Operation.MAX, Operation.MIN_LOCATION, Operation.MAX_LOCATION)
+_METHODS = 3  # SF_LIST_METHODS
 _LARGEST_EXACT = 2**53  # every integer up to it is a double
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -45,9 +46,9 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
     integers."""
     kind = x.dtype.kind
     if not x.dtype.isnative:
-        return operation, x.astype(x.dtype.newbyteorder("=")), factors, dtype, None
+        return operation, _as_wide_as(x.astype(x.dtype.newbyteorder("=")), factors), factors, dtype, None
     if factors is not None and kind in "fc" and are_wider(as_array(factors), x.dtype):
-        return operation, x.astype(np.result_type(as_array(factors).dtype, x.dtype)), factors, dtype, None
+        return operation, _as_wide_as(x, factors), factors, dtype, None
     if kind not in "biufc":
         raise TypeError(f"elements of dtype {x.dtype} cannot be reduced (numbers and bool can), convert them")
     if kind == "f" and x.dtype.itemsize == 2:  # locations of halves
@@ -65,8 +66,17 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
         wide = _widened(x)
         return operation, wide, factors, None if dtype is None else wide.dtype, dtype
     if operation in (Operation.DOT, Operation.DOTC) and as_array(factors).dtype.kind in "biu":
+        if dtype is not None and np.dtype(dtype).kind not in "iu":
+            raise TypeError(f"products of integers as {np.dtype(dtype)} (they wrap at 64 bits), convert the factors")
         return Operation.SUM, _products(x, as_array(factors)), None, None, dtype
-    return operation, as_float64(x), factors, dtype, None
+    return operation, _as_wide_as(as_float64(x), factors), factors, dtype, None
+
+
+def _as_wide_as(x: Array, factors: Any) -> Array:
+    """Elements in the wider dtype of themselves and their factors."""
+    if factors is None or x.dtype.kind not in "fc" or not are_wider(as_array(factors), x.dtype):
+        return x
+    return x.astype(np.result_type(as_array(factors).dtype, x.dtype))
 
 
 def _widened(x: Array) -> Array:
@@ -75,10 +85,12 @@ def _widened(x: Array) -> Array:
 
 
 def _products(x: Array, y: Array) -> Array:
-    common = np.result_type(x, y, np.uint8)
+    common = np.result_type(x, y, np.uint8 if "u" in (x.dtype.kind, y.dtype.kind) else np.int8)
     if common.kind not in "iu":
         raise TypeError(f"products of {x.dtype} and {y.dtype} (no integer type holds both), convert one of them")
-    return np.multiply(x, y, dtype=np.uint64 if common.kind == "u" else np.int64)
+    y = np.broadcast_to(y, x.shape)  # factors are stretched to the elements, not the other way round
+    products: Array = np.multiply(x, y, dtype=np.uint64 if common.kind == "u" else np.int64)
+    return products
 
 
 def as_float64(x: Array) -> Array:
@@ -100,7 +112,11 @@ def _integer_quotient(
         target = np.dtype(np.float64 if dtype is None else dtype)
         if target.kind not in "fc":
             raise TypeError(f"a result of dtype {target} for a quotient of integers (it is rounded to floating point), convert it")
-        parts = integer_parts(x, axis, keepdims, where)
+        if target.itemsize > 8 and target.kind == "f":
+            raise TypeError(f"a quotient of integers as {target} (it is rounded to float64 or narrower), take dtype=float")
+        if isinstance(method, str):
+            _core.find(_METHODS, method)
+        parts = integer_parts(x, axis, keepdims, None if where is None else as_mask(where))
     except Exception as error:
         _core.refuse(comm, str(error))
         raise
@@ -124,7 +140,8 @@ def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
     total = high * 2**32 + low
     if not mean:
         rows = total * 0 + 1
-    quotients = np.vectorize(lambda sum_, count: _quotient(sum_, count, target), otypes=[np.float64])
+    real = np.empty(0, target).real.dtype
+    quotients = np.vectorize(lambda sum_, count: _quotient(sum_, count, real), otypes=[np.float64])
     return quotients(total, rows).astype(target)[()]
 
 

@@ -48,14 +48,23 @@ class Calls(Generic[Made]):
                 groups: Any = None) -> Made:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
-            raise TypeError(f"options {', '.join(sorted(unknown))} (there are {', '.join(Options.__annotations__)}), leave them out")
+            self._refuse(f"options {', '.join(sorted(unknown))} (there are {', '.join(Options.__annotations__)}), leave them out")
         get: Callable[..., Any] = options.get
         made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
                             get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
                             get("require"), self._mode)
         return self._made(self._offered(made, x))
 
+    def _refuse(self, text: str) -> None:
+        """Raises an error, and tells the other ranks, which would wait."""
+        _core.refuse(self._comm, text)
+        raise TypeError(text)
+
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
+        unknown = options.keys() - {"blocks", "commutative", "method", "root", "schedule"}
+        if unknown:
+            self._refuse(f"options {', '.join(sorted(unknown))} (there are blocks, commutative, method, root and schedule), leave "
+                         "them out")
         made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
                                    options.get("method"), options.get("root"), options.get("schedule"), self._mode)
         return self._made(self._offered(made, buffer))
@@ -63,9 +72,8 @@ class Calls(Generic[Made]):
     def _offered(self, made: Any, x: Any) -> Any:
         if made is not NotImplemented:
             return made
-        text = f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)} is not offered, convert the elements"
-        _core.refuse(self._comm, text)
-        raise TypeError(text)
+        return self._refuse(f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)}, or with factors of a wider one, is "
+                     "not offered, convert them")
 
     def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.sum`."""
@@ -265,11 +273,13 @@ class Bundle(Calls[Member]):
 
     def test(self) -> bool:
         """Whether the run has ended. Looks once."""
-        return self._bound().test()
+        return self._plan is None or self._plan.test()
 
     def wait(self, timeout: float | None = None) -> None:
         """Waits for the run, at most `timeout` seconds (then: TimeoutError, and the run goes on)."""
-        self._take(self._bound().wait(timeout))
+        if self._plan is None:
+            raise RuntimeError("a bundle that was not started (there is nothing to wait for), call start() or run()")
+        self._take(self._plan.wait(timeout))
 
     def __len__(self) -> int:
         return len(self._members)

@@ -29,9 +29,10 @@ require
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
 import numpy as np
 
@@ -47,6 +48,7 @@ Axis = Union[int, "tuple[int, ...]", None]
 Method = Union[str, Binned, None]
 
 _RUN = int(Mode.RUN)
+_ALL_RANKS = -1
 _SUM, _PRODUCT, _MIN, _MAX, _DOT, _MEAN = (
     int(operation)
     for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.DOT, Operation.MEAN)
@@ -54,14 +56,25 @@ _SUM, _PRODUCT, _MIN, _MAX, _DOT, _MEAN = (
 _reduce = _core.reduce
 
 
+def _refuse(comm: Any, error: Exception) -> NoReturn:
+    """Raises an error, and tells the other ranks, which would wait."""
+    _core.refuse(comm, str(error))
+    raise error
+
+
 def _store(result: Any, out: Any) -> Any:
     """Puts a result where NumPy's argument `out` says."""
     if out is None or result is None:
         return result
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out is an array, not {out!r}")
+    if np.shape(result) != out.shape:
+        raise ValueError(f"out of shape {out.shape} for results of shape {np.shape(result)}, give it theirs")
     np.copyto(out, result, casting="same_kind")
     return out
+
+
+def _check_out(out: Any, comm: Any) -> None:
+    if out is not None and not isinstance(out, np.ndarray):
+        _refuse(comm, TypeError(f"out is an array, not {out!r}"))
 
 
 def _call(
@@ -100,6 +113,8 @@ def sum(
     >>> sf.sum(np.ones((2, 3)), axis=0)
     array([2., 2., 2.])
     """
+    if out is not None:
+        _check_out(out, comm)
     operation = _SUM if weights is None else _DOT
     result = _reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
                      threads, require, _RUN)
@@ -120,6 +135,7 @@ def prod(
     >>> float(sf.prod([1.5, 2.0, 4.0]))
     12.0
     """
+    _check_out(out, comm)
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, method, comm, layout, root, schedule, threads, require), out)
 
 
@@ -162,12 +178,24 @@ def norm(
     >>> float(sf.norm([3e200, 4e200]) / 1e200)
     5.0
     """
-    operations = {2: Operation.NORM2, 1: Operation.NORM1, float("inf"): Operation.NORMINF}
-    if ord not in operations:
-        error = ValueError(f"norm of ord {ord!r} (there are 1, 2 and inf), take one of them")
-        _core.refuse(comm, str(error))
-        raise error
-    return _call(operations[ord], x, None, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+    operations = {2.0: Operation.NORM2, 1.0: Operation.NORM1, float("inf"): Operation.NORMINF}
+    operation = operations.get(ord) if isinstance(ord, (int, float)) else None
+    if operation is None:
+        _refuse(comm, ValueError(f"norm of ord {ord!r} (there are 1, 2 and inf), take one of them"))
+    return _call(operation, x, None, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    """NaN, with a warning as NumPy's."""
+    warnings.warn("mean of no elements", RuntimeWarning, stacklevel=3)
+    own = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
+    if own.itemsize == 2:
+        own = np.dtype(np.float32)
+    shape = np.any(np.zeros(x.shape, bool), axis, keepdims=keepdims).shape
+    result = np.full(shape, np.nan, own if dtype is None else dtype)
+    if result.dtype.kind == "c":
+        result.imag = np.nan
+    return result[()]
 
 
 def mean(
@@ -185,18 +213,14 @@ def mean(
     >>> float(sf.mean([1, 2]))
     1.5
     """
+    _check_out(out, comm)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
         result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
     except EmptyError:
-        warnings.warn("mean of no elements", RuntimeWarning, stacklevel=2)
-        array = np.asarray(x)
-        own = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
-        shape = np.any(np.zeros(array.shape, bool), axis, keepdims=keepdims).shape
-        result = np.full(shape, np.nan, own if dtype is None else dtype)
-        if result.dtype.kind == "c":
-            result.imag = np.nan
-        result = result[()]
+        if root is not None and comm is not None and _core.Group(comm).rank != root != _ALL_RANKS:
+            return None
+        result = _mean_of_nothing(np.asarray(x), axis, dtype, keepdims)
     return _store(result, out)
 
 
@@ -232,19 +256,15 @@ def statistics(
 
 def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, root: Any,
             schedule: Any, threads: int) -> Any:
-    if ddof not in (0, 1):
-        error = ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0")
-        _core.refuse(comm, str(error))
-        raise error
+    if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
+        _refuse(comm, ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0"))
     found = statistics(x, axis, keepdims, where, comm=comm, root=root, schedule=schedule, threads=threads)
     if found is None:
         return None
-    result = getattr(found, names[ddof])
-    wanted = dtype
-    if wanted is None:
-        given = getattr(x, "dtype", None)
-        wanted = given if given == np.float32 else np.float64
-    return result.astype(wanted)
+    if dtype is None:
+        given = np.dtype(getattr(x, "dtype", np.float64))
+        dtype = np.float32 if given.kind == "f" and given.itemsize <= 4 else np.float64
+    return getattr(found, names[int(ddof)]).astype(dtype)
 
 
 def var(
@@ -258,6 +278,7 @@ def var(
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
     1.0
     """
+    _check_out(out, comm)
     return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -272,6 +293,7 @@ def std(
     >>> float(sf.std([1.0, 3.0]))
     1.0
     """
+    _check_out(out, comm)
     return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -285,6 +307,7 @@ def min(
     >>> float(sf.min([3.0, -0.0, 0.0]))
     -0.0
     """
+    _check_out(out, comm)
     return _store(_call(_MIN, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
 
 
@@ -298,6 +321,7 @@ def max(
     >>> int(sf.max([3, 1, 2]))
     3
     """
+    _check_out(out, comm)
     return _store(_call(_MAX, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
 
 
@@ -383,24 +407,24 @@ def reduce(
 
 def named_reduction(op: str, x: Any, comm: Any, layout: Any, root: Any, schedule: Any) -> Any:
     """A reduction over the first axis by one of NumPy's operations, with the tree's bits."""
-    operations = {"sum": _SUM, "prod": _PRODUCT, "min": _MIN, "max": _MAX}
+    operations = {"sum": _SUM, "prod": _PRODUCT, "product": _PRODUCT, "min": _MIN, "max": _MAX}
     if op not in operations:
-        error = ValueError(f"operation {op!r} (there are {', '.join(operations)}), take one of them or a callable")
-        _core.refuse(comm, str(error))
-        raise error
-    method = "tree" if op in ("sum", "prod") else None
+        _refuse(comm, ValueError(f"operation {op!r} (there are {', '.join(operations)}), take one of them or a callable"))
+    method = "tree" if operations[op] in (_SUM, _PRODUCT) else None
     return _call(operations[op], x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None)
 
 
 def fsum(values: Any) -> float:
-    """As `math.fsum`, for any iterable of numbers: the correctly rounded sum.
+    """As `math.fsum`, for any iterable of numbers: the correctly rounded sum. Where that raises (inf - inf, overflow), this is
+    NaN or infinite.
 
     >>> import steadfold as sf
     >>> sf.fsum([0.1] * 10)
     1.0
     """
-    if not isinstance(values, (np.ndarray, list, tuple)) and not hasattr(values, "__array__"):
-        values = list(values)
-    return float(sum(np.asarray(values, dtype=np.float64)))
-
-
+    array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    if array.dtype.kind == "c":
+        raise TypeError("fsum of complex numbers (it is for real ones), take sum")
+    if array.dtype.kind != "f" or array.dtype.itemsize != 8:
+        array = np.array([math.fsum([value]) for value in array.ravel()])  # what math.fsum takes, and no more
+    return float(sum(array))

@@ -379,7 +379,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, dtype: Any = None, keepdims:
     x = da.asarray(x)
     if ord not in ((2,) if x.dtype.kind == "c" else (1, 2)):
         raise ValueError(f"norm of ord {ord!r} for elements of {x.dtype} (there are 2 and, for real elements, 1), take one of them")
-    return _reduce(_task(f"norm{ord}", x, dtype), x, axis, keepdims, split_every, where=where)
+    return _reduce(_task(f"norm{int(ord)}", x, dtype), x, axis, keepdims, split_every, where=where)
 
 
 def sum_by(x: Any, labels: Any, groups: int, dtype: Any = None, where: Any = None, *, weights: Any = None,

@@ -44,6 +44,21 @@ class Plans(unittest.TestCase):
             plan.run(x, x)
         plan.start(x)
         self.assertEqual(plan.wait(5).tolist(), [5, 7, 9])
+        self.assertEqual(plan.run(x * 0).tolist(), [0, 0, 0])
+        self.assertEqual(plan.run().tolist(), [5, 7, 9], "what was bound, again")
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "first run"):
+            sf.plan().sum(x).wait()
+        with self.assertRaisesRegex(RuntimeError, "not started"):
+            sf.Bundle().wait()
+        for made in (lambda p: p.reduce(x[:, ::2], np.add), lambda p: p.sum([1.0, 2.0]), lambda p: p.dot(x[0], x[1].astype("f4")),
+                     lambda p: p.sum_by(x[0], np.array([0, 0, 0], "i2"), 1)):
+            with self.assertRaisesRegex((sf.InvalidArgumentError, TypeError), "convert"):
+                made(sf.plan())
+        bundle = sf.Bundle()
+        bundle.sum(x)
+        bundle.reduce(x, lambda a, b: {}["missing"])
+        with self.assertRaises(KeyError):
+            bundle.run()
         dot = sf.plan().dot(x[0], x[1])
         self.assertEqual(float(dot.run(y=np.ones(3))), 6.0 + 0.0)
 

@@ -115,7 +115,18 @@ def results():
 
 def failures():
     last = ranks - 1
+    group = sf.Group(comm.Dup())
+    assert group.rank == rank
+    other = np.float32 if rank == last else np.float64
     texts = [
+        raises((TypeError, sf.Error), lambda: sf.sum([1.0], root=1.5 if rank == last else 0, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.sum([1.0], threads=-1 if rank == last else 1, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.sum_by([1.0], [0], -1 if rank == last else 1, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.sum([1.0], out=[] if rank == last else None, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.reduce_scatter(np.ones(ranks), "sum", comm, blocks=[-1] if rank == last else None)),
+        raises((ValueError, sf.Error), lambda: sf.norm([1.0], ord=[1] if rank == last else 2, comm=comm)),
+        raises((TypeError, sf.Error), lambda: sf.plan(comm).sum(np.ones(2), **({"bogus": 1} if rank == last else {}))),
+        raises((TypeError, sf.Error), lambda: sf.start(comm).allreduce(np.ones(2), **({"bogus": 1} if rank == last else {})).wait(60)),
         raises((TypeError, sf.InvalidArgumentError), lambda: sf.sum(["text"] if rank == last else [1.0], comm=comm)),
         raises((ValueError, IndexError, sf.Error), lambda: sf.sum([1.0], axis=3 if rank == last else None, comm=comm)),
         raises((ValueError, sf.Error), lambda: sf.norm([1.0], ord=3 if rank == last else 2, comm=comm)),
@@ -127,6 +138,8 @@ def failures():
     ]
     if ranks > 1:
         texts += [
+            raises(sf.MismatchError, lambda: sf.reduce(np.ones(2, other), np.add, comm)),
+            raises(sf.MismatchError, lambda: sf.reduce(np.ones((2, 2, 3) if rank else (2, 3, 2)), np.add, comm)),
             raises(sf.MismatchError, lambda: sf.sum(np.ones(3, np.float32 if rank == last else np.float64), comm=comm)),
             raises(sf.MismatchError, lambda: sf.sum([1.0], method="tree" if rank == last else "exact", comm=comm)),
             raises(sf.MismatchError, lambda: sf.sum(np.ones((2, 3 + rank // last)), axis=0, comm=comm)),
@@ -140,9 +153,45 @@ def failures():
         print("\n".join(texts))
 
 
+def threads_of_the_library():
+    """A thread that moves calls on wants Python's lock for operators, while other calls have it."""
+    group = sf.Group(comm)
+    group.progress_thread(True)
+    for _ in range(5):
+        assert sf.start(group).reduce(np.ones(50), lambda p, q: p + q).wait(60) == 50 * ranks
+    plan = sf.plan(comm).reduce(np.ones(3), lambda p, q: p + q)
+    for _ in range(5):
+        plan.start()
+        assert plan.wait(60) == 3 * ranks
+    group.progress_thread(False)
+
+
+def what_is_gone():
+    """Groups of communicators that were freed, and calls after the end of MPI, are refused."""
+    copy = comm.Dup()
+    group = sf.Group(copy)
+    assert sf.sum([1.0], comm=group) == ranks
+    copy.Free()
+    for call in (lambda: group.rank, lambda: sf.sum([1.0], comm=group)):
+        try:
+            call()
+        except sf.InvalidArgumentError:
+            continue
+        raise AssertionError("a communicator that was freed")
+    MPI.Finalize()
+    try:
+        sf.sum([1.0], comm=comm)
+    except sf.InvalidArgumentError:
+        return
+    raise AssertionError("a call after the end of MPI")
+
+
 results()
 failures()
+if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+    threads_of_the_library()
 plain = np.array([comm.allreduce(float(np.sum(mine(x))))])
 if rank == 0:
     print("# plain", plain.tobytes().hex())
     print("# transport", sf.Group(comm).transport, sf.config()["mpi library"]["layer"])
+what_is_gone()

@@ -272,6 +272,71 @@ class Numpy(unittest.TestCase):
         masked = np.frombuffer(b"\0" + np.arange(3.0).tobytes(), np.uint8)[1:].view(np.float64)
         self.assertEqual(float(sf.sum(masked)), 3.0, "unaligned")
 
+    def test_masks_of_masked_arrays_are_not_overlooked(self):
+        masked = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+        for call in (lambda: sf.sum(masked), lambda: sf.Accumulator().add(masked), lambda: sf.dot([1.0, 1.0, 1.0], masked)):
+            with self.assertRaisesRegex(TypeError, "masked array"):
+                call()
+
+    def test_many_axes(self):
+        self.assertEqual(float(sf.sum(np.full((1,) * 30 + (2,), 7.0))), 14.0)
+        self.assertEqual(sf.sum(np.full((2,) * 3 + (1,) * 12, 7.0), axis=0).shape, (2, 2) + (1,) * 12)
+        for shape in ((1,) * 32, (1,) * 31 + (2,), (1,) * 64):
+            if len(shape) <= 32 or np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+                with self.assertRaisesRegex(sf.InvalidArgumentError, "axes"):
+                    sf.sum(np.full(shape, 7.0))
+
+    def test_out(self):
+        for wrong in (np.zeros((2, 3)), np.zeros(1)):
+            with self.assertRaisesRegex(ValueError, "out of shape"):
+                sf.sum([1.0, 2.0], out=wrong)
+        with self.assertRaises(TypeError):
+            sf.mean([1.0, 2.0], out=[0.0])
+
+    def test_odd_arguments(self):
+        x = np.ones((2, 3))
+        self.assertEqual(sf.sum(x, axis=0, keepdims=np.True_).shape, (1, 3))
+        self.assertEqual(sf.sum(x, axis=0, keepdims=1).shape, (1, 3))
+        self.assertEqual(float(sf.var(x, ddof=1.0)), 0.0)
+        for options in ({"threads": -1}, {"threads": None}, {"root": 1.5}, {"schedule": 5}, {"require": 5}, {"method": sf.Binned(bins=-1)}):
+            with self.assertRaises(TypeError, msg=str(options)):
+                sf.sum(x, **options)
+        for groups in (-1, 2.0, None):
+            with self.assertRaises(TypeError):
+                sf.sum_by(x, np.zeros((2, 3), int), groups)
+        for ord in ([1], "fro", None, -1):
+            with self.assertRaises(ValueError):
+                sf.norm(x, ord)
+        with self.assertRaises(sf.InvalidArgumentError):
+            sf.mean([1, 2], method="nonsense")
+
+    def test_quotients_of_integers(self):
+        self.assertEqual(sf.sum(np.array([1, 2]), dtype=np.complex64), np.complex64(3))
+        self.assertEqual(bits(sf.mean(np.array([2**25 + 1, 2**25 + 2]), dtype=np.float32)), bits(np.float32(2**25)))
+        with self.assertRaises(TypeError):
+            sf.sum(np.array([2**62 + 1]), dtype=np.longdouble)
+        with self.assertRaisesRegex(TypeError, "wrap"):
+            sf.sum(np.array([2**62]), weights=np.array([4]), dtype=float)
+        self.assertEqual(sf.dot(np.array([True, True]), np.array([True, False])).dtype, np.int64)
+        with self.assertRaises(ValueError):
+            sf.dot(np.ones(3, int), np.ones((2, 3), int))
+        self.assertEqual(complex(sf.dot(np.array([1, 2]), np.array([1j, 2.0]))), 4 + 1j)
+        self.assertEqual(float(sf.dot(np.array([1.5], ">f4"), np.array([2.0]))), 3.0)
+
+    def test_halves(self):
+        half = np.array([1.0, 2.0], np.float16)
+        for function in (sf.sum, sf.mean, sf.var, sf.std):
+            self.assertEqual(function(half).dtype, np.float32)
+        with self.assertWarns(RuntimeWarning):
+            self.assertEqual(sf.mean(half[:0]).dtype, np.float32)
+
+    def test_fsum_takes_what_math_fsum_takes(self):
+        for wrong in ([None], ["1", "2"], np.array([1j])):
+            with self.assertRaises(TypeError):
+                sf.fsum(wrong)
+        self.assertEqual(sf.fsum([Fraction(1, 2), 1, np.float32(0.25)]), 1.75)
+        self.assertEqual(sf.fsum([]), 0.0)
+
     def test_options(self):
         x = np.arange(5.0)
         self.assertEqual(float(sf.sum(x, method=sf.binned(k=2, double_sweep=True))), 10.0)
@@ -314,6 +379,11 @@ class Operators(unittest.TestCase):
             return np.array((a["n"] + b["n"], a["x"] + b["x"]), dtype=points.dtype)
 
         self.assertEqual(sf.reduce(points, add).tolist(), (4, 6.0))
+
+    def test_large_elements(self):
+        words = np.array([b"a" * 5000, b"c" * 5000, b"b" * 5000])
+        self.assertEqual(sf.reduce(words, max), b"c" * 5000)
+        self.assertEqual(sf.reduce(words.astype("U5000"), max), "c" * 5000)
 
     def test_operators_that_fail(self):
         def fails(a, b):
