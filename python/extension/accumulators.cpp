@@ -39,43 +39,35 @@ class Accumulator {
     arrays.kept = kept_axes(as_array(elements));
     if (factors.is_valid()) arrays.factors = view(as_array(factors), shape().type);
     if (mask.is_valid()) arrays.mask = view(as_array(mask), SF_BYTES);
-    sf_status status = SF_OK;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = subtract ? sf_accumulator_subtract_arrays(handle_, &arrays, threads)
-                        : sf_accumulator_add_arrays(handle_, &arrays, threads);
-    }
-    check(status);
+    without_lock([&](sf_accumulator* handle) {
+      return subtract ? sf_accumulator_subtract_arrays(handle, &arrays, threads)
+                      : sf_accumulator_add_arrays(handle, &arrays, threads);
+    });
   }
   void merge(const Accumulator& other, bool subtract) {
     if (shape_ != other.shape_)
       refuse(
           "accumulators of different shapes cannot be merged (their columns have no meaning in common), reshape one");
-    check(subtract ? sf_accumulator_unmerge(handle_, other.handle_) : sf_accumulator_merge(handle_, other.handle_));
+    check(subtract ? sf_accumulator_unmerge(use(), other.use()) : sf_accumulator_merge(use(), other.use()));
   }
   void merge_ranks(nb::handle comm) {
     sf_group* const group = group_of(comm);
     if (group == nullptr) return;
-    sf_status status = SF_OK;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = sf_accumulator_merge_ranks(handle_, group);
-    }
-    check(status);
+    without_lock([&](sf_accumulator* handle) { return sf_accumulator_merge_ranks(handle, group); });
   }
   [[nodiscard]] Accumulator copy() const {
     sf_accumulator* copied = nullptr;
-    check(sf_accumulator_copy(handle_, &copied));
+    check(sf_accumulator_copy(use(), &copied));
     return {copied, shape_};
   }
-  void negate() { check(sf_accumulator_negate(handle_)); }
-  void clear() { check(sf_accumulator_clear(handle_)); }
+  void negate() { check(sf_accumulator_negate(use())); }
+  void clear() { check(sf_accumulator_clear(use())); }
 
   nb::object round(int operation, nb::handle dtype) const {
     const sf_type type = dtype.is_none() ? shape().type : result_type(dtype);
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), numpy_type(type));
-    check(sf_accumulator_round(handle_, static_cast<sf_operation>(operation), type, results.place()));
+    check(sf_accumulator_round(use(), static_cast<sf_operation>(operation), type, results.place()));
     return results.value();
   }
   nb::object compare(const Accumulator& other) const {
@@ -84,14 +76,14 @@ class Accumulator {
       refuse("accumulators of different shapes cannot be compared (column by column), reshape one");
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), NPY_INT);
-    check(sf_accumulator_compare(handle_, other.handle_, static_cast<sf_order*>(results.place())));
+    check(sf_accumulator_compare(use(), other.use(), static_cast<sf_order*>(results.place())));
     return results.value();
   }
   nb::bytes to_bytes() const {
     std::uint64_t size = 0;
-    check(sf_accumulator_write(handle_, nullptr, 0, &size));
+    check(sf_accumulator_write(use(), nullptr, 0, &size));
     std::string text(size, '\0');
-    check(sf_accumulator_write(handle_, text.data(), size, &size));
+    check(sf_accumulator_write(use(), text.data(), size, &size));
     return nb::bytes(text.data(), text.size());
   }
   static Accumulator from_bytes(const nb::bytes& bytes, nb::object shape) {
@@ -113,12 +105,12 @@ class Accumulator {
   }
   [[nodiscard]] std::int64_t rows() const {
     std::int64_t rows = 0;
-    check(sf_accumulator_describe(handle_, nullptr, &rows));
+    check(sf_accumulator_describe(use(), nullptr, &rows));
     return rows;
   }
   [[nodiscard]] sf_accumulator_shape shape() const {
     sf_accumulator_shape shape{};
-    check(sf_accumulator_describe(handle_, &shape, nullptr));
+    check(sf_accumulator_describe(use(), &shape, nullptr));
     return shape;
   }
   [[nodiscard]] nb::object python_shape() const {
@@ -129,6 +121,25 @@ class Accumulator {
   }
 
  private:
+  /// The handle, unless another thread is changing the accumulator without Python's lock.
+  [[nodiscard]] sf_accumulator* use() const {
+    if (is_changing_)
+      refuse("an accumulator that another thread is changing (one at a time), give every thread its own");
+    return handle_;
+  }
+  /// Changes it while other threads run Python.
+  template <class Change>
+  void without_lock(const Change& change) {
+    sf_accumulator* const handle = use();
+    sf_status status = SF_OK;
+    is_changing_ = true;
+    {
+      nb::gil_scoped_release others_may_run;
+      status = change(handle);
+    }
+    is_changing_ = false;
+    check(status);
+  }
   [[nodiscard]] std::uint64_t columns() const {
     std::uint64_t product = 1;
     for (const npy_intp extent : shape_) {
@@ -167,6 +178,7 @@ class Accumulator {
 
   sf_accumulator* handle_ = nullptr;
   std::vector<npy_intp> shape_;
+  bool is_changing_ = false;
 };
 
 }  // namespace

@@ -183,6 +183,30 @@ class Accumulators(unittest.TestCase):
         integers.add(np.array([1, 2, 3]))
         self.assertEqual(float(integers.sum()), 6.0)
 
+    def test_one_thread_at_a_time(self):
+        """What another thread adds meanwhile is refused, or added: never lost, never half."""
+        x = hostile(np.random.default_rng(SEED), 300_000)
+        total, added = sf.Accumulator(), [0, 0]
+
+        def work(worker):
+            for _ in range(30):
+                try:
+                    total.add(x)
+                    added[worker] += 1
+                except sf.InvalidArgumentError:
+                    pass
+
+        threads = [threading.Thread(target=work, args=(w,)) for w in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(total.rows, sum(added) * x.size)
+        expected = sf.Accumulator()
+        for _ in range(sum(added)):
+            expected.add(x)
+        self.assertEqual(total, expected)
+
     def test_bytes_and_pickles(self):
         one = sf.Accumulator((2, 3))
         one.add(hostile(np.random.default_rng(SEED), 12).reshape(2, 2, 3))
