@@ -150,7 +150,6 @@ HWY_INLINE V halve(D d, V a, V b) {
 /// and a second pass over the same data then takes four times as long.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* x, Count count) {
-  if (!prefetches) return;
   const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
   for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 2);
 }
@@ -167,7 +166,7 @@ struct Straight {
 };
 
 #if HWY_TARGET == HWY_AVX3
-template <class D>
+template <class D, bool ahead>
 class Cut {
   using T = hn::TFromD<D>;
   using DI = hn::RebindToSigned<D>;
@@ -185,7 +184,9 @@ class Cut {
     else
       return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi32(low, index_.raw, high)});
   }
-  HWY_INLINE void fetch_ahead(const T* x, Count count) const { HWY_NAMESPACE::fetch_ahead(x, count); }
+  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
+    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
+  }
 
  private:
   std::size_t lanes_;
@@ -300,15 +301,20 @@ struct Folded {
     }
   }
 
-  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
-  static T whole_chunk(const T* x, [[maybe_unused]] bool inside) {
+  template <bool ahead>
+  static HWY_INLINE T chunk_from(const T* x, [[maybe_unused]] bool inside) {
 #if HWY_TARGET == HWY_AVX3
     if constexpr (is_common) {
       const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
-      if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D>(beyond / sizeof(T)));
+      if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D, ahead>(beyond / sizeof(T)));
     }
 #endif
-    return chunk_by(x, Straight<D, true>());
+    return chunk_by(x, Straight<D, ahead>());
+  }
+
+  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
+  static T whole_chunk(const T* x, bool inside) {
+    return prefetches ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
   }
 
   static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {
