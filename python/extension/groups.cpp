@@ -13,8 +13,8 @@ using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
 using Finalized = int (*)(int* flag);
 using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
 
-// Of the MPI layer that is loaded: sf_group_of_fortran and sf_team_create_over_fortran, which take the numbers that
-// communicators have in Fortran, the same way for every MPI library.
+// Two functions of the MPI layer that is loaded, sf_group_of_fortran and sf_team_create_over_fortran: they take the
+// numbers that communicators have in Fortran, the same way for every MPI library.
 GroupOf layer_group_of = nullptr;
 TeamOver layer_team_over = nullptr;
 Finalized mpi_finalized = nullptr;  // of the MPI library
