@@ -14,13 +14,7 @@ namespace {
 class Accumulator {
  public:
   Accumulator(std::vector<npy_intp> shape, nb::handle dtype, bool products) : shape_(std::move(shape)) {
-    PyArray_Descr* descr = nullptr;
-    if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
-    const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
-    const std::optional<sf_type> type = type_of(descr);
-    if (type != SF_F64 && type != SF_F32)
-      refuse("an accumulator of dtype %S (there are float64 and float32), convert the elements", descr);
-    check(sf_accumulator_create(*type, products ? SF_PRODUCTS : SF_ELEMENTS, columns(), &handle_));
+    check(sf_accumulator_create(real_type(dtype), products ? SF_PRODUCTS : SF_ELEMENTS, columns(), &handle_));
   }
   Accumulator(sf_accumulator* handle, std::vector<npy_intp> shape) : handle_(handle), shape_(std::move(shape)) {}
   Accumulator(Accumulator&& other) noexcept
@@ -30,16 +24,14 @@ class Accumulator {
 
   void add(nb::handle x, nb::handle weights, nb::handle where, std::uint32_t threads, bool subtract) {
     const nb::object elements = operand(x), factors = weights.is_none() ? nb::object() : operand(weights);
-    const nb::object mask = where.is_none() || where.ptr() == Py_True
-                                ? nb::object()
-                                : nb::module_::import_("steadfold._convert").attr("as_mask")(where);
+    const nb::object mask = is_mask(where) ? mask_from(where) : nb::object();
     sf_arrays arrays;
     sf_arrays_init(&arrays, sizeof arrays);
     arrays.x = view(as_array(elements), shape().type);
     arrays.kept = kept_axes(as_array(elements));
     if (factors.is_valid()) arrays.factors = view(as_array(factors), shape().type);
     if (mask.is_valid()) arrays.mask = view(as_array(mask), SF_BYTES);
-    without_lock([&](sf_accumulator* handle) {
+    change([&](sf_accumulator* handle) {
       return subtract ? sf_accumulator_subtract_arrays(handle, &arrays, threads)
                       : sf_accumulator_add_arrays(handle, &arrays, threads);
     });
@@ -53,7 +45,7 @@ class Accumulator {
   void merge_ranks(nb::handle comm) {
     sf_group* const group = group_of(comm);
     if (group == nullptr) return;
-    without_lock([&](sf_accumulator* handle) { return sf_accumulator_merge_ranks(handle, group); });
+    change([&](sf_accumulator* handle) { return sf_accumulator_merge_ranks(handle, group); });
   }
   [[nodiscard]] Accumulator copy() const {
     sf_accumulator* copied = nullptr;
@@ -64,7 +56,7 @@ class Accumulator {
   void clear() { check(sf_accumulator_clear(use())); }
 
   nb::object round(int operation, nb::handle dtype) const {
-    const sf_type type = dtype.is_none() ? shape().type : result_type(dtype);
+    const sf_type type = dtype.is_none() ? shape().type : real_type(dtype);
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), numpy_type(type));
     check(sf_accumulator_round(use(), static_cast<sf_operation>(operation), type, results.place()));
@@ -129,14 +121,10 @@ class Accumulator {
   }
   /// Changes it while other threads run Python.
   template <class Change>
-  void without_lock(const Change& change) {
+  void change(const Change& change) {
     sf_accumulator* const handle = use();
-    sf_status status = SF_OK;
     is_changing_ = true;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = change(handle);
-    }
+    const sf_status status = without_lock([&] { return change(handle); });
     is_changing_ = false;
     check(status);
   }
@@ -166,13 +154,12 @@ class Accumulator {
     }
     return ((std::uint32_t{1} << kept) - 1) << first;
   }
-  static sf_type result_type(nb::handle dtype) {
-    PyArray_Descr* descr = nullptr;
-    if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
-    const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
-    const std::optional<sf_type> type = type_of(descr);
+  /// That of elements and of results.
+  static sf_type real_type(nb::handle dtype) {
+    const nb::object asked = dtype_from(dtype);
+    const std::optional<sf_type> type = type_of(as_dtype(asked));
     if (type != SF_F64 && type != SF_F32)
-      refuse("results of dtype %S (there are float64 and float32), convert them", descr);
+      refuse("an accumulator's dtype %S (there are float64 and float32), convert the numbers", asked.ptr());
     return *type;
   }
 

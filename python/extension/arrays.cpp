@@ -39,6 +39,14 @@ std::optional<sf_type> type_of(PyArray_Descr* dtype) {
 
 std::optional<sf_type> type_of(PyArrayObject* array) { return type_of(PyArray_DESCR(array)); }
 
+nb::object dtype_from(nb::handle given) {
+  PyArray_Descr* descr = nullptr;
+  if (PyArray_DescrConverter(given.ptr(), &descr) != NPY_SUCCEED) raise();
+  return nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+}
+
+nb::object mask_from(nb::handle where) { return nb::module_::import_("steadfold._convert").attr("as_mask")(where); }
+
 int numpy_type(sf_type type) {
   switch (type) {
     case SF_F64: return NPY_DOUBLE;

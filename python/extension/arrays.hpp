@@ -15,6 +15,14 @@ namespace steadfold::python {
 std::optional<sf_type> type_of(PyArrayObject* array);
 std::optional<sf_type> type_of(PyArray_Descr* dtype);
 
+/// What Python gives as a dtype: one, its name, a type of NumPy's.
+nb::object dtype_from(nb::handle given);
+inline PyArray_Descr* as_dtype(nb::handle dtype) { return reinterpret_cast<PyArray_Descr*>(dtype.ptr()); }
+
+/// Whether NumPy's argument `where` leaves anything out; and the array of bool that it is.
+inline bool is_mask(nb::handle where) { return !where.is_none() && where.ptr() != Py_True; }
+nb::object mask_from(nb::handle where);
+
 /// NumPy's type number of a type; NPY_VOID for those that are only read.
 int numpy_type(sf_type type);
 

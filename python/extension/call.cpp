@@ -88,9 +88,7 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
     if (number == -1 && PyErr_Occurred() != nullptr) raise();
     const Py_ssize_t place = number < 0 ? number + axes : number;
     if (place < 0 || place >= axes) {
-      const nb::object error = nb::module_::import_("steadfold._convert").attr("AxisError")(number, axes);
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-      raise();
+      raise(nb::object(nb::module_::import_("steadfold._convert").attr("AxisError")(number, axes)));
     }
     if ((reduced >> place & 1) != 0)
       refuse("axis %zd is given twice (every axis is reduced once), name it once", number);
@@ -118,11 +116,6 @@ void take_labels(const Arguments& from, Call& to) {
   to.arrays.groups = number<std::uint64_t>(from.groups, "groups");
 }
 
-void take_mask(nb::handle where, Call& to) {
-  to.mask = nb::module_::import_("steadfold._convert").attr("as_mask")(where);
-  to.arrays.mask = view(as_array(to.mask), SF_BYTES);
-}
-
 /// Everything that is not plain rows of one result.
 void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
   sf_arrays_init(&to.arrays, sizeof to.arrays);
@@ -130,7 +123,10 @@ void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Cal
   to.arrays.x = view(x, type);
   to.arrays.kept = ~reduced & ((std::uint32_t{1} << PyArray_NDIM(x)) - 1);
   if (to.factors.is_valid()) to.arrays.factors = view(as_array(to.factors), type);
-  if (!from.where.is_none() && from.where.ptr() != Py_True) take_mask(from.where, to);
+  if (is_mask(from.where)) {
+    to.mask = mask_from(from.where);
+    to.arrays.mask = view(as_array(to.mask), SF_BYTES);
+  }
   if (!from.labels.is_none()) take_labels(from, to);
   to.call.arrays = &to.arrays;
 }
@@ -143,7 +139,7 @@ bool same_shape(PyArrayObject* a, PyArrayObject* b) {
 bool are_rows(const Arguments& from, std::uint32_t reduced, const Call& call) {
   PyArrayObject* const x = as_array(call.x);
   if (reduced != (std::uint32_t{1} << PyArray_NDIM(x)) - 1 || !is_plain_rows(x) || !from.labels.is_none()) return false;
-  if (!from.where.is_none() && from.where.ptr() != Py_True) return false;
+  if (is_mask(from.where)) return false;
   return !call.factors.is_valid() || (is_plain_rows(as_array(call.factors)) && same_shape(x, as_array(call.factors)));
 }
 
@@ -177,15 +173,13 @@ void ask_for_nothing(Call& to) {
 }
 
 sf_type asked_result(nb::handle dtype) {
-  PyArray_Descr* descr = nullptr;
-  if (PyArray_DescrConverter(dtype.ptr(), &descr) != NPY_SUCCEED) raise();
-  const nb::object owner = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
-  const std::optional<sf_type> type = type_of(descr);
+  const nb::object asked = dtype_from(dtype);
+  const std::optional<sf_type> type = type_of(as_dtype(asked));
   if (!type || numpy_type(*type) == NPY_VOID)
     refuse(
         "results of dtype %S (sums are rounded to float32, float64, complex or long double, or kept as integers of 32 "
         "or 64 bits), convert the result",
-        descr);
+        asked.ptr());
   return *type;
 }
 
@@ -199,9 +193,7 @@ void take_options(const Arguments& from, Call& to) {
     to.texts = nb::borrow<nb::object>(from.schedule);
     to.call.schedule = text_of(from.schedule, "schedule");
   }
-  if (!from.require.is_none()) {
-    check(sf_call_set(&to.call, "require", text_of(from.require, "require")));
-  }
+  if (!from.require.is_none()) check(sf_call_set(&to.call, "require", text_of(from.require, "require")));
   if (from.threads.is_valid()) to.call.threads = number<std::uint32_t>(from.threads, "threads");
 }
 
@@ -244,9 +236,10 @@ sf_status run(Call& call, sf_group* group) {
   if (group == nullptr && call.call.columns == 0) return SF_OK;
   if (group == nullptr && PyArray_SIZE(as_array(call.x)) < static_cast<npy_intp>(long_enough))
     return sf_reduce_local(&call.call, call.first, call.second, place);
-  nb::gil_scoped_release others_may_run;
-  return group == nullptr ? sf_reduce_local(&call.call, call.first, call.second, place)
-                          : sf_group_reduce(&call.call, call.first, call.second, place, group);
+  return without_lock([&] {
+    return group == nullptr ? sf_reduce_local(&call.call, call.first, call.second, place)
+                            : sf_group_reduce(&call.call, call.first, call.second, place, group);
+  });
 }
 
 nb::object outcome(Call& call, int rank) {

@@ -2,11 +2,14 @@
 
 namespace steadfold::python {
 
-void fail(sf_status status) {
-  const nb::object error =
-      nb::module_::import_("steadfold._errors").attr("of_status")(static_cast<int>(status), sf_error_text());
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+void raise(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   raise();
+}
+
+void fail(sf_status status) {
+  raise(nb::object(
+      nb::module_::import_("steadfold._errors").attr("of_status")(static_cast<int>(status), sf_error_text())));
 }
 
 std::string text_of_current_exception() noexcept {

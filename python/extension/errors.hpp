@@ -16,6 +16,16 @@ inline void check(sf_status status) {
   if (status != SF_OK) fail(status);
 }
 
+/// Throws an exception that Python code has made.
+[[noreturn]] void raise(const nb::object& exception);
+
+/// Calls the library without Python's lock: it may wait for others, or for a thread of its own that wants the lock.
+template <class Make>
+sf_status without_lock(const Make& make) {
+  nb::gil_scoped_release others_may_run;
+  return make();
+}
+
 /// Throws steadfold.InvalidArgumentError (a ValueError) or TypeError. The text is that of PyErr_Format.
 [[noreturn]] void refuse(const char* format, ...);
 [[noreturn]] void refuse_type(const char* format, ...);
@@ -32,8 +42,7 @@ auto or_tell(sf_group* group, const Make& make) {
   } catch (...) {
     if (group != nullptr) {
       const std::string text = text_of_current_exception();
-      nb::gil_scoped_release others_may_run;
-      sf_group_refuse(group, SF_INVALID_ARGUMENT, text.c_str());
+      without_lock([&] { return sf_group_refuse(group, SF_INVALID_ARGUMENT, text.c_str()); });
     }
     throw;
   }

@@ -91,20 +91,14 @@ class Team {
   [[nodiscard]] std::int32_t size() const { return sf_team_size(team_); }
   [[nodiscard]] sf_group* member(std::int32_t worker) const {
     sf_group* group = nullptr;
-    sf_status status = SF_OK;
-    {
-      nb::gil_scoped_release others_may_run;
-      status = sf_team_group(team_, worker, &group);
-    }
-    check(status);
+    check(without_lock([&] { return sf_team_group(team_, worker, &group); }));
     return group;
   }
   void bind(std::int32_t worker) const { check(sf_team_bind(team_, worker)); }
 
  private:
   sf_status create_over(std::int32_t comm, std::int32_t workers) {
-    nb::gil_scoped_release others_may_run;
-    return layer_team_over(comm, workers, &team_);
+    return without_lock([&] { return layer_team_over(comm, workers, &team_); });
   }
 
   sf_team* team_ = nullptr;
@@ -112,23 +106,13 @@ class Team {
 
 void barrier(const Group& group) {
   sf_group* const handle = group.handle();
-  sf_status status = SF_OK;
-  {
-    nb::gil_scoped_release others_may_run;
-    status = sf_group_barrier(handle);
-  }
-  check(status);
+  check(without_lock([&] { return sf_group_barrier(handle); }));
 }
 
 /// The thread that moves calls on may want Python's lock, and ends before this returns.
 void progress_thread(const Group& group, bool on) {
   sf_group* const handle = group.handle();
-  sf_status status = SF_OK;
-  {
-    nb::gil_scoped_release others_may_run;
-    status = sf_group_progress_thread(handle, on ? 1 : 0);
-  }
-  check(status);
+  check(without_lock([&] { return sf_group_progress_thread(handle, on ? 1 : 0); }));
 }
 
 }  // namespace
@@ -140,12 +124,7 @@ sf_group* group_of(nb::handle comm) {
   if (nb::isinstance<Group>(comm)) return nb::cast<const Group&>(comm).handle();
   const std::int32_t number = number_of(comm);
   sf_group* group = nullptr;
-  sf_status status = SF_OK;
-  {
-    nb::gil_scoped_release others_may_run;  // the first time it waits for all ranks
-    status = layer_group_of(number, &group);
-  }
-  check(status);
+  check(without_lock([&] { return layer_group_of(number, &group); }));  // the first time it waits for all ranks
   return group;
 }
 
@@ -186,7 +165,6 @@ void add_groups(nb::module_& module) {
            [](const Team& self) { return "<steadfold.Team of " + std::to_string(self.size()) + " workers>"; });
   module.def("mpi_library_of", &mpi_library_of);
   module.def("load_layer", &load_layer);
-  module.def("layer_is_loaded", [] { return layer_group_of != nullptr; });
 }
 
 }  // namespace steadfold::python

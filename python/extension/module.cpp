@@ -75,10 +75,6 @@ void add_names(nb::module_& module) {
     check(sf_list_find(static_cast<sf_list>(list), name.c_str(), &entry));
     return entry;
   });
-  module.def("text", [](int list, std::size_t entry, const std::string& heading) {
-    const char* const text = sf_list_text(static_cast<sf_list>(list), entry, heading.c_str());
-    return std::string(text == nullptr ? "" : text);
-  });
   module.def("version", &sf_version);
 }
 

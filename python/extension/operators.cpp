@@ -3,7 +3,6 @@
 #include <cstring>
 
 namespace steadfold::python {
-
 namespace {
 
 /// What Python's str() gives.
@@ -12,6 +11,14 @@ std::string shown(nb::handle object) {
   const char* const bytes = PyUnicode_AsUTF8(text.ptr());
   if (bytes == nullptr) raise();
   return bytes;
+}
+
+bool is_finalizing() noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
 }
 
 }  // namespace
@@ -38,18 +45,6 @@ UserOperator::~UserOperator() {
   Py_XDECREF(error_);
   Py_XDECREF(traceback_);
 }
-
-namespace {
-
-bool is_finalizing() noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
-
-}  // namespace
 
 int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto* const self = static_cast<UserOperator*>(context);
@@ -173,7 +168,6 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
   if (batched) to.call.columns = static_cast<std::uint64_t>(shape[1]);
   take_options(options, to);
-  to.call.threads = 1;  // Python runs one at a time
   to.first = PyArray_DATA(x);
   to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));
 }
@@ -197,19 +191,17 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   to.call.rows = 1;
   to.call.columns = static_cast<std::uint64_t>(PyArray_SIZE(x));
   take_options(options, to);
-  if (to.user != nullptr) to.call.threads = 1;
   to.first = PyArray_DATA(x);
   if (from.collective != SF_REDUCE_SCATTER) {
     to.results.make(PyArray_DIMS(x), PyArray_NDIM(x), dtype_of(x));
     return true;
   }
-  const auto ranks = static_cast<std::size_t>(group == nullptr ? 1 : sf_group_size(group));
-  npy_intp mine = PyArray_SIZE(x) / static_cast<npy_intp>(ranks);
+  npy_intp mine = PyArray_SIZE(x) / sf_group_size(group);
   if (!from.blocks.is_none()) {
     to.blocks = number<std::vector<std::uint64_t>>(from.blocks, "blocks");
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();
-    const auto rank = static_cast<std::size_t>(group == nullptr ? 0 : sf_group_rank(group));
+    const auto rank = static_cast<std::size_t>(sf_group_rank(group));
     mine =
         rank < to.blocks.size() ? static_cast<npy_intp>(to.blocks[rank]) : 0;  // a wrong count is refused by the call
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 
 #include "operators.hpp"
 
@@ -15,13 +14,6 @@ namespace {
 /// What is made of a call: it runs at once, is started, or is left to plans.
 enum class Mode { run, start, prepare };
 
-/// Calls the library without Python's lock: it may wait for others, or for a thread of its own that wants the lock.
-template <class Make>
-sf_status without_lock(const Make& make) {
-  nb::gil_scoped_release others_may_run;
-  return make();
-}
-
 /// Throws what a callable threw on this rank, else the exception of the status.
 void check_call(const Call& call, sf_status status) {
   if (status != SF_OK && call.user != nullptr) call.user->rethrow();
@@ -30,16 +22,14 @@ void check_call(const Call& call, sf_status status) {
 
 // --- calls that are started, and runs of plans -----------------------------------------------------------------------
 
-class Plan;
-
 /// Something under way, and its results once it has ended.
 class Request {
  public:
   Request(std::unique_ptr<Call> call, sf_group* group, nb::object comm)
-      : call_(std::move(call)), group_(group), rank_(sf_group_rank(group)), comm_(std::move(comm)) {
+      : call_(std::move(call)), rank_(sf_group_rank(group)), comm_(std::move(comm)) {
     void* const place = call_->results.place();
     check_call(*call_, without_lock([&] {
-      return sf_group_start_reduce(&call_->call, call_->first, call_->second, place, group_, &request_);
+      return sf_group_start_reduce(&call_->call, call_->first, call_->second, place, group, &request_);
     }));
   }
   Request(const Request&) = delete;
@@ -52,16 +42,9 @@ class Request {
     if (!ended_) static_cast<void>(call_.release());  // the library still reads and writes its memory
   }
 
-  bool test() {
-    int done = 0;
-    if (!ended_) poll(0, done);
-    return ended_;
-  }
+  bool test() { return poll(0); }
   nb::object wait(std::optional<double> timeout) {
-    wait_for_end(timeout, [this](std::uint64_t nanoseconds, int& done) {
-      poll(nanoseconds, done);
-      return ended_;
-    });
+    wait_for_end(timeout, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
     check_call(*call_, status_);
     return outcome(*call_, rank_);
   }
@@ -75,31 +58,30 @@ class Request {
       refuse("a timeout of %R seconds (it is at least 0), or None to wait for ever", nb::float_(*timeout).ptr());
     const bool for_ever = !timeout || *timeout > 1e9;
     std::uint64_t left = for_ever ? 0 : static_cast<std::uint64_t>(*timeout * 1e9);
-    for (bool last = false;;) {
-      last = !for_ever && left <= slice;
-      int done = 0;
-      if (look(for_ever ? slice : std::min(slice, left), done)) return;
+    while (!look(for_ever ? slice : std::min(slice, left))) {
       if (PyErr_CheckSignals() != 0) raise();
-      if (last) {
+      if (for_ever) continue;
+      if (left <= slice) {
         PyErr_SetString(PyExc_TimeoutError,
                         "the call has not ended yet (other ranks may not have started theirs), wait again");
         raise();
       }
-      if (!for_ever) left -= slice;
+      left -= slice;
     }
   }
 
  private:
-  void poll(std::uint64_t nanoseconds, int& done) {
-    if (ended_) return;
+  /// Whether it has ended.
+  bool poll(std::uint64_t nanoseconds) {
+    if (ended_) return true;
+    int done = 0;
     const sf_status status = without_lock([&] { return sf_request_wait_for(request_, nanoseconds, &done); });
-    if (done == 0) return check(status);  // refused, as where another thread is at it: the call goes on
-    status_ = status;
-    ended_ = true;
+    if (done == 0) check(status);  // refused, as where another thread is at it: the call goes on
+    if (done != 0) status_ = status;
+    return ended_ = done != 0;
   }
 
   std::unique_ptr<Call> call_;
-  sf_group* group_;
   int rank_;
   nb::object comm_;
   sf_request* request_ = nullptr;
@@ -172,16 +154,12 @@ class Plan {
   }
   bool test() {
     const Busy busy(*this);
-    poll(0);
-    return !under_way_;
+    return poll(0);
   }
   nb::list wait(std::optional<double> timeout) {
     const Busy busy(*this);
     if (!ran_) refuse("a result before the first run (there is none yet), run or start the plan");
-    Request::wait_for_end(timeout, [this](std::uint64_t nanoseconds, int& /*done*/) {
-      poll(nanoseconds);
-      return !under_way_;
-    });
+    Request::wait_for_end(timeout, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
     return results(status_);
   }
   [[nodiscard]] const char* describe() const { return sf_plan_describe(plan_); }
@@ -237,9 +215,8 @@ class Plan {
   }
   /// `operands`: None, or for every call (x, factors), each an array or None for what was bound.
   void prepare(nb::handle operands) {
-    if (under_way_) poll(0);
     try {
-      if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+      if (!poll(0)) refuse("a run of a plan that is under way (there is one at a time), wait for it");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         Call& call = *calls_[i];
@@ -271,13 +248,15 @@ class Plan {
     for (const auto& call : calls_) list.append(outcome(*call, rank_));
     return list;
   }
-  void poll(std::uint64_t nanoseconds) {
-    if (!under_way_) return;
+  /// Whether no run is under way.
+  bool poll(std::uint64_t nanoseconds) {
+    if (!under_way_) return true;
     int done = 0;
     const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
-    if (done == 0) return check(status);  // refused: the run goes on
-    status_ = status;
-    under_way_ = false;
+    if (done == 0) check(status);  // refused: the run goes on
+    if (done != 0) status_ = status;
+    under_way_ = done == 0;
+    return !under_way_;
   }
 
   nb::object comm_;
@@ -375,8 +354,7 @@ nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation
 /// Tells the other ranks that this one cannot make its call.
 void refuse_everywhere(nb::handle comm, const char* text) {
   sf_group* const group = group_of(comm);
-  nb::gil_scoped_release others_may_run;
-  if (group != nullptr) sf_group_refuse(group, SF_INVALID_ARGUMENT, text);
+  if (group != nullptr) without_lock([&] { return sf_group_refuse(group, SF_INVALID_ARGUMENT, text); });
 }
 
 }  // namespace

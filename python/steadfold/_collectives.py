@@ -11,6 +11,7 @@ from . import _core
 from ._convert import as_array
 from ._numbers import Collective, Mode
 from ._reductions import Method
+from ._told import told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,20 +20,17 @@ Operator = Union[str, Callable[[Any, Any], Any]]
 
 
 def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,
-         schedule: Any, mode: Mode) -> Any:
+         schedule: Any) -> Any:
     """A call in MPI's shape. Elements of 8 and 16 bits are combined as wider ones, and converted back."""
-    result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, mode)
+    result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
     if result is not NotImplemented:
         return result
-    try:
+    with told(comm):
         array = as_array(buffer)
         wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float32}.get(array.dtype.kind)
-        if wide is None or (array.dtype.kind == "f" and array.dtype.itemsize != 2) or mode != Mode.RUN:
+        if wide is None or (array.dtype.kind == "f" and array.dtype.itemsize != 2):
             raise TypeError(f"{op!r} of dtype {array.dtype} is not offered, convert the elements")
-    except Exception as error:
-        _core.refuse(comm, str(error))
-        raise
-    result = _core.reduce_buffer(collective, array.astype(wide), op, blocks, commutative, comm, method, root, schedule, mode)
+    result = _core.reduce_buffer(collective, array.astype(wide), op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
     return None if result is None else result.astype(array.dtype)
 
 
@@ -45,22 +43,22 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, meth
 
     Returns an array of the buffer's shape and dtype.
     """
-    return call(Collective.REDUCE, buffer, op, None, commutative, comm, method, root, schedule, Mode.RUN)
+    return call(Collective.REDUCE, buffer, op, None, commutative, comm, method, root, schedule)
 
 
 def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
                    method: Method = None, commutative: bool = False, schedule: str | None = None) -> Any:
     """As `allreduce`; rank r gets block r of the elements, of `blocks[r]` of them (None: equally many)."""
-    return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, method, None, schedule, Mode.RUN)
+    return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, method, None, schedule)
 
 
 def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
          schedule: str | None = None) -> Any:
     """As `allreduce`; rank r gets what the buffers of ranks 0 to r give."""
-    return call(Collective.SCAN, buffer, op, None, commutative, comm, method, None, schedule, Mode.RUN)
+    return call(Collective.SCAN, buffer, op, None, commutative, comm, method, None, schedule)
 
 
 def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
            schedule: str | None = None) -> Any:
     """As `allreduce`; rank r gets what the buffers of ranks 0 to r - 1 give. Rank 0 gets None."""
-    return call(Collective.EXSCAN, buffer, op, None, commutative, comm, method, None, schedule, Mode.RUN)
+    return call(Collective.EXSCAN, buffer, op, None, commutative, comm, method, None, schedule)

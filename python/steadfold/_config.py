@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _mpi
-
-_METHODS, _SCHEDULES = 3, 8  # sf_list
+from ._numbers import List
 
 
 def config() -> dict[str, Any]:
@@ -23,8 +22,8 @@ def config() -> dict[str, Any]:
         "numpy": np.__version__,
         "mpi layers": sorted(_mpi.layers()),
         "mpi library": _mpi.bound() or None,
-        "methods": _core.names(_METHODS),
-        "schedules": _core.names(_SCHEDULES),
+        "methods": _core.names(List.METHODS),
+        "schedules": _core.names(List.SCHEDULES),
     }
 
 

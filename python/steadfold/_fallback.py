@@ -12,11 +12,11 @@ import numpy as np
 
 from . import _core
 from ._convert import are_wider, as_array, as_mask
-from ._numbers import Collective, Mode, Operation
+from ._numbers import Collective, List, Mode, Operation
+from ._told import refuse, told
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
 _EXTREMES = (Operation.MIN, Operation.MAX, Operation.MIN_LOCATION, Operation.MAX_LOCATION)
-_METHODS = 3  # SF_LIST_METHODS
 _LARGEST_EXACT = 2**53  # every integer up to it is a double
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,19 +25,15 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, *rest: Any) -> Any:
     """As _core.reduce, which said NotImplemented."""
     comm = rest[4]
-    try:
+    with told(comm):
         operands = _operands(Operation(operation), as_array(x), factors, dtype)
-    except Exception as error:
-        _core.refuse(comm, str(error))  # or the other ranks would wait
-        raise
     if operands is None:
         return _integer_quotient(Operation(operation), as_array(x), axis, dtype, keepdims, *rest)
     operation, converted, factors, dtype, back = operands
     result = _core.reduce(operation, converted, factors, axis, dtype, keepdims, *rest)
     if result is NotImplemented:
-        text = f"{Operation(operation).name.lower()} of dtype {converted.dtype} is not offered, convert the elements"
-        _core.refuse(comm, text)
-        raise TypeError(text)
+        name = Operation(operation).name.lower()
+        refuse(comm, TypeError(f"{name} of dtype {converted.dtype} is not offered, convert the elements"))
     return result.astype(back) if back is not None and isinstance(result, (np.ndarray, np.generic)) else result
 
 
@@ -104,8 +100,7 @@ def _integer_quotient(
     method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
 ) -> Any:
     """The sum of integers, for a mean divided by their number: exact, rounded once into a floating-point type."""
-    parts = None
-    try:
+    with told(comm):
         if mode != Mode.RUN or labels is not None:
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "
                             "several reductions), convert the elements")
@@ -115,11 +110,8 @@ def _integer_quotient(
         if target.itemsize > 8 and target.kind == "f":
             raise TypeError(f"a quotient of integers as {target} (it is rounded to float64 or narrower), take dtype=float")
         if isinstance(method, str):
-            _core.find(_METHODS, method)
+            _core.find(List.METHODS, method)
         parts = integer_parts(x, axis, keepdims, None if where is None else as_mask(where))
-    except Exception as error:
-        _core.refuse(comm, str(error))
-        raise
     if comm is not None:
         parts = _core.reduce_buffer(Collective.REDUCE, parts, "sum", None, False, comm, None, root, schedule, Mode.RUN)
     return None if parts is None else integer_quotients(np.asarray(parts), operation is Operation.MEAN, target)

@@ -32,6 +32,13 @@ class Collective(IntEnum):
     EXSCAN = 3
 
 
+class List(IntEnum):
+    """sf_list: those that are asked for."""
+
+    METHODS = 3
+    SCHEDULES = 8
+
+
 class Mode(IntEnum):
     """What is made of a call."""
 

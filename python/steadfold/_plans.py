@@ -11,6 +11,7 @@ from ._collectives import Operator
 from ._method import Binned
 from ._numbers import Collective, Mode, Operation
 from ._reductions import Axis
+from ._told import refuse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -48,23 +49,19 @@ class Calls(Generic[Made]):
                 groups: Any = None) -> Made:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
-            self._refuse(f"options {', '.join(sorted(unknown))} (there are {', '.join(Options.__annotations__)}), leave them out")
+            refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are "
+                                         f"{', '.join(Options.__annotations__)}), leave them out"))
         get: Callable[..., Any] = options.get
         made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
                             get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
                             get("require"), self._mode)
         return self._made(self._offered(made, x))
 
-    def _refuse(self, text: str) -> None:
-        """Raises an error, and tells the other ranks, which would wait."""
-        _core.refuse(self._comm, text)
-        raise TypeError(text)
-
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
         unknown = options.keys() - {"blocks", "commutative", "method", "root", "schedule"}
         if unknown:
-            self._refuse(f"options {', '.join(sorted(unknown))} (there are blocks, commutative, method, root and schedule), leave "
-                         "them out")
+            refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are blocks, commutative, method, root and "
+                                         "schedule), leave them out"))
         made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
                                    options.get("method"), options.get("root"), options.get("schedule"), self._mode)
         return self._made(self._offered(made, buffer))
@@ -72,8 +69,8 @@ class Calls(Generic[Made]):
     def _offered(self, made: Any, x: Any) -> Any:
         if made is not NotImplemented:
             return made
-        return self._refuse(f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)}, or with factors of a wider one, is "
-                     "not offered, convert them")
+        refuse(self._comm, TypeError(f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)}, or with factors of "
+                                     "a wider one, is not offered, convert them"))
 
     def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.sum`."""
