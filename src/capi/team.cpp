@@ -199,7 +199,9 @@ sf_status steadfold::capi::make_team(std::shared_ptr<transport::Outside> outside
     std::string wrong;
     try {
       const bool shares_cores = outside->shares_cores() || offers.share_cores(processes.rank());
-      made = std::make_unique<sf_team>(transport::make_shared_transports(offers.workers(), outside, shares_cores),
+      const auto all = offers.workers();
+      const auto node = outside->share_node(*all, shares_cores);
+      made = std::make_unique<sf_team>(transport::make_shared_transports(all, outside, node, shares_cores),
                                        offers.places(processes.rank()));
     } catch (const std::exception& failed) {
       wrong = agreement::text_of(failed);

@@ -49,10 +49,8 @@ struct Posts {
 class Board {
  public:
   /// Throws std::bad_alloc.
-  Board(std::shared_ptr<CommonMemory> memory, Rank rank, Bytes longest, bool shares_cores)
-      : blocks_(std::move(memory), sizeof(Posts) + 2 * Posts::long_bytes_for(longest)),
-        rank_(rank),
-        waiting_(blocks_.memory(), shares_cores) {
+  Board(const Neighbourhood& among, Rank rank, Bytes longest)
+      : blocks_(among.memory, sizeof(Posts) + 2 * Posts::long_bytes_for(longest)), rank_(rank), waiting_(among) {
     all_.reserve(blocks_.memory().neighbour_count());
     if (blocks_.own() == nullptr) return;
     own_ = new (blocks_.own()) Posts;

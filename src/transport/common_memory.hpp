@@ -146,6 +146,7 @@ struct Neighbourhood {
   std::vector<Rank> ranks;    // ascending
   std::size_t own = 0;        // which of them is this one
   bool shares_cores = false;  // with each other
+  bool drives = true;         // who waits here may call the MPI library
 };
 
 }  // namespace steadfold::transport

@@ -1,6 +1,5 @@
 #include "transport/mpi_node_memory.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -19,27 +18,36 @@ int largest(int number, MPI_Comm comm) {
 
 }  // namespace
 
-NodeMemory::NodeMemory(MPI_Comm node, Bytes bytes, MPI_Comm progress)
-    : part_bytes_(bytes), progress_(progress), free_(bytes / cache_line) {
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(node, &rank);
-  PMPI_Comm_size(node, &size);
-  rank_ = static_cast<std::size_t>(rank);
-  neighbours_ = static_cast<std::size_t>(size);
+NodeMemory::NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, MPI_Comm progress,
+                       std::shared_ptr<const void> keeps)
+    : progress_(progress), keeps_(std::move(keeps)), free_(0) {
+  int process = 0;
+  PMPI_Comm_rank(node, &process);
+  for (const Rank count : ranks) bytes_ += static_cast<Bytes>(count) * bytes;
   SharedFile file;
-  if (rank == 0) file = make_shared_file(neighbours_ * bytes);
+  if (process == 0) file = make_shared_file(bytes_);
   PMPI_Bcast(&file, sizeof file, MPI_BYTE, 0, node);
-  all_ = mapped(file, rank == 0, neighbours_ * bytes);
+  all_ = mapped(file, process == 0, bytes_);
   const std::string why = all_ == nullptr ? std::strerror(errno) : "another rank cannot map it";
   const bool is_mapped = largest(all_ == nullptr ? 1 : 0, node) == 0;
-  if (rank == 0 && file.descriptor >= 0) close(file.descriptor);
-  if (is_mapped) return;
-  if (all_ != nullptr) munmap(all_, neighbours_ * bytes);
-  throw std::runtime_error("no file of the node's first rank: " + why);
+  if (process == 0 && file.descriptor >= 0) close(file.descriptor);
+  if (!is_mapped) {
+    if (all_ != nullptr) munmap(all_, bytes_);
+    throw std::runtime_error("no file of the node's first rank: " + why);
+  }
+  std::byte* part = all_;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Bytes part_bytes = static_cast<Bytes>(ranks[i]) * bytes;
+    parts_.insert(parts_.end(), static_cast<std::size_t>(ranks[i]), part);
+    if (i == static_cast<std::size_t>(process)) {
+      own_ = part;
+      free_ = FreeParts(part_bytes / cache_line);
+    }
+    part += part_bytes;
+  }
 }
 
-NodeMemory::~NodeMemory() { munmap(all_, neighbours_ * part_bytes_); }
+NodeMemory::~NodeMemory() { munmap(all_, bytes_); }
 
 void NodeMemory::make_progress() noexcept {
   int is_there = 0;
@@ -57,21 +65,22 @@ void NodeMemory::free(Place place, Bytes bytes) noexcept { free_.give_back(place
 
 namespace {
 
-/// Which ranks of the group they are.
-std::vector<Rank> ranks_of(MPI_Comm node, const MpiTransport& group) {
+/// Which processes of the group they are.
+std::vector<Rank> processes_of(MPI_Comm node, const MpiTransport& group) {
   int count = 0;
   PMPI_Comm_size(node, &count);
-  std::vector<Rank> ranks(static_cast<std::size_t>(count));
+  std::vector<Rank> processes(static_cast<std::size_t>(count));
   const Rank own = group.rank();
-  PMPI_Allgather(&own, 1, MPI_INT, ranks.data(), 1, MPI_INT, node);
-  return ranks;
+  PMPI_Allgather(&own, 1, MPI_INT, processes.data(), 1, MPI_INT, node);
+  return processes;
 }
 
 /// The node's memory, if every node of the group gets some; else `why` not.
-std::shared_ptr<NodeMemory> memory_of(MPI_Comm node, const MpiTransport& group, Bytes bytes, std::string& why) {
+std::shared_ptr<NodeMemory> memory_of(MPI_Comm node, std::span<const Rank> ranks, const MpiTransport& group,
+                                      const NodeSettings& settings, std::string& why) {
   std::shared_ptr<NodeMemory> made;
   try {
-    made = std::make_shared<NodeMemory>(node, bytes, group.quiet_comm());
+    made = std::make_shared<NodeMemory>(node, ranks, settings.bytes, group.quiet_comm(), settings.keeps);
   } catch (const std::exception& refused) {
     why = refused.what();
   }
@@ -82,24 +91,37 @@ std::shared_ptr<NodeMemory> memory_of(MPI_Comm node, const MpiTransport& group, 
 
 }  // namespace
 
-NodeOfRank make_node_memory(const MpiTransport& group, Bytes bytes, int color) {
+NodeOfRank make_node_memory(const MpiTransport& group, const NodeSettings& settings) {
+  const std::vector<Rank> each_one(static_cast<std::size_t>(group.rank_count()), 1);
+  return make_node_memory(group, Workers(each_one), group.shares_cores(), settings);
+}
+
+NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, bool shares_cores,
+                            const NodeSettings& settings) {
   NodeOfRank made;
   if (group.rank_count() == 1) {
     made.why = "there is one rank";
     return made;
   }
   MPI_Comm node = MPI_COMM_NULL;
-  const int error = color < 0 ? PMPI_Comm_split_type(group.comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)
-                              : PMPI_Comm_split(group.comm(), color, 0, &node);
+  const int error = settings.color < 0
+                        ? PMPI_Comm_split_type(group.comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)
+                        : PMPI_Comm_split(group.comm(), settings.color, 0, &node);
   if (error != MPI_SUCCESS)
     throw std::runtime_error("ranks of the node not found, see the messages of the MPI library");
-  made.among = {.memory = nullptr, .ranks = ranks_of(node, group), .shares_cores = group.shares_cores()};
-  const auto own = std::ranges::find(made.among.ranks, group.rank());
-  made.among.own = static_cast<std::size_t>(own - made.among.ranks.begin());
-  if (largest(static_cast<int>(made.among.ranks.size()), group.comm()) == 1)
+  const std::vector<Rank> processes = processes_of(node, group);
+  std::vector<Rank> counts;
+  for (const Rank process : processes) {
+    counts.push_back(workers.count(process));
+    if (process == group.rank()) made.among.own = made.among.ranks.size();
+    for (Rank rank = workers.first(process); rank < workers.first(process + 1); ++rank)
+      made.among.ranks.push_back(rank);
+  }
+  made.among.shares_cores = shares_cores;
+  if (largest(static_cast<int>(processes.size()), group.comm()) == 1)
     made.why = "every rank is alone on its node";
   else
-    made.among.memory = memory_of(node, group, bytes, made.why);
+    made.among.memory = memory_of(node, counts, group, settings, made.why);
   PMPI_Comm_free(&node);
   return made;
 }

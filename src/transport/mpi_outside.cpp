@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "transport/mpi.hpp"
+#include "transport/mpi_node_memory.hpp"
+#include "transport/mpi_rma.hpp"
 
 namespace steadfold::transport {
 namespace {
@@ -23,6 +25,16 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
   }
 
   bool shares_cores() const noexcept override { return processes_.shares_cores(); }
+
+  /// As STEADFOLD_TRANSPORT says; windows have no ways between workers, which send messages then.
+  Neighbourhood share_node(const Workers& workers, bool shares_cores) override {
+    const AskedTransport asked = asked_transport(processes_);
+    if (asked.way == Ways::messages || asked.way == Ways::rma) return {};
+    const NodeOfRank node = make_node_memory(processes_, workers, shares_cores, {.keeps = shared_from_this()});
+    if (node.among.memory == nullptr && asked.way == Ways::shared)
+      throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
+    return node.among;
+  }
 
   std::uint32_t last_tag(const Workers& workers) const override {
     const std::uint64_t endpoints = (std::uint64_t{MpiTransport::last_tag()} + 1) / pairs(workers);

@@ -1,7 +1,9 @@
 #include "transport/node.hpp"
 
+#include <cstddef>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,16 +14,18 @@ class NodeTransport final : public SharedTransport {
  public:
   using Posted = SharedTransport::Posted;
 
-  NodeTransport(std::shared_ptr<Transport> inner, Neighbourhood among, std::unique_ptr<CommonBlocks> notices)
-      : SharedTransport(std::move(among), posted_in(*notices)),
-        inner_(std::move(inner)),
-        notices_(std::move(notices)),
-        name_(has_boards() ? "shared" : "shared+" + std::string(inner_->name())) {}
+  NodeTransport(std::unique_ptr<Transport> inner, Neighbourhood among, std::vector<Posted*> posted)
+      : SharedTransport(std::move(among), std::move(posted)), inner_(std::move(inner)) {
+    const std::string below = inner_->name();
+    name_ = has_boards() ? "shared" : below.starts_with("shared") ? below : "shared+" + below;
+  }
 
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
   const char* name() const noexcept override { return name_.c_str(); }
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
+  bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
+  bool adds_words() const noexcept override { return inner_->adds_words(); }
 
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
@@ -56,28 +60,49 @@ class NodeTransport final : public SharedTransport {
   void require_threads() const override { inner_->require_threads(); }
 
  private:
-  static std::vector<Posted*> posted_in(const CommonBlocks& notices) {
-    std::vector<Posted*> all;
-    for (std::size_t i = 0; i < notices.neighbour_count(); ++i) all.push_back(reinterpret_cast<Posted*>(notices.of(i)));
-    return all;
-  }
-
-  std::shared_ptr<Transport> inner_;
-  std::unique_ptr<CommonBlocks> notices_;
+  std::unique_ptr<Transport> inner_;
   std::string name_;
   Connection state_ = Connection::pending;
 };
 
-}  // namespace
-
-std::unique_ptr<Transport> make_node_transport(std::shared_ptr<Transport> inner, Neighbourhood among) {
-  auto notices = std::make_unique<CommonBlocks>(among.memory, sizeof(NodeTransport::Posted));
-  if (notices->own() == nullptr)
+/// Where each neighbour posts its notices: in the first block of its process, in the order of that one's ranks. The
+/// block stays as long as the memory.
+std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std::size_t ranks_here) {
+  CommonMemory& memory = *among.memory;
+  const auto place = memory.take(ranks_here * sizeof(NodeTransport::Posted));
+  if (place == CommonMemory::no_place)
     throw std::runtime_error(
         "no memory that ranks share (there is none for their notices), set STEADFOLD_TRANSPORT=mpi");
-  new (notices->own()) NodeTransport::Posted;
-  notices->connect(std::vector(among.ranks.size(), notices->place()));
-  return std::make_unique<NodeTransport>(std::move(inner), std::move(among), std::move(notices));
+  std::vector<NodeTransport::Posted*> all;
+  const std::byte* process = nullptr;  // of the last neighbour
+  for (std::size_t i = 0; i < among.ranks.size(); ++i) {
+    std::byte* const block = memory.at(i, place);
+    const bool is_next = std::exchange(process, block) == block;
+    all.push_back(is_next ? all.back() + 1
+                          : reinterpret_cast<NodeTransport::Posted*>(block + CommonMemory::head_bytes));
+  }
+  for (std::size_t i = 0; i < ranks_here; ++i) new (all[among.own + i]) NodeTransport::Posted;
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Transport>> make_node_transports(std::vector<std::unique_ptr<Transport>> inner,
+                                                             Neighbourhood among, bool one_drives) {
+  const auto posted = make_notices(among, inner.size());
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (std::unique_ptr<Transport>& each : inner) {
+    transports.push_back(std::make_unique<NodeTransport>(std::move(each), among, posted));
+    among.own += 1;
+    among.drives = !one_drives;
+  }
+  return transports;
+}
+
+std::unique_ptr<Transport> make_node_transport(std::unique_ptr<Transport> inner, Neighbourhood among) {
+  std::vector<std::unique_ptr<Transport>> one;
+  one.push_back(std::move(inner));
+  return std::move(make_node_transports(std::move(one), std::move(among), false).front());
 }
 
 }  // namespace steadfold::transport

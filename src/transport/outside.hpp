@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/common_memory.hpp"
 #include "transport/tags.hpp"
 #include "transport/transport.hpp"
 
@@ -62,6 +63,10 @@ class Outside {
   virtual bool serves_threads() const noexcept = 0;
   /// Whether the processes share cores with each other, or may with others.
   virtual bool shares_cores() const noexcept = 0;
+  /// The workers that are on this process's node, if processes there share memory: `own` is its first one, and the
+  /// memory has room for mailboxes and posts of all of its workers. Null memory: they do not. Collective, blocks.
+  /// Throws std::runtime_error, the same on every process, where it was asked for in vain.
+  virtual Neighbourhood share_node(const Workers& /*workers*/, bool /*shares_cores*/) { return {}; }
   /// The last tag of endpoints between such workers. Throws std::runtime_error if there are few.
   virtual std::uint32_t last_tag(const Workers& workers) const = 0;
   /// The end of the worker with this rank, for messages to and from every other; words cannot be added. For any thread.

@@ -1,5 +1,6 @@
 #include "transport/shared.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "transport/agreed_tags.hpp"
+#include "transport/node.hpp"
 #include "transport/relay.hpp"
 #include "transport/shared_transport.hpp"
 
@@ -67,12 +69,11 @@ using Places = std::vector<Place>;
 class WorkerTransport final : public SharedTransport {
  public:
   WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places, std::shared_ptr<const Workers> all,
-                  std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay);
+                  std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay, std::vector<Rank> labels);
 
   Rank rank() const noexcept override { return among().ranks[among().own]; }
   Rank rank_count() const noexcept override { return all_->rank_count(); }
   const char* name() const noexcept override { return name_.c_str(); }
-  /// Processes: workers of one have the nearest way to each other.
   std::span<const Rank> node_labels() const noexcept override { return labels_; }
   bool nodes_are_far() const noexcept override { return outside_ != nullptr; }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override {
@@ -130,7 +131,7 @@ class WorkerTransport final : public SharedTransport {
 
 WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places,
                                  std::shared_ptr<const Workers> all, std::shared_ptr<Outside> outside,
-                                 std::shared_ptr<Relay> relay)
+                                 std::shared_ptr<Relay> relay, std::vector<Rank> labels)
     : SharedTransport(std::move(among), prepared_of(*places)),
       places_(std::move(places)),
       own_(&(*places_)[this->among().own]),
@@ -138,11 +139,11 @@ WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<Places> pl
       all_(std::move(all)),
       outside_(std::move(outside)),
       relay_(std::move(relay)),
+      labels_(std::move(labels)),
       outcome_(own_->outcome) {
   if (!outside_) return;
   name_ += "+" + std::string(outside_->processes().name());
   tags_.emplace(outside_->last_tag(*all_));
-  for (Rank rank = 0; rank < all_->rank_count(); ++rank) labels_.push_back(all_->first(all_->place(rank).process));
 }
 
 std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities,
@@ -287,27 +288,45 @@ void WorkerTransport::end_outcome() {
   has_begun_ = has_posted_ = false;
 }
 
+/// By worker, the first worker of its process, or of its node where workers of a node share memory and stand in a row:
+/// those have the nearest way to each other.
+std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, bool shares_node) {
+  const bool by_node = shares_node && !nodes.empty() && std::ranges::is_sorted(nodes);
+  std::vector<Rank> labels;
+  for (Rank rank = 0; rank < all.rank_count(); ++rank) {
+    const Rank process = all.place(rank).process;
+    labels.push_back(all.first(by_node ? nodes[static_cast<std::size_t>(process)] : process));
+  }
+  return labels;
+}
+
+/// The workers of a process, and their memory.
+Neighbourhood workers_of(const Workers& all, Rank process, bool shares_cores) {
+  Neighbourhood among = {.memory = std::make_shared<ProcessMemory>(all.count(process)),
+                         .ranks = std::vector<Rank>(static_cast<std::size_t>(all.count(process))),
+                         .shares_cores = shares_cores};
+  std::iota(among.ranks.begin(), among.ranks.end(), all.first(process));
+  return among;
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores) {
-  return make_shared_transports(std::make_shared<const Workers>(std::span(&workers, 1)), nullptr, shares_cores);
+  return make_shared_transports(std::make_shared<const Workers>(std::span(&workers, 1)), nullptr, {}, shares_cores);
 }
 
 std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
                                                                const std::shared_ptr<Outside>& outside,
-                                                               bool shares_cores) {
-  const Rank process = outside ? outside->processes().rank() : 0;
-  const Rank workers = all->count(process);
-  Neighbourhood among = {.memory = std::make_shared<ProcessMemory>(workers),
-                         .ranks = std::vector<Rank>(static_cast<std::size_t>(workers)),
-                         .shares_cores = shares_cores};
-  std::iota(among.ranks.begin(), among.ranks.end(), all->first(process));
+                                                               const Neighbourhood& node, bool shares_cores) {
+  Neighbourhood among = workers_of(*all, outside ? outside->processes().rank() : 0, shares_cores);
+  const bool shares_node = node.memory != nullptr;
+  const auto labels = outside ? labels_of(*all, outside->processes().node_labels(), shares_node) : std::vector<Rank>();
   const auto places = std::make_shared<Places>(among.ranks.size());
   std::vector<std::unique_ptr<Transport>> transports;
   const auto relay = outside && !outside->serves_threads() ? std::make_shared<Relay>() : nullptr;
   for (; among.own < among.ranks.size(); ++among.own)
-    transports.push_back(std::make_unique<WorkerTransport>(among, places, all, outside, relay));
-  return transports;
+    transports.push_back(std::make_unique<WorkerTransport>(among, places, all, outside, relay, labels));
+  return shares_node ? make_node_transports(std::move(transports), node, relay != nullptr) : std::move(transports);
 }
 
 }  // namespace steadfold::transport

@@ -1,5 +1,5 @@
 // Workers that are threads, of one process or of several: messages within a process go through cache lines that all of
-// its threads see, others through what connects the processes.
+// its threads see, others through those of their node, or through what connects the processes.
 // Rank order: by process, then by worker; see shared_endpoint.hpp. Cost: gathers and connections take one exchange of
 // lines; those of several processes also one between these, and one more line. Source: [S2]. Free of MPI; makes no
 // threads.
@@ -17,9 +17,10 @@ namespace steadfold::transport {
 /// their endpoints. `shares_cores`: there are more workers than cores, so whoever waits yields.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores);
 
-/// The same for the workers of this process among those of all; their endpoints cannot add words.
+/// The same for the workers of this process among those of all; their endpoints cannot add words. `node`: what
+/// Outside::share_node gave.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
                                                                const std::shared_ptr<Outside>& outside,
-                                                               bool shares_cores);
+                                                               const Neighbourhood& node, bool shares_cores);
 
 }  // namespace steadfold::transport

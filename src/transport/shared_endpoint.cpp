@@ -32,7 +32,7 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
       peers_(among.ranks.size()),
       by_rank_(static_cast<std::size_t>(rank_count)),
       operations_(tickets),
-      waiting_(*among.memory, among.shares_cores) {
+      waiting_(among) {
   if (!inner_) slots_.emplace(capacities);
   busy_.reserve(peers_.size());
   completed_.reserve(tickets);
@@ -277,6 +277,7 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
 
 /// Threads that have others move their messages tell these when they need them no more.
 bool SharedEndpoint::may_leave() noexcept {
+  if (!is_one_process()) return inner_->may_leave();
   if (!std::exchange(is_leaving_, true)) own_->runs_ended.store(++runs_ended_, std::memory_order_release);
   const auto has_left = [this](const Peer& peer) {
     return peer.mail->runs_ended.load(std::memory_order_acquire) >= runs_ended_;

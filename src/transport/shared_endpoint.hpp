@@ -48,8 +48,9 @@ class SharedEndpoint final : public Endpoint {
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override;
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override;
   std::size_t poll(std::span<Completion> completions) noexcept override;
-  bool asks_to_leave() const noexcept override { return inner_ && is_one_process(); }
+  bool asks_to_leave() const noexcept override { return inner_ && (is_one_process() || inner_->asks_to_leave()); }
   bool may_leave() noexcept override;
+  bool moves_others() const noexcept override { return moves_others_; }
   Traffic traffic() const noexcept override;
 
  private:

@@ -9,7 +9,7 @@ namespace steadfold::transport {
 
 SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> posted)
     : among_(std::move(among)),
-      waiting_(*among_.memory, among_.shares_cores),
+      waiting_(among_),
       posted_(std::move(posted)),
       own_(*posted_[among_.own]),
       places_(posted_.size()) {}
@@ -23,7 +23,7 @@ std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint
 }
 
 std::shared_ptr<Board> SharedTransport::prepare_board(std::uint32_t tag, Bytes longest) try {
-  auto board = std::make_shared<Board>(among_.memory, rank(), longest, among_.shares_cores);
+  auto board = std::make_shared<Board>(among_, rank(), longest);
   boards_.push_back({tag, board});
   return board;
 } catch (const std::bad_alloc&) {

@@ -8,13 +8,14 @@
 
 namespace steadfold::transport {
 
-/// Threads of one process may sleep. Ranks of MPI never do, and let the library make progress: another rank may come to
-/// the reduction only once a message of this one's has gone out, which the program has started and not waited for.
+/// Who may not call the MPI library may sleep. All others never do, and let the library make progress: another rank may
+/// come to the reduction only once a message of this one's has gone out, which the program has started and not waited
+/// for.
 class Waiting {
  public:
-  Waiting(CommonMemory& memory, bool shares_cores) noexcept
-      : memory_(memory.is_one_process() ? nullptr : &memory),
-        patience_(shares_cores, memory_ == nullptr ? Patience::Sleeps::after_long : Patience::Sleeps::never) {}
+  explicit Waiting(const Neighbourhood& among) noexcept
+      : memory_(among.memory->is_one_process() || !among.drives ? nullptr : among.memory.get()),
+        patience_(among.shares_cores, memory_ == nullptr ? Patience::Sleeps::after_long : Patience::Sleeps::never) {}
 
   void found_something() noexcept { patience_.found_something(); }
   void found_nothing() noexcept {
@@ -25,7 +26,7 @@ class Waiting {
  private:
   static constexpr std::uint32_t tests_per_progress = 64;  // some microseconds
 
-  CommonMemory* memory_;  // if it is shared by processes
+  CommonMemory* memory_;  // if it is shared by processes, and this rank drives
   Patience patience_;
 };
 

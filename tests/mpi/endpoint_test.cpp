@@ -50,7 +50,7 @@ class EndpointTest : public testing::TestWithParam<Way> {
     world_ = std::make_unique<RmaTransport>(std::move(messages), window_, settings);
   }
   void over_nodes(std::unique_ptr<MpiTransport> messages, int node_number) {
-    NodeOfRank node = make_node_memory(*messages, default_node_bytes, node_number);
+    NodeOfRank node = make_node_memory(*messages, {.color = node_number});
     const bool is_shared = node.among.memory != nullptr;
     EXPECT_EQ(is_shared, node.why.empty()) << node.why;
     const bool has_all = node.among.ranks.size() == static_cast<std::size_t>(rank_count);
