@@ -68,6 +68,10 @@ struct SharedOptions {
 /// lines, an OpenMP reduction, and atomics with a barrier. Throws Failure if a result is wrong.
 Measurement shared(const SharedOptions& options);
 
+/// All ranks of MPI_COMM_WORLD, each with so many pinned threads: teams of the threads of all ranks against barriers of
+/// the threads around an MPI_Allreduce by one of them. Throws Failure if a result is wrong.
+Measurement teams(const SharedOptions& options);
+
 struct BundleOptions {
   std::vector<std::size_t> counts = {1, 3, 30};
   int rounds = 15;

@@ -23,8 +23,8 @@ inline void pin_to_core(unsigned core) {
 /// Where threads meet between samples: they spin, since a sample begins when all are there.
 class Meeting {
  public:
-  explicit Meeting(unsigned threads)
-      : threads_(threads), shares_cores_(threads > std::thread::hardware_concurrency()) {}
+  explicit Meeting(unsigned threads) : Meeting(threads, threads > std::thread::hardware_concurrency()) {}
+  Meeting(unsigned threads, bool shares_cores) : threads_(threads), shares_cores_(shares_cores) {}
 
   void wait() {
     const std::uint64_t round = round_.load();

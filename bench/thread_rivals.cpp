@@ -152,26 +152,28 @@ std::vector<Candidate> ThreadRivals::of_thread(unsigned thread, std::span<const 
   return candidates;
 }
 
-void on_pinned_threads(unsigned threads, const std::function<void(unsigned)>& body) {
+void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body) {
   const unsigned cores = std::thread::hardware_concurrency();
-#ifdef _OPENMP
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
+#ifdef _OPENMP
 #pragma omp parallel num_threads(static_cast<int>(threads))
   {
     const auto thread = static_cast<unsigned>(omp_get_thread_num());
-    pin_to_core(thread % cores);
+    pin_to_core((first_core + thread) % cores);
     body(thread);
   }
-  sched_setaffinity(0, sizeof before, &before);
 #else
   std::vector<std::jthread> all;
-  for (unsigned thread = 0; thread < threads; ++thread)
-    all.emplace_back([&body, thread, cores] {
-      pin_to_core(thread % cores);
-      body(thread);
-    });
+  const auto pinned = [&body, first_core, cores](unsigned thread) {
+    pin_to_core((first_core + thread) % cores);
+    body(thread);
+  };
+  for (unsigned thread = 1; thread < threads; ++thread) all.emplace_back(pinned, thread);
+  pinned(0);
+  all.clear();
 #endif
+  sched_setaffinity(0, sizeof before, &before);
 }
 
 }  // namespace steadfold::bench

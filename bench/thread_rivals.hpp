@@ -11,9 +11,9 @@
 
 namespace steadfold::bench {
 
-/// Runs `body(thread)` on so many threads, thread t pinned to core t modulo their number: those of OpenMP if there are
-/// any, so that its reduction is one among them.
-void on_pinned_threads(unsigned threads, const std::function<void(unsigned)>& body);
+/// Runs `body(thread)` on so many threads, thread t pinned to core `first_core` + t modulo their number: those of
+/// OpenMP if there are any, so that its reduction is one among them. Thread 0 is the calling one.
+void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body);
 
 /// What the rivals share.
 class ThreadRivals {

@@ -54,7 +54,8 @@ Job::Job(Mpi mpi, int& argc, char**& argv) {
   rank_ = launch.rank;
   rank_count_ = launch.rank_count;
   if (!mpi_) return;
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks have threads of their own
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
   // The launcher of another library starts ranks that do not know of each other: then believe the launcher. See below.

@@ -50,24 +50,25 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, arrays, shared, allreduce, splitphase, bundle, fields or reduce")->required();
+  app.add_option("name", name, "local, arrays, shared, teams, allreduce, splitphase, bundle, fields or reduce")
+      ->required();
   app.add_option("--sizes", sizes, "local: elements; arrays: points of a field")->delimiter(',');
   app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
-  app.add_option("--threads", threads, "local, shared: threads, which may be several numbers")
+  app.add_option("--threads", threads, "local, shared, teams: threads of each process, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option(
-         "--counts", counts,
-         "allreduce, splitphase, shared: elements per rank or thread; bundle: sums; reduce: elements; fields: points")
+  app.add_option("--counts", counts,
+                 "allreduce, splitphase, shared, teams: elements per rank or thread; bundle: sums; reduce: elements; "
+                 "fields: points")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option("--methods", methods,
-                 "allreduce, splitphase, shared, reduce: tree, exact, binned, plain; fields: exact, binned")
+                 "allreduce, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned")
       ->delimiter(',');
-  app.add_option(
-         "--schedules", schedules,
-         "allreduce, splitphase, shared, reduce: names of `steadfold schedules`, with parameters; but for reduce auto, "
-         "mpich, too")
+  app.add_option("--schedules", schedules,
+                 "allreduce, splitphase, shared, teams, reduce: names of `steadfold schedules`, with parameters; but "
+                 "for reduce "
+                 "auto, mpich, too")
       ->delimiter(',');
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
@@ -85,6 +86,7 @@ std::vector<std::string> BenchOptions::arguments() const {
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
   if (!operators.empty()) words.push_back(fmt::format("--operators={}", fmt::join(operators, ",")));
   if (!methods.empty()) words.push_back(fmt::format("--methods={}", fmt::join(methods, ",")));
+  if (name == "teams" && !threads.empty()) words.push_back(fmt::format("--threads={}", fmt::join(threads, ",")));
   if (!interface.empty()) words.push_back("--interface=" + interface);
   if (!schedules.empty()) words.push_back(fmt::format("--schedules={}", fmt::join(schedules, ",")));
   return words;
@@ -111,6 +113,8 @@ bench::Measurement arrays(const BenchOptions& options) {
   return bench::arrays(arrays);
 }
 
+const bench::SharedOptions teams_options = {.threads = {1, 2}};  // unless others are asked for
+
 /// What was asked for in place of the benchmark's defaults.
 bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options) {
   if (!options.counts.empty()) defaults.counts = options.counts;
@@ -123,10 +127,23 @@ bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, cons
   return defaults;
 }
 
+/// The same for threads.
+bench::SharedOptions asked_in_place_of(bench::SharedOptions defaults, const BenchOptions& options) {
+  if (!options.counts.empty()) defaults.counts = options.counts;
+  if (!options.methods.empty()) defaults.methods = options.methods;
+  if (!options.schedules.empty()) defaults.schedules = options.schedules;
+  if (!options.threads.empty()) defaults.threads = options.threads;
+  defaults.rounds = options.rounds;
+  for (const std::string& method : defaults.methods) method_named(method);
+  for (const std::size_t count : defaults.counts)
+    if (count == 0) throw Failure("--counts has a 0 (nothing takes no time), give numbers of elements from 1 on");
+  return defaults;
+}
+
 /// Measures over the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
   if (options.name == "allreduce") {
-    bench::AllreduceOptions allreduce = asked_in_place_of({}, options);
+    bench::AllreduceOptions allreduce = asked_in_place_of(bench::AllreduceOptions{}, options);
     allreduce.rows = options.rows;
     return bench::allreduce(allreduce, job);
   }
@@ -135,6 +152,7 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     split.allreduce = asked_in_place_of(split.allreduce, options);
     return bench::splitphase(split, job);
   }
+  if (options.name == "teams") return bench::teams(asked_in_place_of(teams_options, options));
   if (options.name == "bundle") {
     bench::BundleOptions bundle{.rounds = options.rounds};
     if (!options.counts.empty()) bundle.counts = options.counts;
@@ -201,22 +219,17 @@ bench::Measurement by_launches(const Asked& asked) {
   return std::move(measurements.front());
 }
 
-/// Threads of this process, then ranks that are started.
+/// Threads of this process; then ranks that are started, by themselves and with as many threads each.
 bench::Measurement threads_and_ranks(const Asked& asked) {
-  bench::SharedOptions threads{.rounds = asked.options.rounds};
-  if (!asked.options.counts.empty()) threads.counts = asked.options.counts;
-  if (!asked.options.methods.empty()) threads.methods = asked.options.methods;
-  if (!asked.options.schedules.empty()) threads.schedules = asked.options.schedules;
-  if (!asked.options.threads.empty()) threads.threads = asked.options.threads;
-  for (const std::string& method : threads.methods) method_named(method);
-  for (const std::size_t count : threads.counts)
-    if (count == 0) throw Failure("--counts has a 0 (nothing takes no time), give numbers of elements from 1 on");
+  const bench::SharedOptions threads = asked_in_place_of(bench::SharedOptions{}, asked.options);
   bench::Measurement all = bench::shared(threads);
   Asked ranks = asked;
   ranks.options.name = "allreduce";
   ranks.options.counts = threads.counts;
   ranks.options.methods = threads.methods;
   ranks.options.schedules = threads.schedules;
+  append(all, by_launches(ranks));
+  ranks.options.name = "teams";
   append(all, by_launches(ranks));
   return all;
 }
@@ -230,11 +243,12 @@ bool starts_ranks(const Asked& asked) {
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  constexpr const char* names[] = {"local",      "arrays", "shared", "allreduce",
+  constexpr const char* names[] = {"local",      "arrays", "shared", "teams", "allreduce",
                                    "splitphase", "bundle", "fields", "reduce"};
   if (std::ranges::find(names, name) == std::end(names))
     throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, arrays, shared, allreduce, splitphase, bundle, fields or reduce");
+                  "' (no such benchmark), take local, arrays, shared, teams, allreduce, splitphase, bundle, fields or "
+                  "reduce");
   const bool is_local = name == "local" || name == "arrays";
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
@@ -284,7 +298,7 @@ Result run(const Asked& asked, const Job& job) {
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
   CLI::App& bench = *app.add_subcommand("bench",
-                                        "Measure beside rivals, interleaved: local, arrays; shared; allreduce, "
+                                        "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
                                         "splitphase, bundle, fields, reduce (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(

@@ -22,15 +22,16 @@ std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
   const int ranks = row["ranks"].get<int>();
   const int threads = row["threads"].get<int>();
-  const bool is_of_threads = threads > ranks;
   const std::size_t rows = row.value("rows", std::size_t{1});
   std::string text = fmt::format("{} of {}{}", words("operator"), rows > 1 ? fmt::format("{} rows of ", rows) : "",
                                  row["count"].get<std::size_t>());
   if (row.contains("type"))
-    text += fmt::format(" {} per {} ({} bytes)", words("type"), is_of_threads ? "thread" : "rank",
+    text += fmt::format(" {} per {} ({} bytes)", words("type"), threads > 1 ? "thread" : "rank",
                         row["bytes"].get<std::size_t>());
-  if (is_of_threads) return text + fmt::format(" on {} threads, transport {}\n", threads, words("transport"));
-  return text + fmt::format(" on {} ranks, {}, transport {}, {} launches\n", ranks, words("library"),
+  if (words("library") == "none")
+    return text + fmt::format(" on {} threads, transport {}\n", threads, words("transport"));
+  return text + fmt::format(" on {} ranks{}, {}, transport {}, {} launches\n", ranks,
+                            threads > 1 ? fmt::format(" of {} threads", threads) : "", words("library"),
                             words("transport"), row["launches"].get<int>());
 }
 

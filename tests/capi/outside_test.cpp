@@ -1,8 +1,9 @@
 // Teams of several processes, which are threads here: what connects them is the test's own, so that sanitizers see both
-// sides of it. Every worker sends its own messages, or worker 0 those of all.
+// sides of it. Every worker sends its own messages, or worker 0 those of all. Processes of a node may share memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <future>
 #include <map>
@@ -19,6 +20,9 @@
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/parts.hpp"
+#include "transport/common_memory.hpp"
+#include "transport/forwarding.hpp"
+#include "transport/free_parts.hpp"
 #include "transport/landing.hpp"
 #include "transport/shared.hpp"
 
@@ -115,22 +119,111 @@ class NetworkEndpoint final : public Endpoint {
   std::vector<Expected> expected_;
 };
 
+/// Processes, by the number of their node; none are on any where nothing is said.
+using NodeOf = std::vector<int>;
+
+/// Which worker of its process this thread is; only worker 0 may drive where a process does not serve all threads.
+thread_local int own_worker = 0;
+
+/// A node's memory as one process sees it.
+class MemoryOfNode final : public transport::CommonMemory {
+ public:
+  /// `parts`: by neighbour, that of its process.
+  MemoryOfNode(std::shared_ptr<Parts> all, std::vector<std::byte*> parts, std::byte* own, bool serves_threads)
+      : all_(std::move(all)), parts_(std::move(parts)), own_(own), serves_threads_(serves_threads) {}
+  ~MemoryOfNode() override { reclaim(); }
+
+  std::size_t neighbour_count() const noexcept override { return parts_.size(); }
+  std::byte* at(std::size_t neighbour, Place place) const noexcept override { return parts_[neighbour] + place; }
+  std::byte* own(Place place) const noexcept override { return own_ + place; }
+  bool is_one_process() const noexcept override { return false; }
+  void make_progress() noexcept override {
+    if (!serves_threads_ && own_worker != 0) ADD_FAILURE() << "worker " << own_worker << " drives";
+  }
+
+  static constexpr Bytes part_bytes = Bytes{2} << 20;
+
+ private:
+  static constexpr Bytes line = transport::cache_line;
+  Place allocate(Bytes bytes) noexcept override {
+    const auto first = free_.take(bytes / line);
+    if (!first) return no_place;
+    std::memset(own(*first * line), 0, bytes);
+    return *first * line;
+  }
+  void free(Place place, Bytes bytes) noexcept override { free_.give_back(place / line, bytes / line); }
+
+  std::shared_ptr<Parts> all_;
+  std::vector<std::byte*> parts_;
+  std::byte* own_;
+  bool serves_threads_;
+  transport::FreeParts free_{part_bytes / line};
+};
+
+/// Processes that tell of their nodes.
+class OnNodes final : public transport::ForwardingTransport {
+ public:
+  OnNodes(std::shared_ptr<transport::Transport> inner, const NodeOf& nodes) : ForwardingTransport(std::move(inner)) {
+    if (std::ranges::count(nodes, nodes.empty() ? 0 : nodes.front()) == std::ssize(nodes)) return;
+    for (const int node : nodes) labels_.push_back(static_cast<Rank>(std::ranges::find(nodes, node) - nodes.begin()));
+  }
+  std::span<const Rank> node_labels() const noexcept override { return labels_; }
+
+ private:
+  std::vector<Rank> labels_;
+};
+
+/// What all processes of a job have.
+struct Machine {
+  explicit Machine(const NodeOf& node_of)
+      : nodes(node_of), memory(std::make_shared<Parts>((node_of.size() + 1) * MemoryOfNode::part_bytes)) {}
+
+  std::byte* part(std::size_t process) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(memory->data());
+    const std::uintptr_t gap = (transport::cache_line - first % transport::cache_line) % transport::cache_line;
+    return memory->data() + gap + process * MemoryOfNode::part_bytes;
+  }
+
+  Network network;
+  NodeOf nodes;
+  std::shared_ptr<Parts> memory;
+};
+
 class ThreadsOutside final : public Outside, public std::enable_shared_from_this<ThreadsOutside> {
  public:
-  ThreadsOutside(std::shared_ptr<Network> network, std::unique_ptr<transport::Transport> processes, bool serves_threads)
-      : network_(std::move(network)), processes_(std::move(processes)), serves_threads_(serves_threads) {}
+  ThreadsOutside(std::shared_ptr<Machine> machine, std::unique_ptr<transport::Transport> processes, bool serves_threads)
+      : machine_(std::move(machine)),
+        processes_(std::make_unique<OnNodes>(std::move(processes), machine_->nodes)),
+        serves_threads_(serves_threads) {}
 
   transport::Transport& processes() noexcept override { return *processes_; }
+  transport::Neighbourhood share_node(const Workers& workers, bool shares_cores) override {
+    if (machine_->nodes.empty()) return {};
+    const auto own = static_cast<std::size_t>(processes_->rank());
+    transport::Neighbourhood among = {.shares_cores = shares_cores};
+    std::vector<std::byte*> parts;
+    for (std::size_t process = 0; process < machine_->nodes.size(); ++process) {
+      if (machine_->nodes[process] != machine_->nodes[own]) continue;
+      if (process == own) among.own = among.ranks.size();
+      const auto number = static_cast<Rank>(process);
+      for (Rank rank = workers.first(number); rank < workers.first(number + 1); ++rank) {
+        among.ranks.push_back(rank);
+        parts.push_back(machine_->part(process));
+      }
+    }
+    among.memory = std::make_shared<MemoryOfNode>(machine_->memory, parts, machine_->part(own), serves_threads_);
+    return among;
+  }
   bool serves_threads() const noexcept override { return serves_threads_; }
   bool shares_cores() const noexcept override { return true; }
   std::uint32_t last_tag(const Workers&) const override { return 200; }
   std::unique_ptr<Endpoint> prepare(std::shared_ptr<const Workers>, Rank rank, transport::HeldTag tag,
                                     std::span<const Bytes> capacities, Ticket, bool) override {
-    return std::make_unique<NetworkEndpoint>(*network_, shared_from_this(), rank, std::move(tag), capacities);
+    return std::make_unique<NetworkEndpoint>(machine_->network, shared_from_this(), rank, std::move(tag), capacities);
   }
 
  private:
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Machine> machine_;
   std::unique_ptr<transport::Transport> processes_;
   bool serves_threads_;
 };
@@ -140,19 +233,20 @@ const capi::LayerTable& table() { return *static_cast<const capi::LayerTable*>(s
 struct Job {
   std::vector<int> workers;  // by process
   bool serves_threads;
+  NodeOf nodes = {};
 };
 
 /// Runs body(group, worker, process) for every worker of every process; what processes were told when it was made.
 template <class Body>
 std::vector<std::string> on_processes(const Job& job, const Body& body) {
   const auto count = static_cast<Rank>(job.workers.size());
-  const auto network = std::make_shared<Network>();
+  const auto machine = std::make_shared<Machine>(job.nodes);
   auto processes = transport::make_shared_transports(count, true);
   std::vector<std::string> told(job.workers.size());
   std::vector<std::future<void>> running;
   for (std::size_t process = 0; process < job.workers.size(); ++process)
     running.push_back(std::async(std::launch::async, [&, process] {
-      auto outside = std::make_shared<ThreadsOutside>(network, std::move(processes[process]), job.serves_threads);
+      auto outside = std::make_shared<ThreadsOutside>(machine, std::move(processes[process]), job.serves_threads);
       sf_team* team = nullptr;
       if (table().make_team(std::move(outside), job.workers[process], &team) != SF_OK) {
         told[process] = sf_error_text();
@@ -161,6 +255,7 @@ std::vector<std::string> on_processes(const Job& job, const Body& body) {
       std::vector<std::future<void>> workers;
       for (int w = 0; w < job.workers[process]; ++w)
         workers.push_back(std::async(std::launch::async, [&, w] {
+          own_worker = w;
           sf_group* group = nullptr;
           ASSERT_EQ(sf_team_group(team, w, &group), SF_OK) << sf_error_text();
           body(Group(group));
@@ -177,11 +272,27 @@ std::vector<std::string> on_processes(const Job& job, const Body& body) {
   return told;
 }
 
+/// Processes that share nothing, that are all on one node, and those of two nodes, in a row and dealt in turn.
 template <class Body>
 void on_jobs(const Body& body) {
   for (const bool serves_threads : {true, false})
-    for (const std::vector<int>& workers : {std::vector{2, 2}, {1, 3}, {3, 1, 2}})
-      for (const std::string& told : on_processes({workers, serves_threads}, body)) EXPECT_EQ(told, "");
+    for (const Job& job : {Job{{2, 2}, serves_threads}, Job{{3, 1, 2}, serves_threads},
+                           Job{{2, 2}, serves_threads, {0, 0}}, Job{{1, 3, 1}, serves_threads, {0, 0, 0}},
+                           Job{{3, 1, 2}, serves_threads, {0, 0, 1}}, Job{{2, 1, 2}, serves_threads, {0, 1, 0}}})
+      for (const std::string& told : on_processes(job, body)) EXPECT_EQ(told, "");
+}
+
+TEST(Outside, WhichWayMessagesGo) {
+  const auto transport_of = [](const Job& job) {
+    std::string name;
+    on_processes(job, [&](const Group& group) {
+      if (group.rank() == 0) name = group.transport();
+    });
+    return name;
+  };
+  EXPECT_EQ(transport_of({{2, 1}, true}), "shared+shared");  // processes are threads here, too
+  EXPECT_EQ(transport_of({{2, 1}, true, {0, 0}}), "shared");
+  EXPECT_EQ(transport_of({{2, 1, 1}, false, {0, 0, 1}}), "shared+shared");
 }
 
 TEST(Outside, EveryCallHasTheBitsOfOneThread) {

@@ -243,8 +243,8 @@ class Bench(CommandTest):
     def test_threads_and_ranks_of_a_node(self):
         words = ("bench", "shared", "--counts", "1,300", "--methods", "tree,exact", "--rounds", "3")
         rows = self.rows_from(run(*words, "--json"), {k: v for k, v in ALLREDUCE.items() if k != "rivals"})
-        of_threads = [row for row in rows if row["threads"] == 2]
-        self.assertEqual({(row["ranks"], row["transport"]) for row in of_threads}, {(1, "shared")})
+        of_threads = [row for row in rows if row["ranks"] == 1]
+        self.assertEqual({(row["threads"], row["transport"]) for row in of_threads}, {(2, "shared")})
         for count in (1, 300):
             for method in ("tree", "exact"):
                 for call in ("allreduce", "plan"):
@@ -253,10 +253,23 @@ class Bench(CommandTest):
                     for row in found:
                         self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
         of_ranks = [row for row in rows if row["ranks"] == 2]
-        self.assertEqual({row["threads"] for row in of_ranks}, {1})
+        of_teams = [row for row in of_ranks if "barriers" in row["rival"]]
+        self.assertEqual({row["threads"] for row in of_ranks}, {1, 2})
+        self.assertEqual({row["threads"] for row in of_teams}, {1, 2})
         self.assertTrue(all("MPI_Allreduce" in row["rival"] for row in of_ranks))
         self.assertEqual({row["count"] for row in of_ranks}, {1, 300})
-        self.assertRegex(run(*words).stdout, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 threads, transport shared$")
+        said = run(*words).stdout
+        self.assertRegex(said, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 threads, transport shared$")
+        self.assertRegex(said, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 ranks of 2 threads, .*, transport shared, 1 launches$")
+
+    def test_teams(self):
+        ran = run("bench", "teams", "--counts", "3", "--threads", "1,2", "--methods", "binned", "--rounds", "3", "--json", ranks=2)
+        rows = self.rows_from(ran, ALLREDUCE)
+        ways = {(row["ranks"], row["threads"], row["call"]) for row in rows}
+        self.assertEqual(ways, {(2, threads, call) for threads in (1, 2) for call in ("allreduce", "plan")})
+        for row in rows:
+            self.assert_against(row, 1)
+        self.expect_fault(run("bench", "teams", "--counts", "0", ranks=2), "--counts", "0")
 
     def test_bytes_on_the_wire(self):
         ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",

@@ -204,7 +204,7 @@ void measure(unsigned threads, int rounds, Json& rows) {
   const std::size_t first = rows.size();
   bench::Meeting meeting(threads);
   const Team team(static_cast<int>(threads));
-  bench::on_pinned_threads(threads, [&](unsigned worker) {
+  bench::on_pinned_threads(threads, 0, [&](unsigned worker) {
     const bench::Together together = meeting.together();
     const Candidates<doubles> candidates(shared, worker, team[static_cast<int>(worker)]);
     together.barrier();

@@ -129,7 +129,7 @@ std::vector<Raced> race_sums(unsigned threads, std::span<const double> numbers, 
   std::vector<Raced> raced;
   bench::Meeting meeting(threads);
   const Team team(static_cast<int>(threads));
-  bench::on_pinned_threads(threads, [&](unsigned thread) {
+  bench::on_pinned_threads(threads, 0, [&](unsigned thread) {
     const bench::Together together = meeting.together();
     Runner runner(share_of(numbers, thread, threads), team[static_cast<int>(thread)], due, wrong);
     std::vector<Raced> mine = runner.race(rounds, together);
