@@ -263,6 +263,11 @@ void Group::reduce(const Call& call, const Data& data, std::optional<Failure> fa
   Started operation = begin(Asked::reduction, {&call, 1});
   operation->caller_stays_ = true;
   bring(*operation, data, std::move(failure));
+  carry_out(std::move(operation));
+}
+
+/// The whole of a call, to be used again.
+void Group::carry_out(Started operation) {
   begin_work(*operation);
   wait_for(*operation);
   const std::exception_ptr thrown = std::move(operation->thrown_);
@@ -284,11 +289,7 @@ RankOrder Group::rank_order(Count rows) {
   return operation->rank_order();
 }
 
-void Group::barrier() {
-  const Started operation = start_barrier();
-  wait_for(*operation);
-  operation->require_success();
-}
+void Group::barrier() { carry_out(begin(Asked::barrier, {})); }
 
 /// Until all calls before this one are done.
 Task<> Group::turn_of(Flow& /*flow*/, const Operation& operation) {

@@ -82,7 +82,7 @@ class Group {
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started operation);
 
-  // The same calls, waiting until they are done. A reduction of a shape made before allocates nothing.
+  // The same calls, waiting until they are done. A barrier, and a reduction of a shape made before, allocates nothing.
   void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
   std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
   RankOrder rank_order(Count rows);
@@ -127,6 +127,7 @@ class Group {
   void take_what_ranks_tell();
   void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
   void wait_for(Operation& operation);
+  void carry_out(Started operation);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
   bool is_alone_with(const Operation& operation) const noexcept {
     return operation.caller_stays_ && first_ == &operation && operation.next_ == nullptr &&

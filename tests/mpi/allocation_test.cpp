@@ -20,6 +20,9 @@
 #include "reference.hpp"
 #include "run_ranks.hpp"
 #include "steadfold/bundle.hpp"
+#include "steadfold/started.hpp"
+#include "steadfold/team.hpp"
+#include "support/on_team.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STEADFOLD_MALLOC_IS_TAKEN
@@ -33,7 +36,7 @@ struct Count {
   std::size_t others = 0;  // of the MPI library and those below it
   std::string_view first;  // the file that asked for the first of ours
 };
-Count counted;
+thread_local Count counted;
 thread_local bool counting = false;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -184,6 +187,10 @@ TEST_F(AllocationTest, EverySchedule) {
   }
 }
 
+TEST_F(AllocationTest, Barriers) {
+  expect_none("barrier", [&] { barrier(world.comm); });
+}
+
 TEST_F(AllocationTest, Vectors) {
   for (const std::size_t columns : {std::size_t{1}, std::size_t{8}, std::size_t{5000}}) {
     std::vector<double> buffer(columns, 1.0);
@@ -245,6 +252,29 @@ TEST_F(AllocationTest, Threads) {
     Plan<double> plan(plus, x.size(), world.comm, options);
     expect_none("plan by threads", [&] { plan.run(x); });
   }
+}
+
+/// Of the threads of all ranks. Where only one of a rank's may call MPI, it sends and receives for the other.
+TEST_F(AllocationTest, Teams) {
+  const Team team(world.comm, 2);
+  const std::vector<double> x = elements<double>(200, random);
+  test::on_members(
+      team,
+      [&](const Team::Member& member) {
+        expect_none("a team's sum", [&] { sum(x, member); });
+        expect_none("a team's sum by tree", [&] { sum(x, member, {.method = tree()}); });
+        expect_none("a team's reduction to a worker", [&] { reduce(x, subtract, member, {.root = 1}); });
+        std::vector<double> wide(3000, 1.0);
+        for (const char* schedule : {"", "two_level", "ring"}) {
+          const Options options{.method = tree(), .schedule = schedule};
+          const std::string name = "a team's vectors by '" + std::string(schedule) + "'";
+          expect_none(name, [&] { allreduce(std::span(wide), plus, member, options); });
+          auto plan = Plan<double>::of_vectors(plus, wide.size(), member, options);
+          expect_none(name + ", a plan", [&] { plan.run(wide, std::span(wide)); });
+        }
+        expect_none("a team's barrier", [&] { barrier(member); });
+      },
+      test::First::here);
 }
 
 TEST_F(AllocationTest, Plans) {
