@@ -11,6 +11,7 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/team.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -52,6 +53,10 @@ TEST_F(ForcedTransportTest, TheEnvironmentAsksForTheTransport) {
       sf_group* group = nullptr;
       ASSERT_EQ(sf_group_of(copy.comm, &group), SF_OK);
       EXPECT_EQ(sf_group_transport(group), taken);
+      const Team team(copy.comm, 1);
+      const bool sends_letters = copy.size == 1 || taken == "shared";  // windows are not for teams
+      EXPECT_STREQ(team[0].group().transport(), sends_letters ? "shared" : "shared+mpi");
+      EXPECT_TRUE(is(sum(mine, team[0]), expected)) << transport;
       for (int round = 0; round < 20; ++round) {
         EXPECT_TRUE(is(plan.run(mine), expected)) << transport;
         EXPECT_TRUE(is(sum(mine, copy.comm), expected)) << transport;
@@ -126,6 +131,9 @@ TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
     EXPECT_EQ(outcome.text,
               "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, "
               "shared, rma or rma:loads");
+    if (copy.size == 1) continue;  // such a team sends nothing
+    const Outcome of_team = outcome_of([&] { const Team team(copy.comm, 2); });
+    EXPECT_EQ(of_team.text, "rank 0: " + outcome.text);
   }
 }
 
