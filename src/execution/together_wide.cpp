@@ -9,7 +9,7 @@
 namespace steadfold::execution {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{128} << 10;  // of a row: pieces of two ranks stay in cache
+constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and what two ranks post stays in cache
 
 /// The ranks see all of each other's memory: they show each other where rows and results are. All callers must stay:
 /// else memory that others use might go away.

@@ -17,7 +17,7 @@
 
 namespace steadfold::transport {
 
-inline constexpr Bytes default_node_bytes = Bytes{4} << 20;  // for every rank
+inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // for every rank
 
 /// A file without a name, which the first rank of the node makes and all of them map: nothing of MPI has to be freed
 /// for it, no rank waits for others when it goes, and nothing stays behind, however the ranks end.

@@ -94,7 +94,7 @@ TEST_F(ForcedTransportTest, MemoryThatIsFullIsNoError) {
   const Asked asked("auto", true);
   const Ranks copy = Ranks::duplicate();
   std::vector<Plan<double>::Vectors> plans;
-  const std::vector<double> mine(5000, 1.0);
+  const std::vector<double> mine(20000, 1.0);
   std::vector<double> sums(mine.size());
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 60; ++i) plans.push_back(Plan<double>::of_vectors(plus, mine.size(), copy.comm));

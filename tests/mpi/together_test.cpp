@@ -27,7 +27,7 @@ class TogetherTest : public testing::Test {
 };
 
 TEST_F(TogetherTest, VectorsHaveTheBitsOfMessages) {
-  constexpr std::size_t widths[] = {1, 8, 9, 255, 4095, 16384, 40001};  // a piece has 128 KiB
+  constexpr std::size_t widths[] = {1, 8, 9, 255, 4095, 65536, 140001};  // a piece has 512 KiB
   test::vectors_have_the_bits_of_messages(here, widths);
 }
 
@@ -36,15 +36,15 @@ TEST_F(TogetherTest, RowsHaveTheBitsOfOneProcess) { test::rows_have_the_bits_of_
 TEST_F(TogetherTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }
 
 TEST_F(TogetherTest, ResultsOfAnotherSize) {
-  for (const std::size_t columns : {1u, 50u, 5000u, 40000u}) test::results_of_another_size(here, columns);
+  for (const std::size_t columns : {1u, 50u, 5000u, 70000u}) test::results_of_another_size(here, columns);
 }
 
 TEST_F(TogetherTest, SomeStayAndSomeDoNot) {
-  for (const std::size_t columns : {900u, 40000u}) test::some_stay_and_some_do_not(here, columns);
+  for (const std::size_t columns : {900u, 70000u}) test::some_stay_and_some_do_not(here, columns);
 }
 
 TEST_F(TogetherTest, DataThatCannotBeUsed) {
-  for (const std::size_t columns : {1u, 100u, 40000u}) test::data_that_cannot_be_used(here, columns);
+  for (const std::size_t columns : {1u, 100u, 70000u}) test::data_that_cannot_be_used(here, columns);
 }
 
 /// Rows and results that the library allocates are used where they are from the second run on: ranks post where they
