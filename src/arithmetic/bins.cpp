@@ -6,19 +6,19 @@
 namespace steadfold::arithmetic {
 namespace {
 
-using F = Format<double>;
+using Double = Format<double>;
 
-constexpr int bias = F::exponent_mask / 2;
+constexpr int bias = Double::exponent_mask / 2;
 
 /// E with magnitude < 2^E, the least.
 int exponent_bound(std::uint64_t magnitude) noexcept {
-  const auto biased = static_cast<int>(magnitude >> (F::precision - 1));
-  return biased == 0 ? F::lowest_exponent + static_cast<int>(std::bit_width(magnitude)) : biased - bias + 1;
+  const auto biased = static_cast<int>(magnitude >> (Double::precision - 1));
+  return biased == 0 ? Double::lowest_exponent + static_cast<int>(std::bit_width(magnitude)) : biased - bias + 1;
 }
 
 /// 2^exponent, which is normal.
 double power_of_2(int exponent) noexcept {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (F::precision - 1));
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (Double::precision - 1));
 }
 
 /// Whether two bins, or three, are one number of two words.
@@ -33,28 +33,28 @@ bool are_one_number(const Bins& bins, int bin_count) noexcept {
 
 /// Terms are at most 2^E, and E < quantum(t + 1).
 int Grid::top_of(std::uint64_t largest) const noexcept {
-  return factors_ * (exponent_bound(largest) - F::lowest_exponent) / bin_width;
+  return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
 }
 
 /// The least E with top_of = top + 1, and then 2^(E - 1).
 std::uint64_t Grid::limit(int top) const noexcept {
   const int above_lowest = bin_width * (top + 1) / factors_ - 1;
-  if (above_lowest < F::precision - 1) return std::uint64_t{1} << above_lowest;
-  const auto biased = static_cast<std::uint64_t>(above_lowest - (F::precision - 1) + 1);
-  return std::min<std::uint64_t>(biased << (F::precision - 1), F::infinity);
+  if (above_lowest < Double::precision - 1) return std::uint64_t{1} << above_lowest;
+  const auto biased = static_cast<std::uint64_t>(above_lowest - (Double::precision - 1) + 1);
+  return std::min<std::uint64_t>(biased << (Double::precision - 1), Double::infinity);
 }
 
 /// Doubles: the extractor of the highest bin would overflow. Squares: the factors come near 1, as far as a power of two
 /// that is a normal double can bring them.
 int Grid::scale_exponent(int top) const noexcept {
   if (squares()) return std::clamp(-quantum(top + 1) / 2, -(bias - 1), bias - 1);
-  return quantum(top) + F::precision > bias ? -bin_width : 0;
+  return quantum(top) + Double::precision > bias ? -bin_width : 0;
 }
 
 double Grid::scale(int top) const noexcept { return power_of_2(scale_exponent(top)); }
 
 void Grid::extractors(int top, std::span<double> out) const noexcept {
-  int exponent = quantum(top) + factors_ * scale_exponent(top) + F::precision - 1;
+  int exponent = quantum(top) + factors_ * scale_exponent(top) + Double::precision - 1;
   for (double& each : out) {
     each = 1.5 * power_of_2(exponent);
     exponent -= bin_width;

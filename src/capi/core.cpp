@@ -32,7 +32,7 @@ struct OwnReducer {
     last_call.is_over = true;
   }
 };
-thread_local OwnReducer own;
+thread_local OwnReducer of_this_thread;
 
 /// Whether two calls by a built-in operator differ only in their rows. Schedules and roots do not count within one
 /// process.
@@ -54,8 +54,8 @@ void reduce_anew(const sf_call& call, const Data& data) {
   const steadfold::capi::OwnCall translated(&call);
   if (last_call.is_over) {
     steadfold::session::LocalReducer().reduce(*translated, data);
-  } else if (own.reducer.reduce(*translated, data)) {
-    last_call = {.call = call, .reducer = &own.reducer, .is_over = false};
+  } else if (of_this_thread.reducer.reduce(*translated, data)) {
+    last_call = {.call = call, .reducer = &of_this_thread.reducer, .is_over = false};
   }
 }
 

@@ -15,7 +15,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr std::uint32_t ahead = 4;  // segments for which receives are open
+constexpr std::uint32_t segments_ahead = 4;  // segments for which receives are open
 constexpr int from_left = 0;
 constexpr int from_right = 1;
 
@@ -25,11 +25,11 @@ Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank
 Steps climb(Context c, InOrderPlace at) {
   const bool has_left = at.left.count > 0;
   const bool has_right = at.right.count > 0;
-  for (std::uint32_t open = 0; open < c.segments + ahead; ++open) {
+  for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
     if (open < c.segments && has_left) co_yield make::receive(top_of(at.left), landing(from_left, open), at.left);
     if (open < c.segments && has_right) co_yield make::receive(top_of(at.right), landing(from_right, open), at.right);
-    if (open < ahead) continue;
-    const std::uint32_t s = open - ahead;
+    if (open < segments_ahead) continue;
+    const std::uint32_t s = open - segments_ahead;
     const Slot sum = partial(0, s);
     co_yield make::lift(sum, c.rank);
     if (has_left) co_yield make::merge(sum, landing(from_left, s), sum, {at.left.first, at.left.count + 1});
@@ -44,10 +44,10 @@ Steps climb(Context c, InOrderPlace at) {
 }
 
 Steps descend(Context c, InOrderPlace at) {
-  for (std::uint32_t open = 0; open < c.segments + ahead; ++open) {
+  for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
     if (open < c.segments) co_yield make::receive(at.parent, landing_value(0, open));
-    if (open < ahead) continue;
-    const Slot landed = landing_value(0, open - ahead);
+    if (open < segments_ahead) continue;
+    const Slot landed = landing_value(0, open - segments_ahead);
     if (at.right.count > 0) co_yield make::send(top_of(at.right), landed, landed);
     if (at.left.count > 0) co_yield make::send(top_of(at.left), landed, landed);
     co_yield make::copy(value(0, landed.segment), landed);

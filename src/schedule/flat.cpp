@@ -14,7 +14,7 @@ namespace steadfold::schedule::algorithm {
 namespace {
 
 // The root's own partial. Its sum alternates between partials 0 and 1, so that no merge writes over its operands.
-constexpr int own = 2;
+constexpr int own_partial = 2;
 
 // Root and senders agree on the slot: sender i, in rank order without the root, uses landing slot i % open.
 Slot landing_of(Rank sender, Rank open, std::uint32_t segment = 0) { return landing(sender % open, segment); }
@@ -33,12 +33,12 @@ Steps at_root(Context c, Rank open) {
   Count posted = 0;
   for (; posted < std::min(messages, static_cast<Count>(open)); ++posted) co_yield receive_number(c, open, posted);
   for (std::uint32_t s = 0; s < c.segments; ++s) {
-    co_yield make::lift(partial(own, s), c.rank);
-    Slot sum = partial(own, s);
+    co_yield make::lift(partial(own_partial, s), c.rank);
+    Slot sum = partial(own_partial, s);
     Rank sender = 0;
     for (Rank rank = 0; rank < c.rank_count; ++rank) {
       const bool is_own = rank == c.rank;
-      const Slot next = is_own ? partial(own, s) : landing_of(sender, open, s);
+      const Slot next = is_own ? partial(own_partial, s) : landing_of(sender, open, s);
       if (rank > 0) {
         const Slot merged = partial(rank % 2, s);
         co_yield make::merge(merged, sum, next, {0, rank + 1});

@@ -113,7 +113,7 @@ Steps run(Context c, Place at) {
 
 // A rank whose number ends in z zero bits is the top of 2^z ranks, itself the first. Partial k is the sum of the first
 // 2^k of these, partial `before` + k that of all ranks before child k. Sums that reach the last rank are not needed.
-Steps scan(Context c) {
+Steps knomial_scan(Context c) {
   constexpr int before = 32;
   const auto index = static_cast<Count>(c.rank);
   const auto ranks = c.ranks();
@@ -170,7 +170,7 @@ Count rounds(const Context& c, Count base) {
 void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children); }
 
 Steps binomial(Context c) {
-  if (c.is_scan()) return together(scan(c), c.segments);
+  if (c.is_scan()) return together(knomial_scan(c), c.segments);
   if (c.scatters()) return reduce_then_scatter(c, binomial);
   return run(c, Place(c, 2));
 }

@@ -78,7 +78,7 @@ Steps in_chain(Context c, Rank root) {
   }
 }
 
-Steps scan(Context c) {
+Steps linear_scan(Context c) {
   const bool is_last = c.rank + 1 == c.rank_count;
   const bool is_exclusive = c.collective == Collective::exscan;
   for (std::uint32_t s = 0; s < c.segments && c.rank > 0; ++s)
@@ -97,7 +97,7 @@ Steps scan(Context c) {
 }
 
 Steps linear(Context c) {
-  if (c.is_scan()) return scan(c);
+  if (c.is_scan()) return linear_scan(c);
   if (c.scatters()) return reduce_then_scatter(c, linear);
   const Rank root = c.rooted() ? c.root : 0;
   return c.rank == root ? at_root(c) : in_chain(c, root);
