@@ -288,6 +288,15 @@ void expect(sf_status found, sf_status due, const std::string& part) {
   EXPECT_NE(std::string(sf_error_text()).find(part), std::string::npos) << sf_error_text();
 }
 
+/// A value that the enumeration does not have. Sanitizers would report it here.
+template <class Enumeration>
+__attribute__((no_sanitize("undefined"))) Enumeration number(unsigned value) {
+  Enumeration result;
+  static_assert(sizeof result == sizeof value);
+  std::memcpy(&result, &value, sizeof result);
+  return result;
+}
+
 TEST(AccumulatorsInC, AreNotMadeOfAnything) {
   sf_accumulator* made = nullptr;
   expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, 1, nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
@@ -295,13 +304,8 @@ TEST(AccumulatorsInC, AreNotMadeOfAnything) {
   expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, UINT64_MAX, &made), SF_INVALID_ARGUMENT, "columns (there may be");
   for (const sf_type type : {SF_I32, SF_U64, SF_BYTES, SF_BF16, SF_F16, SF_COMPLEX_F64, SF_LONG_DOUBLE, SF_FLOAT128})
     expect(sf_accumulator_create(type, SF_ELEMENTS, 1, &made), SF_UNSUPPORTED, "are not offered");
-  unsigned number = 99;
-  sf_type type;
-  std::memcpy(&type, &number, sizeof type);
-  sf_terms terms;
-  std::memcpy(&terms, &number, sizeof terms);
-  expect(sf_accumulator_create(type, SF_ELEMENTS, 1, &made), SF_INVALID_ARGUMENT, "type 99 is unknown");
-  expect(sf_accumulator_create(SF_F64, terms, 1, &made), SF_INVALID_ARGUMENT, "terms 99 are unknown");
+  expect(sf_accumulator_create(number<sf_type>(99), SF_ELEMENTS, 1, &made), SF_INVALID_ARGUMENT, "type 99 is unknown");
+  expect(sf_accumulator_create(SF_F64, number<sf_terms>(99), 1, &made), SF_INVALID_ARGUMENT, "terms 99 are unknown");
   EXPECT_EQ(made, nullptr);
   sf_accumulator_free(nullptr);
 }
