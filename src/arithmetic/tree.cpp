@@ -379,15 +379,15 @@ class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAt
     return static_cast<Count>(std::bit_width(rows - 1));
   }
   Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const override {
-    const std::byte* const root = node_of(rows, values, spare);
-    if (root == nullptr) return Status::operator_failed;
-    if (root != values) return pass_through(op_, columns_, stride_, root, 1, values, spare);
+    if (rows.size() == 1) return pass_through(op_, columns_, stride_, rows.front(), 1, values, spare);
+    if (node_of(rows, values, spare) == nullptr) return Status::operator_failed;
     if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
     return Status::ok;
   }
   /// Where the value of the tree over these rows is: a row if there is one, else `out`. Null: the operator failed.
   const std::byte* node_of(std::span<const std::byte* const> rows, std::byte* out, std::byte* spare) const {
     if (rows.size() == 1) return rows.front();
+    if (rows.size() == 2) return combine(op_, rows[0], rows[1], out, columns_) == 0 ? out : nullptr;
     const std::size_t half = std::bit_ceil(rows.size()) / 2;
     const std::byte* const left = node_of(rows.first(half), out, spare);
     const std::byte* const right = left == nullptr ? nullptr : node_of(rows.subspan(half), spare, spare + stride_);

@@ -24,7 +24,7 @@ thread_local const InMotion* moved_now = nullptr;
 
 }  // namespace
 
-bool InMotion::take_turn() noexcept {
+bool InMotion::wait_for_turn() noexcept {
   Use found = Use::free;
   while (!use_.compare_exchange_weak(found, Use::by_a_caller, std::memory_order_acquire)) {
     if (found == Use::by_a_caller || moved_now == this) return false;

@@ -49,7 +49,11 @@ class InMotion {
 
   /// Whether nobody else uses it. A mover is soon done, so a caller waits for it, unless it is the mover: within an
   /// operator.
-  bool take_turn() noexcept;
+  bool take_turn() noexcept {
+    Use found = Use::free;
+    return use_.compare_exchange_strong(found, Use::by_a_caller, std::memory_order_acquire) || wait_for_turn();
+  }
+  bool wait_for_turn() noexcept;
   bool try_to_move() noexcept;
   void move_in_turn() noexcept;
   void end_turn() noexcept { use_.store(Use::free, std::memory_order_release); }

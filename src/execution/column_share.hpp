@@ -24,9 +24,11 @@ class LocalRows {
       : kind_(make_kind(description, op, columns)),
         row_bytes_(columns * description.element_bytes),
         rows_(rows),
-        spare_rows_(kind_->rows_at_hand() == nullptr ? std::nullopt : kind_->rows_at_hand()->spare_rows(rows)) {
-    spare_.resize(kind_->value_bytes() * std::max<Count>(spare_rows_.value_or(1), 1));
-    if (spare_rows_) return;
+        at_hand_(kind_->rows_at_hand()) {
+    const std::optional<Count> spare_rows = at_hand_ == nullptr ? std::nullopt : at_hand_->spare_rows(rows);
+    spare_.resize(kind_->value_bytes() * std::max<Count>(spare_rows.value_or(1), 1));
+    if (spare_rows) return;
+    at_hand_ = nullptr;
     builder_ = kind_->builder();
     if (!builder_->finishes_alone())
       partial_.resize(kind_->working_capacity(order::IntervalSet(order::Interval{0, rows})));
@@ -35,7 +37,7 @@ class LocalRows {
   Bytes value_bytes() const noexcept { return kind_->value_bytes(); }
 
   Status reduce(std::span<const std::byte* const> rows, std::byte* values) {
-    if (spare_rows_) return kind_->rows_at_hand()->reduce_rows(rows, values, spare_.data());
+    if (at_hand_ != nullptr) return at_hand_->reduce_rows(rows, values, spare_.data());
     builder_->clear();
     for (Count i = 0; i < rows_;) {
       const Count touching = touching_from(rows, i);
@@ -57,7 +59,7 @@ class LocalRows {
   std::unique_ptr<PartialKind> kind_;
   Bytes row_bytes_;
   Count rows_;
-  std::optional<Count> spare_rows_;  // nothing: by the builder
+  const arithmetic::RowsAtHand* at_hand_;  // null: by the builder
   std::unique_ptr<arithmetic::Builder> builder_;
   std::vector<std::byte> spare_;
   std::vector<std::byte> partial_;
