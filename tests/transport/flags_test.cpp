@@ -216,6 +216,38 @@ TEST(FlagsInEveryOrder, BoardsThatOverlap) {
   }
 }
 
+/// Rows are reduced where they were posted, and whoever looks at them last does so just before its own next post.
+enum class LastLook : std::uint8_t { before_the_next_post, after_it };
+
+Report read_in_place(std::size_t workers, LastLook last) {
+  Search search;
+  Notices<Right, 2> notices;
+  for (std::size_t w = 0; w < workers; ++w) {
+    search.worker([&, w] {
+      BoardPlace place(notices[w]);
+      const auto look_again = [&](std::uint64_t round) {
+        for (std::size_t other = 0; round > 0 && other < workers; ++other)
+          if (other != w)
+            require(notices[other].boxes[(round - 1) % 2].content == posted(other, round - 1), "stale content");
+      };
+      for (std::uint64_t round = 0; round < 4; ++round) {
+        if (last == LastLook::before_the_next_post) look_again(round);
+        place.own() = posted(w, round);
+        place.post();
+        if (last == LastLook::after_it) look_again(round);
+        read_all(place, notices, workers, w, round);
+      }
+    });
+  }
+  return search.run();
+}
+
+TEST(FlagsInEveryOrder, PostsStayUntilTheReadersNext) {
+  expect_right("2 workers, 4 rounds read in place", read_in_place(2, LastLook::before_the_next_post));
+  expect_right("3 workers, 4 rounds read in place", read_in_place(3, LastLook::before_the_next_post));
+  expect_race(read_in_place(2, LastLook::after_it));
+}
+
 /// Posts of a worker that reads only some of the others before it goes on are overwritten under slow readers.
 TEST(FlagsInEveryOrder, BoardsNeedEverybodyToReadEverybody) {
   Search search;

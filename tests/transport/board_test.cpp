@@ -1,0 +1,110 @@
+// Boards between threads: posts of every length class and their marks, read in place until the reader's next post.
+#include "transport/board.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "support/sanitized.hpp"
+
+namespace steadfold::transport::board_test {
+namespace {
+
+/// Memory of this process; a place is an address.
+class OwnMemory final : public CommonMemory {
+ public:
+  explicit OwnMemory(std::size_t ranks) : ranks_(ranks) {}
+  ~OwnMemory() override { reclaim(); }
+
+  std::size_t neighbour_count() const noexcept override { return ranks_; }
+  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
+  std::byte* own(Place place) const noexcept override { return std::bit_cast<std::byte*>(place); }
+  bool is_one_process() const noexcept override { return true; }
+
+ private:
+  Place allocate(Bytes bytes) noexcept override {
+    void* const block = ::operator new(bytes, std::align_val_t{cache_line}, std::nothrow);
+    if (block == nullptr) return no_place;
+    std::memset(block, 0, bytes);
+    return std::bit_cast<Place>(block);
+  }
+  void free(Place place, Bytes) noexcept override { ::operator delete(own(place), std::align_val_t{cache_line}); }
+
+  std::size_t ranks_;
+};
+
+constexpr std::size_t ranks = 3;
+constexpr Bytes longest = Board::most_copied + 40;
+
+std::byte byte_of(std::size_t rank, std::uint64_t round, Bytes i) {
+  return static_cast<std::byte>((37 * rank + 101 * round + 11 * i + i / 251) & 255);
+}
+bool holds(const std::byte* post, Bytes size, std::size_t rank, std::uint64_t round) {
+  bool all = true;
+  for (Bytes i = 0; i < size; ++i) all = all && post[i] == byte_of(rank, round, i);
+  return all;
+}
+std::uint8_t mark_of(std::size_t rank, std::uint64_t round) {
+  return static_cast<std::uint8_t>((rank + round) % ranks);
+}
+
+/// Posts of so many bytes, for some rounds. How many posts were not what they are to be.
+std::size_t faults_of(Board& board, std::size_t own, Bytes size, std::uint64_t rounds) {
+  std::size_t faults = 0;
+  std::array<const std::byte*, ranks> before = {};
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::byte* const place = board.write(size);
+    for (std::size_t rank = 0; round > 0 && rank < ranks; ++rank)  // the posts before are still there
+      faults += holds(before[rank], size, rank, round - 1) ? 0 : 1;
+    for (Bytes i = 0; i < size; ++i) place[i] = byte_of(own, round, i);
+    board.post(size, mark_of(own, round));
+    while (!board.all_have_posted(round % 2 == 0)) std::this_thread::yield();
+    std::uint8_t greatest = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const std::span<const std::byte> post = board.of(rank);
+      faults += post.size() == size && holds(post.data(), size, rank, round) ? 0 : 1;
+      if (size <= Board::most_copied) faults += board.place_of(rank, board.parity(), size) == post.data() ? 0 : 1;
+      before[rank] = post.data();
+      greatest = std::max(greatest, mark_of(rank, round));
+    }
+    faults += board.greatest_mark() == greatest ? 0 : 1;
+    board.end_round();
+  }
+  return faults;
+}
+
+TEST(Board, PostsOfEveryLengthStayUntilTheReadersNext) {
+  const Neighbourhood among = {
+      .memory = std::make_shared<OwnMemory>(ranks), .ranks = {0, 1, 2}, .own = 0, .shares_cores = true, .drives = true};
+  std::vector<std::unique_ptr<Board>> boards;
+  std::vector<CommonMemory::Place> places;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    boards.push_back(std::make_unique<Board>(among, static_cast<Rank>(rank), longest));
+    places.push_back(boards.back()->place());
+  }
+  for (const auto& board : boards) board->connect(places);
+  constexpr std::uint64_t rounds = test::sanitized ? 50 : 300;
+  for (const Bytes size : {Bytes{0}, Bytes{8}, Bytes{24}, Post::most, Post::most + 1, Board::most_copied,
+                           Board::most_copied + 1, longest}) {
+    std::array<std::size_t, ranks> faults = {1, 1, 1};
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t rank = 0; rank < ranks; ++rank)
+        threads.emplace_back([&, rank] { faults[rank] = faults_of(*boards[rank], rank, size, rounds); });
+    }
+    EXPECT_EQ(faults, (std::array<std::size_t, ranks>{})) << "posts of " << size << " bytes";
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::transport::board_test
