@@ -49,6 +49,10 @@ std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<co
   return members;
 }
 
+transport::Traffic operator+(const transport::Traffic& a, const transport::Traffic& b) noexcept {
+  return {.messages = a.messages + b.messages, .bytes = a.bytes + b.bytes};
+}
+
 bool may_fail(const Agreement& agreed) {
   return std::ranges::any_of(agreed.members, [](const Member& member) -> bool { return member.description.may_fail; });
 }
@@ -147,16 +151,17 @@ void Plan::start(std::span<const Data> data, bool stays) {
     else
       members_[i]->refuse();
   }
-  before_ = traffic();
+  const transport::Traffic posted = together_ ? together_->traffic() : transport::Traffic();
+  const bool is_by_posts = is_together_ && first_sweep_ == nullptr;
+  if (is_by_posts) together_->start(given_ == 1 ? data[0] : Data{}, stays);  // before all else: other ranks wait for it
+  before_ = sent() + posted;
   bounded_ = !stays;
   status_ = Status::ok;
   in_closing_ = false;
   running_ = true;
-  if (is_empty_) return;
+  if (is_empty_ || is_by_posts) return;
   if (first_sweep_)
     begin_first_sweep();
-  else if (is_together_)
-    together_->start(given_ == 1 ? data[0] : Data{}, stays);
   else
     begin_main();
 }
@@ -297,17 +302,15 @@ void Plan::trace(bool on) {
   rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
 }
 
-transport::Traffic Plan::traffic() const noexcept {
+/// By messages, in all runs.
+transport::Traffic Plan::sent() const noexcept {
   transport::Traffic sum = main_.executor().traffic();
-  const auto add = [&](const transport::Traffic& more) {
-    sum.messages += more.messages;
-    sum.bytes += more.bytes;
-  };
-  if (together_) add(together_->traffic());
-  if (closing_) add(closing_->executor().traffic());
-  if (first_sweep_) add(first_sweep_->traffic());
-  return sum;
+  if (closing_) sum = sum + closing_->executor().traffic();
+  return first_sweep_ ? sum + first_sweep_->traffic() : sum;
 }
+
+/// In all runs.
+transport::Traffic Plan::traffic() const noexcept { return together_ ? sent() + together_->traffic() : sent(); }
 
 transport::Traffic Plan::traffic_of_last_run() const noexcept {
   const transport::Traffic now = traffic();

@@ -127,6 +127,7 @@ class Plan {
   bool advance();
   void conclude();
   void deliver();
+  transport::Traffic sent() const noexcept;
   transport::Traffic traffic() const noexcept;
 
   Agreement agreed_;

@@ -1,7 +1,7 @@
 #include "execution/together.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 #include "execution/column_share.hpp"
 #include "execution/together_wide.hpp"
@@ -16,17 +16,10 @@ using arithmetic::PartialKind;
 // Every rank works out all of the result or its share of it, so more bytes are better served by a schedule.
 constexpr Count most_rows = 64;  // beyond them merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
+static_assert(most_rows_bytes <= transport::Board::most_copied);  // NarrowRows reads posts where they are
 constexpr Count most_built_columns = 8;
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
-
-/// Copies a row, which is often one number.
-void copy_row(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
-  if (bytes == 8)
-    std::memcpy(to, from, 8);
-  else if (bytes > 0)
-    std::memcpy(to, from, bytes);
-}
 
 /// Few and narrow rows: every rank posts its rows and reduces all of them.
 class NarrowRows final : public Together {
@@ -35,48 +28,47 @@ class NarrowRows final : public Together {
       : Together(std::move(board)),
         own_(&rows),
         all_(agreed.description, rows.op(), agreed.description.columns, agreed.element_count),
-        gathered_(agreed.element_count * agreed.description.row_bytes()) {
-    for (Rank rank = 0; rank <= rank_count; ++rank)
-      first_.push_back(agreed.layout->start(rank) * agreed.description.row_bytes());
-    for (Count row = 0; row < agreed.element_count; ++row)
-      row_places_.push_back(gathered_.data() + row * agreed.description.row_bytes());
+        row_bytes_(agreed.description.row_bytes()),
+        own_bytes_(agreed.layout->local_count(this->board().rank()) * row_bytes_) {
+    for (Rank rank = 0; rank < rank_count; ++rank) counts_.push_back(agreed.layout->local_count(rank));
+    for (auto& each : places_) each.reserve(agreed.element_count);
   }
 
-  static Bytes post_bytes(Bytes rows) noexcept { return sizeof(Status) + rows; }
-
-  void start(const Data& data, bool /*stays*/) override {
-    const Bytes bytes = bytes_of(static_cast<std::size_t>(board().rank()));
+  void start(const Data& data, bool stays) override {
     result_ = data.result;
+    stays_ = stays;
     const Status status = own_->status();
-    std::byte* const place = board().write(post_bytes(bytes));
-    std::memcpy(place, &status, sizeof status);
-    if (status == Status::ok) copy_row(place + sizeof status, data.first, bytes);
-    post(post_bytes(bytes));
+    std::byte* const place = board().write(own_bytes_);
+    if (status == Status::ok) transport::copy_bytes(place, data.first, own_bytes_);
+    post(own_bytes_, status);
   }
 
+  /// Rows are reduced where they were posted; nobody writes there before this rank's next post.
   State test() override {
-    if (!board().all_have_posted()) return State::pending;
-    status_ = Status::ok;
-    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
-      const std::byte* const place = board().of(rank).data();
-      Status status = Status::ok;
-      std::memcpy(&status, place, sizeof status);
-      status_ = worse(status_, status);
-      copy_row(gathered_.data() + first_[rank], place + sizeof status, bytes_of(rank));
-    }
+    if (!board().all_have_posted(stays_)) return State::pending;
+    if (places_.front().empty()) find_places();
+    status_ = Status{board().greatest_mark()};
+    if (status_ == Status::ok) status_ = all_.reduce(places_[board().parity()], result_);
     board().end_round();
-    if (status_ == Status::ok) status_ = all_.reduce(row_places_, result_);
     return State::done;
   }
 
  private:
-  Bytes bytes_of(std::size_t rank) const noexcept { return first_[rank + 1] - first_[rank]; }
+  /// Allocates nothing.
+  void find_places() {
+    for (std::size_t parity = 0; parity < places_.size(); ++parity)
+      for (std::size_t rank = 0; rank < rank_count(); ++rank)
+        for (Count row = 0; row < counts_[rank]; ++row)
+          places_[parity].push_back(board().place_of(rank, parity, counts_[rank] * row_bytes_) + row * row_bytes_);
+  }
 
   Rows* own_;
   LocalRows all_;
-  std::vector<std::byte> gathered_;
-  std::vector<Bytes> first_;  // where each rank's rows begin, and the end
-  std::vector<const std::byte*> row_places_;
+  Bytes row_bytes_;
+  Bytes own_bytes_;
+  std::vector<Count> counts_;                            // of each rank's rows
+  std::array<std::vector<const std::byte*>, 2> places_;  // of all rows, in even and in odd rounds; found in the first
+  bool stays_ = false;                                   // this run's caller
   std::byte* result_ = nullptr;
 };
 
@@ -148,8 +140,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, tra
                          (kind->rows_at_hand() != nullptr && kind->rows_at_hand()->spare_rows(member.element_count));
     if (is_fast) {
       const Bytes own = member.layout->local_count(rank) * d.row_bytes();
-      return std::make_unique<NarrowRows>(member, rows, transport.prepare_board(tag, NarrowRows::post_bytes(own)),
-                                          ranks);
+      return std::make_unique<NarrowRows>(member, rows, transport.prepare_board(tag, own), ranks);
     }
   }
   if (reads_rows && d.columns > most_built_columns && has_one_row_per_rank(*member.layout)) {

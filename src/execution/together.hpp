@@ -37,8 +37,8 @@ class Together {
  protected:
   transport::Board& board() noexcept { return *board_; }
   std::size_t rank_count() const noexcept { return board_->rank_count(); }
-  void post(Bytes size) noexcept {
-    board_->post(size);
+  void post(Bytes size, Status status = Status::ok) noexcept {
+    board_->post(size, static_cast<std::uint8_t>(status));
     traffic_.messages += rank_count() - 1;
     traffic_.bytes += (rank_count() - 1) * size;
   }
