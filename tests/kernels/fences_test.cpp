@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/cascade.hpp"
 #include "kernels/digits.hpp"
 #include "kernels/fold.hpp"
 #include "kernels/pair.hpp"
@@ -144,6 +145,24 @@ class Fences : public EveryTarget {
     });
   }
 
+  /// Certain of all columns, or of none.
+  template <class T>
+  void expect_cascades(T special) {
+    const auto cascade = kernels::cascade_rows<T>(GetParam());
+    for_each_length({}, [&](Count columns, Side side) {
+      ones<T>(first_, columns, side);
+      T* const x = first_.array<T>(columns, side);
+      T* const y = second_.array<T>(columns, side);
+      for (Count i = 0; i < columns; ++i) y[i] = special;
+      const std::vector<const std::byte*> rows = {reinterpret_cast<const std::byte*>(x),
+                                                  reinterpret_cast<const std::byte*>(y),
+                                                  reinterpret_cast<const std::byte*>(x)};
+      auto* const sums = result_.array<std::byte>(columns * sizeof(T), side);
+      auto* const uncertain = third_.array<std::uint32_t>(columns, side);
+      EXPECT_TRUE(stays_inside([&] { cascade(rows, 0, columns, sums, uncertain); })) << columns << where(side);
+    });
+  }
+
   static const char* where(Side side) { return side == Side::begin ? ", behind a fence" : ", before a fence"; }
 
   Fenced first_{Count{1} << 17};
@@ -187,6 +206,13 @@ TEST_P(Fences, StopShares) {
 TEST_P(Fences, StopSumsAsPairs) {
   expect_sums_as_pairs<double>();
   expect_sums_as_pairs<float>();
+}
+
+TEST_P(Fences, StopCascades) {
+  for (const float special : {1.0F, std::numeric_limits<float>::infinity()}) {
+    expect_cascades<double>(special);
+    expect_cascades<float>(special);
+  }
 }
 
 TEST_P(Fences, StopDigits) {
