@@ -27,6 +27,13 @@ TEST(Together, VectorsHaveTheBitsOfMessages) {
   on_teams(team_sizes, [&](const auto& here) { vectors_have_the_bits_of_messages(here, widths); });
 }
 
+TEST(Together, ExactSumsOfHostileTerms) {
+  on_teams(team_sizes, [](const auto& here) {
+    exact_sums_of_hostile_terms<double>(here);
+    exact_sums_of_hostile_terms<float>(here);
+  });
+}
+
 /// A sum by `plain` depends on the number of workers alone: all of them have it.
 TEST(Together, PlainSumsAreTheSameOnAllWorkers) {
   for (const int workers : {3, 5, 8}) {

@@ -31,6 +31,11 @@ TEST_F(TogetherTest, VectorsHaveTheBitsOfMessages) {
   test::vectors_have_the_bits_of_messages(here, widths);
 }
 
+TEST_F(TogetherTest, ExactSumsOfHostileTerms) {
+  test::exact_sums_of_hostile_terms<double>(here);
+  test::exact_sums_of_hostile_terms<float>(here);
+}
+
 TEST_F(TogetherTest, UserOperators) { test::vectors_of_user_operators(here); }
 TEST_F(TogetherTest, RowsHaveTheBitsOfOneProcess) { test::rows_have_the_bits_of_one_process(here); }
 TEST_F(TogetherTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }

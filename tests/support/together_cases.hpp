@@ -10,7 +10,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "steadfold/bundle.hpp"
+#include "support/hostile_terms.hpp"
 #include "support/parts.hpp"
 
 namespace steadfold::test {
@@ -110,6 +113,31 @@ void vectors_have_the_bits_of_messages(const Here<C>& here, std::span<const std:
     if (columns > 255) continue;  // these take long
     compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed);
     compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed);
+  }
+}
+
+/// Sums by `exact` of columns whose terms, one per rank, are hard to add up.
+template <class T, class C>
+void exact_sums_of_hostile_terms(const Here<C>& here) {
+  for (const std::size_t columns : {1u, 9u, 40u, 1300u}) {
+    const std::uint64_t seed = 3000 + columns + here.count();
+    HostileTerms<T> hostile(seed);  // the same on all ranks
+    std::vector<T> row(columns), plain(columns), due(columns), found(columns);
+    for (std::size_t column = 0; column < columns; ++column) {
+      const auto terms = hostile.of(here.count(), troubles[column % std::size(troubles)]);
+      row[column] = terms[here.index()];
+      plain[column] = std::accumulate(terms.begin(), terms.end(), T{-0.0});
+    }
+    auto together = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact()});
+    auto apart =
+        Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact(), .schedule = "recursive_doubling"});
+    EXPECT_TRUE(says_together(together.describe()));
+    apart.run(row, due);
+    together.run(row, found);
+    EXPECT_EQ(bytes_of<T>(found), bytes_of<T>(due)) << here.size << " ranks, " << columns << " columns, seed " << seed;
+    if (here.size > 2 && columns >= 40) {
+      EXPECT_NE(bytes_of<T>(plain), bytes_of<T>(due)) << "seed " << seed;
+    }
   }
 }
 

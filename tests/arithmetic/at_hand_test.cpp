@@ -1,0 +1,93 @@
+// Rows at hand reduced without a builder have the bits of the builder's partial: sums by `exact` of hostile terms, any
+// number of rows that is taken, several tiles of columns.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "arithmetic/exact.hpp"
+#include "arithmetic/records.hpp"
+#include "support/hostile_terms.hpp"
+
+namespace steadfold::test::at_hand_test {
+namespace {
+
+using arithmetic::ExactOperation;
+using arithmetic::ExactType;
+
+template <class T>
+constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
+
+/// Rows of columns whose troubles take turns, from the first one given on.
+template <class T>
+std::vector<std::vector<T>> hostile_rows(HostileTerms<T>& hostile, Count rows, Count columns, std::size_t first) {
+  std::vector<std::vector<T>> x(rows, std::vector<T>(columns));
+  for (Count column = 0; column < columns; ++column) {
+    const std::vector<T> terms = hostile.of(rows, troubles[(first + column) % std::size(troubles)]);
+    for (Count row = 0; row < rows; ++row) x[row][column] = terms[row];
+  }
+  return x;
+}
+
+template <class T>
+Record by_builder(const PartialKind& kind, const std::vector<std::vector<T>>& rows) {
+  const auto builder = kind.builder();
+  for (Count row = 0; row < rows.size(); ++row)
+    builder->push(row, {.first = reinterpret_cast<const std::byte*>(rows[row].data()), .rows = 1});
+  Record partial(kind.capacity(IntervalSet(Interval{0, rows.size()})));
+  partial.resize(builder->write(partial));
+  Record values(kind.value_bytes());
+  EXPECT_EQ(kind.finish(partial, rows.size(), values.data(), nullptr), Status::ok);
+  return values;
+}
+
+template <class T>
+Record plain_sums(const std::vector<std::vector<T>>& rows) {
+  std::vector<T> sums = rows.front();
+  for (Count row = 1; row < rows.size(); ++row)
+    for (Count column = 0; column < sums.size(); ++column) sums[column] += rows[row][column];
+  const auto* const bytes = reinterpret_cast<const std::byte*>(sums.data());
+  return {bytes, bytes + sums.size() * sizeof(T)};
+}
+
+template <class T>
+void expect_bits_of_the_builder(std::uint64_t seed) {
+  SCOPED_TRACE(seed);
+  HostileTerms<T> hostile(seed);
+  for (const Count columns : {Count{1}, Count{7}, Count{255}, Count{512}, Count{1537}}) {
+    const auto kind = arithmetic::make_exact(ExactOperation::sum, exact_type<T>, exact_type<T>, columns);
+    for (Count rows = 2; rows <= 16; ++rows) {
+      const auto x = hostile_rows(hostile, rows, columns, rows);
+      std::vector<const std::byte*> places;
+      for (const auto& row : x) places.push_back(reinterpret_cast<const std::byte*>(row.data()));
+      ASSERT_EQ(kind->rows_at_hand()->spare_rows(rows), std::optional<Count>(0));
+      Guarded guarded(kind->value_bytes());
+      ASSERT_EQ(kind->rows_at_hand()->reduce_rows(places, guarded.data(), nullptr), Status::ok);
+      const Record found = guarded.taken(kind->value_bytes());
+      const Record due = by_builder(*kind, x);
+      ASSERT_TRUE(same(found, due)) << rows << " rows, " << columns << " columns";
+      if (columns > 200 && rows > 2) {
+        EXPECT_FALSE(same(plain_sums(x), due));
+      }
+    }
+  }
+}
+
+TEST(AtHand, ExactSumsOfDoubles) { expect_bits_of_the_builder<double>(53); }
+TEST(AtHand, ExactSumsOfFloats) { expect_bits_of_the_builder<float>(59); }
+
+TEST(AtHand, OtherSumsAreTheBuilders) {
+  const auto spare_rows = [](ExactOperation operation, ExactType input, ExactType result, Count rows) {
+    return arithmetic::make_exact(operation, input, result, 9)->rows_at_hand()->spare_rows(rows);
+  };
+  for (const Count rows : {Count{0}, Count{1}, Count{17}})
+    EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f64, ExactType::f64, rows)) << rows;
+  EXPECT_FALSE(spare_rows(ExactOperation::mean, ExactType::f64, ExactType::f64, 4));
+  EXPECT_FALSE(spare_rows(ExactOperation::abs_sum, ExactType::f64, ExactType::f64, 4));
+  EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f32, ExactType::f64, 4));
+  EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f64, ExactType::f32, 4));
+}
+
+}  // namespace
+}  // namespace steadfold::test::at_hand_test
