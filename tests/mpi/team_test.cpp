@@ -17,6 +17,7 @@
 #include "ranks.hpp"
 #include "run_ranks.hpp"
 #include "steadfold/bundle.hpp"
+#include "steadfold/memory.hpp"
 #include "steadfold/started.hpp"
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
@@ -134,6 +135,35 @@ TEST_F(TeamTest, EverySchedule) {
         std::vector<double> row(mine.begin(), mine.begin() + end);
         sf::allreduce(row, sf::plus, here.member, {.method = sf::tree(), .schedule = schedule});
         EXPECT_EQ(bits(row), bits(due)) << schedule << ", " << columns << " columns, " << here.size << " workers";
+      }
+    }
+  });
+}
+
+/// Wide rows in memory of the library, which all workers of a node use in place, and in the program's own: threads of a
+/// process share one file of it.
+TEST_F(TeamTest, WideRowsInMemoryOfTheLibrary) {
+  constexpr std::size_t columns = 70000;  // more than ranks post at once
+  const int own = 1 + world.rank % 2;
+  on_team(own, [&](const Here& here) {
+    const auto ranks = static_cast<std::size_t>(here.size), place = static_cast<std::size_t>(here.rank);
+    const auto rows = hostile(ranks * columns, 11);
+    for (const Method& method : {sf::tree(), sf::exact()}) {
+      std::vector<double> due(columns);
+      for (std::size_t c = 0; c < columns; ++c) {
+        std::vector<double> column;
+        for (std::size_t r = 0; r < ranks; ++r) column.push_back(rows[r * columns + c]);
+        due[c] = sf::sum(column, LocalOptions{.method = method});
+      }
+      auto mine = sf::allocate<double>(columns), result = sf::allocate<double>(columns);
+      std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(place * columns), columns, mine.begin());
+      const std::vector<double> elsewhere(mine.begin(), mine.end());
+      auto plan = Plan<double>::of_vectors(sf::plus, columns, here.member, {.method = method});
+      for (int run = 0; run < 4; ++run) {
+        std::ranges::fill(result, 0.0);
+        const bool is_elsewhere = run == 2 && here.rank == 0;  // then all post their rows
+        plan.run(is_elsewhere ? std::span<const double>(elsewhere) : std::span<const double>(mine), std::span(result));
+        EXPECT_EQ(bits(std::vector<double>(result.begin(), result.end())), bits(due)) << "run " << run;
       }
     }
   });
