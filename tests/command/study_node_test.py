@@ -112,9 +112,9 @@ class Node(StudyTest):
             elif protocol == "reduce, broadcast":
                 lines, published = [4 * message] * threads, [2 * threads - 1 + more * threads for more in (2, 3)]
             else:
-                post = 4 + 8 * doubles  # a status before the numbers
+                post = 8 * doubles
                 own = {"dissemination": 2 * message * int(math.log2(threads)),
-                       "a team's plan, its board": 1 + 3 + (2 * math.ceil(post / 64) if post > 48 else 0),
+                       "a team's plan, its board": 1 + 5 + (2 * math.ceil(post / 64) if post > 112 else 0),
                        "a team's plan, its mailboxes": 1 + 6 + 9 * threads}  # fmt: skip
                 lines, published = [own[protocol]] * threads, [None, None]
             self.assertEqual((row["lines"], row["most_lines_per_thread"]), (sum(lines), max(lines)), row)

@@ -8,7 +8,6 @@
 
 #include "node.hpp"
 #include "node_protocols.hpp"
-#include "order/message.hpp"
 #include "transport/board.hpp"
 #include "transport/mail.hpp"
 
@@ -48,7 +47,7 @@ struct OfPlan {
 };
 OfPlan lines_of_plan(std::size_t workers, std::size_t doubles) {
   const auto on_board = std::make_shared<CountedMemory>(workers);
-  const transport::Board board({.memory = on_board}, 0, sizeof(Status) + doubles * sizeof(double));
+  const transport::Board board({.memory = on_board}, 0, doubles * sizeof(double));
   const auto in_mail = std::make_shared<CountedMemory>(workers);
   const transport::CommonBlocks mail(in_mail, transport::Mail::bytes(workers, 0, 0));
   return {lines_in(on_board->bytes), lines_in(in_mail->bytes)};
