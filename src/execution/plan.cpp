@@ -151,10 +151,14 @@ void Plan::start(std::span<const Data> data, bool stays) {
     else
       members_[i]->refuse();
   }
-  const transport::Traffic posted = together_ ? together_->traffic() : transport::Traffic();
   const bool is_by_posts = is_together_ && first_sweep_ == nullptr;
-  if (is_by_posts) together_->start(given_ == 1 ? data[0] : Data{}, stays);  // before all else: other ranks wait for it
-  before_ = sent() + posted;
+  if (is_by_posts) {  // before all else: other ranks wait for it
+    const transport::Traffic posted = together_->traffic();
+    together_->start(given_ == 1 ? data[0] : Data{}, stays);
+    before_ = sent() + posted;
+  } else {
+    before_ = traffic();
+  }
   bounded_ = !stays;
   status_ = Status::ok;
   in_closing_ = false;
