@@ -34,9 +34,8 @@ class NarrowRows final : public Together {
     for (auto& each : places_) each.reserve(agreed.element_count);
   }
 
-  void start(const Data& data, bool stays) override {
+  void start(const Data& data, bool /*stays*/) override {
     result_ = data.result;
-    stays_ = stays;
     const Status status = own_->status();
     std::byte* const place = board().write(own_bytes_);
     if (status == Status::ok) transport::copy_bytes(place, data.first, own_bytes_);
@@ -45,7 +44,7 @@ class NarrowRows final : public Together {
 
   /// Rows are reduced where they were posted; nobody writes there before this rank's next post.
   State test() override {
-    if (!board().all_have_posted(stays_)) return State::pending;
+    if (!board().all_have_posted()) return State::pending;
     if (places_.front().empty()) find_places();
     status_ = Status{board().greatest_mark()};
     if (status_ == Status::ok) status_ = all_.reduce(places_[board().parity()], result_);
@@ -68,7 +67,6 @@ class NarrowRows final : public Together {
   Bytes own_bytes_;
   std::vector<Count> counts_;                            // of each rank's rows
   std::array<std::vector<const std::byte*>, 2> places_;  // of all rows, in even and in odd rounds; found in the first
-  bool stays_ = false;                                   // this run's caller
   std::byte* result_ = nullptr;
 };
 

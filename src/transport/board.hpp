@@ -22,8 +22,7 @@
 namespace steadfold::transport {
 
 /// A post's two lines, of which a short one needs the first: its bytes, or how many there are if they are too long, and
-/// what its writer says of them. Two, since a processor that fetches a line may fetch its neighbour, too: that should
-/// not be what its writer has claimed for the next round.
+/// what its writer says of them. Two, since what opens a one-shot call of one number fits there.
 struct Post {
   static constexpr Bytes most = 2 * cache_line - 2 * sizeof(std::uint64_t);
   std::uint32_t size = 0;
@@ -61,17 +60,13 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
 /// a rank's posts. Each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. What was read stays as
 /// it is until this rank posts again.
 ///
-/// Between cores a line takes as long as some hundred instructions, so a rank never looks at the lines that it has just
-/// written: on many processors whoever reads them takes them away. Its own post it reads from a copy, unless that is
-/// long to make.
+/// Between cores a line takes as long as some hundred instructions. So a rank does not look at its own post, which
+/// costs as much again once others have read it: it keeps a copy, unless that takes long to make.
 class Board {
  public:
   /// Throws std::bad_alloc.
   Board(const Neighbourhood& among, Rank rank, Bytes longest)
-      : blocks_(among.memory, sizeof(Posts) + 2 * Posts::long_bytes_for(longest)),
-        looks_(among.shares_cores ? 1 : 64),
-        rank_(rank),
-        waiting_(among) {
+      : blocks_(among.memory, sizeof(Posts) + 2 * Posts::long_bytes_for(longest)), rank_(rank), waiting_(among) {
     all_.reserve(blocks_.memory().neighbour_count());
     others_.reserve(blocks_.memory().neighbour_count());
     if (blocks_.own() == nullptr) return;
@@ -111,17 +106,14 @@ class Board {
     place_->post();
     seen_ = 0;
   }
-  /// `stays`: the caller has nothing else to do, so this looks for some 100 ns before it says that some have not.
-  bool all_have_posted(bool stays = false) noexcept {
-    unsigned looks = stays ? looks_ : 1;
-    for (; seen_ < others_.size(); ++seen_)
-      while (place_->look(others_[seen_]->notice) == nullptr)
-        if (--looks == 0) {
-          waiting_.found_nothing();
-          return false;
-        }
-    waiting_.found_something();
-    return true;
+  bool all_have_posted() noexcept {
+    while (seen_ < others_.size() && place_->look(others_[seen_]->notice) != nullptr) seen_ += 1;
+    if (seen_ == others_.size()) {
+      waiting_.found_something();
+      return true;
+    }
+    waiting_.found_nothing();
+    return false;
   }
   /// What a rank posted in this round; once all have.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
@@ -167,7 +159,6 @@ class Board {
   Bytes size_ = 0;                           // of this round's own
   std::uint8_t mark_ = 0;
   bool is_copied_ = false;
-  unsigned looks_;  // of whoever stays
   Rank rank_;
   Waiting waiting_;
 };

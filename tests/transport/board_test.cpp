@@ -68,7 +68,7 @@ std::size_t faults_of(Board& board, std::size_t own, Bytes size, std::uint64_t r
       faults += holds(before[rank], size, rank, round - 1) ? 0 : 1;
     for (Bytes i = 0; i < size; ++i) place[i] = byte_of(own, round, i);
     board.post(size, mark_of(own, round));
-    while (!board.all_have_posted(round % 2 == 0)) std::this_thread::yield();
+    while (!board.all_have_posted()) std::this_thread::yield();
     std::uint8_t greatest = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const std::span<const std::byte> post = board.of(rank);
