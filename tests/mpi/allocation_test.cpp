@@ -254,7 +254,7 @@ TEST_F(AllocationTest, Threads) {
   }
 }
 
-/// Of the threads of all ranks. Where only one of a rank's may call MPI, it sends and receives for the other.
+/// A team has the threads of all ranks. Where only one thread of a rank may call MPI, it sends for the other, too.
 TEST_F(AllocationTest, Teams) {
   const Team team(world.comm, 2);
   const std::vector<double> x = elements<double>(200, random);
