@@ -1,0 +1,472 @@
+// Kernels of fold.hpp. A pass turns every W elements into one, where W is the lanes of a vector: W vectors become the
+// vector of their W sums by log2(W) halvings, each a blend, a shuffle and an operation of two vectors into one. Passes
+// repeat until nothing is left; what a pass leaves over at the ends of the interval are maximal nodes. Long intervals
+// are folded in chunks whose values go to a binary counter: it holds the record's nodes.
+// No #pragma once: fold.cpp and fold_integers.cpp, each for half of the types, include it once for every target.
+#include "kernels/fold.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/fold_reference.hpp"
+#include "kernels/highway.hpp"
+
+#if STEADFOLD_HIGHWAY
+#include <hwy/foreach_target.h>  // includes HWY_TARGET_INCLUDE, the file that includes this one, for each target
+#include <hwy/highway.h>
+#endif
+
+#ifndef STEADFOLD_KERNELS_FOLD_SCALAR
+#define STEADFOLD_KERNELS_FOLD_SCALAR
+namespace steadfold::kernels {
+namespace {
+
+using order::Count;
+using order::Index;
+
+constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
+constexpr Count chunk = Count{1} << chunk_level;
+
+/// A binary counter that combines the values of chunks, pushed in ascending order, into their maximal nodes.
+template <class Op, class T>
+class Counter {
+ public:
+  explicit Counter(T* nodes) noexcept : nodes_(nodes) {}
+
+  /// `number`: which chunk of the whole job.
+  void push(Index number, T value) noexcept {
+    std::uint8_t level = 0;
+    for (; count_ > 0 && levels_[count_ - 1] == level && (number >> level & 1) != 0; ++level)
+      value = Op::of(nodes_[--count_], value);
+    levels_[count_] = level;
+    nodes_[count_++] = value;
+  }
+  Count count() const noexcept { return count_; }
+
+ private:
+  T* nodes_;
+  std::array<std::uint8_t, 128> levels_;
+  Count count_ = 0;
+};
+
+}  // namespace
+}  // namespace steadfold::kernels
+#endif
+
+#if STEADFOLD_HIGHWAY && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+HWY_BEFORE_NAMESPACE();
+namespace steadfold::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The operators of scalar.hpp lane by lane.
+template <class Op>
+struct Lanewise;
+
+template <>
+struct Lanewise<Sum> {
+  template <class D, class V>
+  static HWY_INLINE V of(D /*d*/, V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+
+template <>
+struct Lanewise<Product> {
+  template <class D, class V>
+  static HWY_INLINE V of(D /*d*/, V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+
+template <class D, class V>
+HWY_INLINE V nan_wins(D d, V a, V b, V otherwise) {
+  using T = hn::TFromD<D>;
+  const auto ordered = hn::And(hn::Eq(a, a), hn::Eq(b, b));
+  return hn::IfThenElse(ordered, otherwise, hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
+}
+
+template <>
+struct Lanewise<Min> {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V a, V b) {
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+      return nan_wins(d, a, b,
+                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));  // equal: zeros, or the same bits
+    else
+      return hn::Min(a, b);
+  }
+};
+
+template <>
+struct Lanewise<Max> {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V a, V b) {
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+      return nan_wins(d, a, b, hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), hn::Max(a, b)));
+    else
+      return hn::Max(a, b);
+  }
+};
+
+/// Combines neighbours `distance` lanes apart: lanes whose number has that bit unset get pairs of `a`, the others pairs
+/// of `b`. Either of a pair may be the left operand, which changes no bit for these operators.
+template <class Op, std::size_t distance, class D, class V>
+HWY_INLINE V halve(D d, V a, V b) {
+  using T = hn::TFromD<D>;
+#if HWY_HAVE_SCALABLE
+  (void)distance;
+  return Lanewise<Op>::of(d, hn::ConcatEven(d, b, a), hn::ConcatOdd(d, b, a));
+#else
+  constexpr std::size_t bytes = distance * sizeof(T);
+  if constexpr (bytes == 4) {
+    const hn::RebindToUnsigned<D> du;
+    const auto crossed = hn::Shuffle2301(hn::BitCast(du, hn::OddEven(a, b)));
+    return Lanewise<Op>::of(d, hn::OddEven(b, a), hn::BitCast(d, crossed));
+  } else if constexpr (bytes == 8) {
+    const hn::Repartition<std::uint64_t, D> d64;
+    const auto a64 = hn::BitCast(d64, a);
+    const auto b64 = hn::BitCast(d64, b);
+    return Lanewise<Op>::of(d, hn::BitCast(d, hn::InterleaveLower(d64, a64, b64)),
+                            hn::BitCast(d, hn::InterleaveUpper(d64, a64, b64)));
+  } else if constexpr (2 * bytes == hn::MaxLanes(d) * sizeof(T)) {
+    return Lanewise<Op>::of(d, hn::ConcatUpperLower(d, b, a), hn::ConcatLowerUpper(d, b, a));
+  } else {
+    static_assert(bytes == 16);
+    return Lanewise<Op>::of(d, hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
+  }
+#endif
+}
+
+/// Asks for cache lines 8 KiB before they are needed, since one core's loads alone do not keep memory busy. They go to
+/// the second-level cache: the hint "not to be kept" drops them from the shared cache of some processors (Intel Xeon),
+/// and a second pass over the same data then takes four times as long.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* x, Count count) {
+  const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
+  for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 2);
+}
+
+/// How vectors are loaded: `Straight` from memory, or `Cut` out of two aligned ones, since a load across cache lines
+/// costs two.
+template <class D, bool ahead>
+struct Straight {
+  using T = hn::TFromD<D>;
+  HWY_INLINE auto operator()(D d, const T* x) const { return hn::LoadU(d, x); }
+  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
+    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+template <class D, bool ahead>
+class Cut {
+  using T = hn::TFromD<D>;
+  using DI = hn::RebindToSigned<D>;
+
+ public:
+  /// Every address loaded from is `lanes` elements beyond an aligned one.
+  HWY_INLINE explicit Cut(std::size_t lanes)
+      : lanes_(lanes), index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes)))) {}
+
+  HWY_INLINE auto operator()(D d, const T* x) const {
+    const auto low = hn::BitCast(DI(), hn::Load(d, x - lanes_)).raw;
+    const auto high = hn::BitCast(DI(), hn::Load(d, x - lanes_ + hn::MaxLanes(d))).raw;
+    if constexpr (sizeof(T) == 8)
+      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi64(low, index_.raw, high)});
+    else
+      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi32(low, index_.raw, high)});
+  }
+  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
+    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
+  }
+
+ private:
+  std::size_t lanes_;
+  hn::Vec<DI> index_;
+};
+#endif
+
+constexpr Count power(Count base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
+
+/// The kernels of one operator and one type, for vectors of 2^levels lanes.
+template <class Op, class T, int levels>
+struct Folded {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr Count lanes = Count{1} << levels;
+
+  /// How many times a pass folds W elements into one: at least three levels of the tree; six levels over whole chunks
+  /// for the operators that most calls use, if that needs no more than 64 loads in a row.
+  static constexpr bool is_common = std::is_same_v<Op, Sum> && std::is_floating_point_v<T>;
+  static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
+  static constexpr int long_depth = !is_common ? short_depth : levels == 4 ? 1 : 6 / levels;
+  static constexpr Count factor = power(lanes, short_depth);
+
+  /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order when level ==
+  /// levels. Memory is read in ascending order, which the processor's own prefetching wants.
+  template <int depth, int level, class Loads>
+  static HWY_INLINE V sums(const T* x, const Loads& loads) {
+    if constexpr (depth == 0) {
+      return loads(D(), x);
+    } else if constexpr (level == 0) {
+      return sums<depth - 1, levels>(x, loads);
+    } else {
+      if constexpr (depth == 1 && level == levels) loads.fetch_ahead(x, lanes * lanes);
+      const V left = sums<depth, level - 1>(x, loads);
+      const V right = sums<depth, level - 1>(x + (power(lanes, depth) << (level - 1)), loads);
+      return halve<Op, std::size_t{1} << (level - 1)>(D(), left, right);
+    }
+  }
+
+  /// Folds outputs * factor elements into `outputs` values; `from` and `to` do not overlap.
+  static HWY_INLINE void pass(const T* from, Count outputs, T* to) {
+    if (outputs < lanes) {
+      for (Count i = 0; i < outputs; ++i) to[i] = node<Op, short_depth * levels>(from + i * factor);
+      return;
+    }
+    for (Count i = 0;; i = std::min(i + lanes, outputs - lanes)) {  // the last group may do some of them again
+      hn::StoreU(sums<short_depth, levels>(from + i * factor, Straight<D, false>()), D(), to + i);
+      if (i == outputs - lanes) return;
+    }
+  }
+
+  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements: the bits of
+  /// how many elements those are, the smallest one outside.
+  template <int level = 0, class Take>
+  static HWY_INLINE void ends(Count count, const Take& take) {
+    if constexpr (level < short_depth * levels) {
+      if ((count >> level & 1) != 0) take(std::integral_constant<int, level>());
+      ends<level + 1>(count, take);
+    }
+  }
+
+  /// The maximal nodes of an interval within a chunk, pass by pass: what a pass leaves over at the ends goes to the
+  /// ends of the nodes.
+  static Count within_chunk(const T* x, Index begin, Count count, T* nodes) {
+    alignas(64) T buffers[2][chunk / factor];
+    const Count node_count = order::node_count({begin, begin + count});
+    T* left = nodes;
+    T* right = nodes + node_count;
+    for (int turn = 0; count > 0; turn ^= 1) {
+      const Count head = (0 - begin) % factor;
+      if (head > count) {  // inside of one node of the next pass
+        one_by_one<Op>(x, begin, count, left);
+        break;
+      }
+      const T* end = x + count;
+      const Count outputs = (count - head) / factor;
+      ends(head, [&](auto level) HWY_ATTR {
+        *left++ = node<Op, level>(x);
+        x += Count{1} << level;
+      });
+      ends((count - head) % factor, [&](auto level) HWY_ATTR {
+        end -= Count{1} << level;
+        *--right = node<Op, level>(end);
+      });
+      pass(x, outputs, buffers[turn]);
+      x = buffers[turn];
+      begin = (begin + head) / factor;
+      count = outputs;
+    }
+    return node_count;
+  }
+
+  template <class Loads>
+  static HWY_INLINE T chunk_by(const T* x, const Loads& loads) {
+    constexpr Count long_factor = power(lanes, long_depth);
+    constexpr Count group = long_factor * lanes;
+    alignas(64) T values[chunk / long_factor];
+    for (Count i = 0; i < chunk; i += group) {
+      hn::Store(sums<long_depth, levels>(x + i, loads), D(), values + i / long_factor);
+    }
+    return rest_of_chunk<chunk / long_factor>(values);
+  }
+
+  template <Count count>
+  static HWY_INLINE T rest_of_chunk(const T* values) {
+    if constexpr (count >= factor * lanes) {
+      alignas(64) T fewer[count / factor];
+      pass(values, count / factor, fewer);
+      return rest_of_chunk<count / factor>(fewer);
+    } else {
+      return node<Op, std::bit_width(count) - 1>(values);
+    }
+  }
+
+  template <bool ahead>
+  static HWY_INLINE T chunk_from(const T* x, [[maybe_unused]] bool inside) {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (is_common) {
+      const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
+      if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D, ahead>(beyond / sizeof(T)));
+    }
+#endif
+    return chunk_by(x, Straight<D, ahead>());
+  }
+
+  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
+  static T whole_chunk(const T* x, bool inside) {
+    return prefetches ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
+  }
+
+  static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {
+    const T* x = static_cast<const T*>(elements);
+    T* const nodes = static_cast<T*>(nodes_out);
+    const Index end = begin + count;
+    const Index first = (begin + chunk - 1) / chunk;  // first, ..., last - 1 lie within the interval
+    const Index last = end / chunk;
+    if (first >= last) {
+      const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of two at most
+      const Count written = begin < split ? within_chunk(x, begin, split - begin, nodes) : 0;
+      return split == end ? written : written + within_chunk(x + (split - begin), split, end - split, nodes + written);
+    }
+    Count written = within_chunk(x, begin, first * chunk - begin, nodes);
+    x += first * chunk - begin;
+    Counter<Op, T> counter(nodes + written);
+    for (Index number = first; number < last; ++number, x += chunk)
+      counter.push(number, whole_chunk(x, x != elements && number + 1 < last));
+    written += counter.count();
+    return written + within_chunk(x, last * chunk, end - last * chunk, nodes + written);
+  }
+};
+
+template <class Op, class T>
+Count fold(const void* elements, Index begin, Count count, void* nodes) noexcept {
+#if HWY_HAVE_SCALABLE
+  switch (hn::Lanes(hn::ScalableTag<T>())) {
+    case 2: return Folded<Op, T, 1>::fold(elements, begin, count, nodes);
+    case 4: return Folded<Op, T, 2>::fold(elements, begin, count, nodes);
+    case 8: return Folded<Op, T, 3>::fold(elements, begin, count, nodes);
+    case 16: return Folded<Op, T, 4>::fold(elements, begin, count, nodes);
+    default: return reference<Op, T>(elements, begin, count, nodes);
+  }
+#else
+  constexpr int levels = std::bit_width(hn::MaxLanes(hn::ScalableTag<T>())) - 1;
+  return Folded<Op, T, levels>::fold(elements, begin, count, nodes);
+#endif
+}
+
+template <class Op, int level, class D>
+HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, int y) {
+  if constexpr (level == 0) {
+    return hn::LoadU(d, row(x, row_stride, y));
+  } else {
+    const auto left = down<Op, level - 1>(d, x, row_stride, y);
+    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, y + (1 << (level - 1))));
+  }
+}
+
+template <class Op, class T>
+void fold_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
+  const hn::ScalableTag<T> d;
+  const T* const x = static_cast<const T*>(rows);
+  T* const sums = static_cast<T*>(result);
+  Count c = 0;
+  for (; c + hn::Lanes(d) <= columns; c += hn::Lanes(d))
+    hn::StoreU(down<Op, rows_level>(d, x + c, row_stride, 0), d, sums + c);
+  reference_rows<Op, T>(x + c, row_stride, columns - c, sums + c);
+}
+
+template <class Op, class T>
+void pairs(const void* left, const void* right, void* result, Count count) noexcept {
+  const hn::ScalableTag<T> d;
+  const auto* const a = static_cast<const T*>(left);
+  const auto* const b = static_cast<const T*>(right);
+  auto* const r = static_cast<T*>(result);
+  Count i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::StoreU(Lanewise<Op>::of(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, r + i);
+  reference_pairs<Op, T>(a + i, b + i, r + i, count - i);
+}
+
+/// NaNs are rare: blocks without one are only read.
+template <class T>
+void canonicalise(void* values, Count count) noexcept {
+  const hn::ScalableTag<T> d;
+  constexpr Count block = 32;  // vectors
+  auto* x = static_cast<T*>(values);
+  const Count lanes = hn::Lanes(d);
+  for (; count >= block * lanes; count -= block * lanes, x += block * lanes) {
+    auto ordered = hn::Eq(hn::LoadU(d, x), hn::LoadU(d, x));
+    for (Count i = 1; i < block; ++i) {
+      const auto v = hn::LoadU(d, x + i * lanes);
+      ordered = hn::And(ordered, hn::Eq(v, v));
+    }
+    if (!hn::AllTrue(d, ordered)) reference_canonicalise<T>(x, block * lanes);
+  }
+  reference_canonicalise<T>(x, count);
+}
+
+}  // namespace
+}  // namespace steadfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if !STEADFOLD_HIGHWAY || HWY_ONCE
+namespace steadfold::kernels {
+
+/// No instruction set here multiplies 64-bit integers.
+template <class Op, class T>
+constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
+
+/// Signed integers wrap around as unsigned ones do: sums and products of them are the same kernels.
+template <class Op, class T, bool = std::is_integral_v<T> && (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>)>
+struct Wrapping {
+  using Type = T;
+};
+template <class Op, class T>
+struct Wrapping<Op, T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <class Op, class T>
+using Computed = typename Wrapping<Op, T>::Type;
+
+template <class Op, class T>
+Fold fold([[maybe_unused]] Target target) noexcept {
+  if constexpr (has_kernel<Op, T>) {
+    if (const Fold kernel = pick<Fold>(target, STEADFOLD_EACH(fold<Op, Computed<Op, T>>))) return kernel;
+  }
+  return &reference<Op, T>;
+}
+
+template <class Op, class T>
+FoldRows fold_rows([[maybe_unused]] Target target) noexcept {
+  if constexpr (has_kernel<Op, T>) {
+    if (const FoldRows kernel = pick<FoldRows>(target, STEADFOLD_EACH(fold_rows<Op, Computed<Op, T>>))) return kernel;
+  }
+  return &reference_rows<Op, T>;
+}
+
+template <class Op, class T>
+Pairs pairs([[maybe_unused]] Target target) noexcept {
+  if constexpr (has_kernel<Op, T>) {
+    if (const Pairs kernel = pick<Pairs>(target, STEADFOLD_EACH(pairs<Op, Computed<Op, T>>))) return kernel;
+  }
+  return &reference_pairs<Op, T>;
+}
+
+template <class T>
+Canonicalise canonicalise([[maybe_unused]] Target target) noexcept {
+  if (const Canonicalise kernel = pick<Canonicalise>(target, STEADFOLD_EACH(canonicalise<T>))) return kernel;
+  return &reference_canonicalise<T>;
+}
+
+#define STEADFOLD_FOLD(Op, T)                          \
+  template Fold fold<Op, T>(Target) noexcept;          \
+  template FoldRows fold_rows<Op, T>(Target) noexcept; \
+  template Pairs pairs<Op, T>(Target) noexcept;
+#define STEADFOLD_FOLDS(T)   \
+  STEADFOLD_FOLD(Sum, T)     \
+  STEADFOLD_FOLD(Product, T) \
+  STEADFOLD_FOLD(Min, T)     \
+  STEADFOLD_FOLD(Max, T)
+
+}  // namespace steadfold::kernels
+#endif
