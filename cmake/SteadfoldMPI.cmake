@@ -120,6 +120,7 @@ function(steadfold_mpi_program program)
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(target ${program}_${name})
     add_executable(${target} ${arg_SOURCES})
+    steadfold_unity(${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program})
     target_compile_definitions(${target} PRIVATE STEADFOLD_MPI_NAME="${name}"
       STEADFOLD_MPIRUN="${STEADFOLD_MPI_RUN_${name}}")

@@ -1,6 +1,9 @@
 #include "request.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 #include "catalogue.hpp"
 #include "program/job.hpp"
@@ -58,6 +61,11 @@ std::vector<std::string> split(const std::string& text, const std::string& optio
     begin = end + 1;
   }
   return parts;
+}
+
+void check_time(const char* option, double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0)
+    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
 }
 
 }  // namespace steadfold::command

@@ -38,4 +38,7 @@ struct Request {
 /// The parts of a comma-separated text. Throws Failure, naming the option, if one is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
+/// Throws Failure unless `seconds`, given by the option, is a time.
+void check_time(const char* option, double seconds);
+
 }  // namespace steadfold::command

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,7 +25,7 @@ namespace {
 using order::Count;
 using prediction::PredictedBy;
 
-struct Options {
+struct SimulateOptions {
   int ranks = 0;
   Count elements = 0;
   Count width = 1;
@@ -41,16 +40,11 @@ struct Options {
   bool json = false;
 };
 
-schedule::Collective collective_of(const Options& options) {
+schedule::Collective collective_of(const SimulateOptions& options) {
   return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
 }
 
-void check_time(const char* option, double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0)
-    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
-}
-
-void check(const Options& options) {
+void check(const SimulateOptions& options) {
   constexpr int most_ranks = 1 << 28;              // 4 GiB for where their elements begin
   constexpr Count most_elements = Count{1} << 62;  // of all ranks together, times the columns
   if (options.ranks < 1 || options.ranks > most_ranks)
@@ -72,7 +66,7 @@ void check(const Options& options) {
 }
 
 /// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
-std::string schedule_of(const Options& options, const prediction::Scenario& scenario) {
+std::string schedule_of(const SimulateOptions& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
   return agreement::chosen_schedule(is_forced ? forced : options.schedule, std::span(&scenario.description, 1),
@@ -93,7 +87,7 @@ Json json_of(const std::optional<T>& known) {
   return known ? Json(*known) : Json();
 }
 
-Json predicted(const Options& options) {
+Json predicted(const SimulateOptions& options) {
   const auto type = options.type == "f32" ? arithmetic::Type::f32 : arithmetic::Type::f64;
   const schedule::Collective collective = collective_of(options);
   const Method method = method_named(options.method);
@@ -151,7 +145,7 @@ std::string table_of(const Json& json) {
   return table(rows);
 }
 
-Result run(const Job& job, const Options& options) {
+Result run(const Job& job, const SimulateOptions& options) {
   if (job.rank() != 0) return {};
   const Json json = predicted(options);
   return {options.json ? line_of(json) : table_of(json)};
@@ -161,7 +155,7 @@ Result run(const Job& job, const Options& options) {
 
 void add_simulate(CLI::App& app, Action& action) {
   CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<SimulateOptions>();
   simulate.add_option("--ranks", o->ranks, "How many ranks")->required();
   simulate.add_option("--elements", o->elements, "How many elements, over all ranks")->required();
   simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();

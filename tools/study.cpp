@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,7 +18,7 @@ namespace {
 using studies::Part;
 using studies::Study;
 
-struct Options {
+struct StudyOptions {
   std::string name;
   std::string parts = "all";
   bool list = false;
@@ -73,7 +72,7 @@ bool is_known(const Json& rows, const std::string& name) {
 }
 
 /// A table with a column per field. A field that is the same everywhere is printed once, an empty one not at all.
-std::string table_of(const Json& rows) {
+std::string table_of_rows(const Json& rows) {
   if (rows.empty()) return "";
   std::string constants;
   std::vector<std::vector<std::string>> lines(1 + rows.size());
@@ -101,14 +100,14 @@ Result list(bool as_json) {
   return {as_json ? line_of({{"study", nullptr}, {"rows", rows}}) : table(lines)};
 }
 
-Result run(const Options& options) {
+Result run(const StudyOptions& options) {
   const Study& study = named(studies::all(), options.name, "study");
   Json rows = Json::array();
   Json left_out = Json::array();
   std::string text = fmt::format("{} [{}]: {}\n", study.name, study.source, study.sentence);
   for (const Part& part : parts_of(study, options.parts)) {
     const studies::Findings found = part.run(options.asked);
-    text += fmt::format("\n{}: {}\n{}", part.name, part.sentence, table_of(found.rows));
+    text += fmt::format("\n{}: {}\n{}", part.name, part.sentence, table_of_rows(found.rows));
     for (const std::string& each : found.left_out) text += "left out: " + each + "\n";
     rows.insert(rows.end(), found.rows.begin(), found.rows.end());
     for (const std::string& each : found.left_out) left_out.push_back(each);
@@ -117,12 +116,7 @@ Result run(const Options& options) {
   return {line_of({{"study", study.name}, {"source", study.source}, {"rows", rows}, {"left_out", left_out}})};
 }
 
-void check_time(const char* option, double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0)
-    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
-}
-
-void check(const Options& options) {
+void check(const StudyOptions& options) {
   if (options.list) return;
   check_time("--latency", options.asked.link.latency);
   check_time("--gap", options.asked.link.gap);
@@ -140,7 +134,7 @@ void check(const Options& options) {
 
 void add_study(CLI::App& app, Action& action) {
   CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<StudyOptions>();
   study.add_option("NAME", o->name, "Which one, see --list");
   study.add_flag("--list", o->list, "List the studies: name, source, sentence");
   study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();

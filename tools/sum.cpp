@@ -14,13 +14,13 @@
 namespace steadfold::command {
 namespace {
 
-struct Options {
+struct SumOptions {
   Request request;
   std::string method = "exact";
   std::string schedule = "auto";
 };
 
-Json json_of(const Job& job, const Options& options, const Share& share, const Summed& summed) {
+Json json_of(const Job& job, const SumOptions& options, const Share& share, const Summed& summed) {
   Json json;
   json["elements"] = share.element_count;
   json["ranks"] = job.rank_count();
@@ -49,7 +49,7 @@ std::string table_of(const Json& json, double value) {
   return table(rows);
 }
 
-Result run(const Job& job, const Options& options) {
+Result run(const Job& job, const SumOptions& options) {
   const Share share = load(job, options.request);
   const Summed summed = command::summed(job, share,
                                         {.method = options.method,
@@ -72,7 +72,7 @@ Result run(const Job& job, const Options& options) {
 
 void add_sum(CLI::App& app, Action& action) {
   CLI::App& sum = *app.add_subcommand("sum", "Reduce a file to one number (also under mpirun)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SumOptions>();
   options->request.add_to(sum);
   sum.add_option("--method", options->method, method_help)->capture_default_str();
   sum.add_option("--schedule", options->schedule,

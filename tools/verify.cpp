@@ -20,7 +20,7 @@
 namespace steadfold::command {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   Request request;
   std::string ranks = "1,2,3,5,8";
   std::string methods;  // empty: all that are built
@@ -30,7 +30,7 @@ struct Options {
 
 /// Every combination asked for. An impossible one is a failure if method and schedule were both named, and left out if
 /// one came from `all` or a default.
-std::vector<Case> cases_of(const Options& options) {
+std::vector<Case> cases_of(const VerifyOptions& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";
   const bool all_schedules = options.schedules == "all";
   const auto methods = all_methods ? built_methods() : split(options.methods, "--methods");
@@ -54,7 +54,7 @@ std::vector<Case> cases_of(const Options& options) {
   return cases;
 }
 
-Json rows_of(const Options& options, const std::vector<Case>& cases) {
+Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
   std::vector<std::string> arguments;
   for (const Case& each : cases) arguments.push_back("--case=" + text_of(each));
   const std::vector<std::string> request = options.request.arguments();
@@ -98,7 +98,7 @@ std::string text_for_people(const Json& rows, bool identical) {
   return text + (identical ? "identical\n" : "NOT identical\n");
 }
 
-Result run(const Options& options, const std::vector<Case>& cases) {
+Result run(const VerifyOptions& options, const std::vector<Case>& cases) {
   const Json rows = rows_of(options, cases);
   const auto results = results_of(rows);
   const bool identical = std::all_of(results.begin(), results.end(), [](const auto& each) {
@@ -113,7 +113,7 @@ Result run(const Options& options, const std::vector<Case>& cases) {
 
 void add_verify(CLI::App& app, Action& action) {
   CLI::App& verify = *app.add_subcommand("verify", "Compare the bits of a sum over rank counts and schedules");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyOptions>();
   options->request.add_to(verify);
   verify.add_option("--ranks", options->ranks, "Rank counts, between commas")->capture_default_str();
   verify.add_option("--methods,--method", options->methods,

@@ -11,12 +11,12 @@
 namespace steadfold::command {
 namespace {
 
-struct Options {
+struct VerifyWorkerOptions {
   Request request;
   std::vector<std::string> cases;
 };
 
-Json rows_of(const Job& job, const Options& options) {
+Json rows_of(const Job& job, const VerifyWorkerOptions& options) {
   const Share share = load(job, options.request);
   Json rows = Json::array();
   for (const std::string& text : options.cases) {
@@ -34,7 +34,7 @@ Json rows_of(const Job& job, const Options& options) {
   return rows;
 }
 
-Result run(const Job& job, const Options& options) {
+Result run(const Job& job, const VerifyWorkerOptions& options) {
   return answer(job, "verify-worker", [&](Json& answer) { answer["rows"] = rows_of(job, options); });
 }
 
@@ -42,7 +42,7 @@ Result run(const Job& job, const Options& options) {
 
 void add_verify_worker(CLI::App& app, Action& action) {
   CLI::App& worker = *app.add_subcommand("verify-worker", "The ranks of verify")->group("");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyWorkerOptions>();
   options->request.add_to(worker);
   worker.add_option("--case", options->cases, "METHOD@SCHEDULE")->required()->allow_extra_args(false);
   worker.callback([options, &action] { action = [options](const Job& job) { return run(job, *options); }; });

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -19,7 +18,6 @@
 namespace steadfold::transport {
 namespace {
 
-constexpr Bytes int_max = std::numeric_limits<int>::max();
 constexpr std::uint32_t least_last_tag = 32767;  // every MPI library has tags up to this one
 
 /// Throws if `code` is an error: `what` failed, with the MPI library's text as the reason.

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "transport/landing.hpp"
@@ -13,8 +12,6 @@
 
 namespace steadfold::transport {
 namespace {
-
-constexpr Bytes int_max = std::numeric_limits<int>::max();
 
 /// `size` bytes, too many for an int to count, as one element; MPI_DATATYPE_NULL if the library refuses.
 MPI_Datatype large_type(Bytes size) noexcept {

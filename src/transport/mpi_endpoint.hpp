@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -13,6 +14,8 @@
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
+
+inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // what one call of MPI counts
 
 inline bool finalized() noexcept {
   int flag = 0;
