@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "common/ranks.hpp"
+#include "task.hpp"
 
 namespace climate {
-
-struct Grid {
-  std::uint64_t columns = 48, rows = 36, levels = 4;
-};
 
 /// This rank's block, and a communicator that knows whose blocks are beside it.
 class Block {

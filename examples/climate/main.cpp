@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "common/launch.hpp"
-#include "common/ranks.hpp"
+#include "common/run.hpp"
 #include "compare.hpp"
 #include "job.hpp"
 #include "table.hpp"
@@ -51,7 +51,7 @@ void declare(CLI::App& app, Arguments& arguments) {
 int run(const Arguments& arguments, const std::string& complaint) {
   return example::run_on_ranks(complaint, "try fewer --cells", [&](const example::Ranks& ranks) {
     const climate::Record record = climate::run_job(arguments.task, ranks);
-    if (ranks.rank == 0) fmt::print("{}", arguments.json ? record.dump() + "\n" : climate::describe(record));
+    if (example::is_first(ranks)) fmt::print("{}", arguments.json ? record.dump() + "\n" : climate::describe(record));
   });
 }
 

@@ -23,6 +23,8 @@ sf::Interval Ranks::share(std::uint64_t total, std::uint64_t of_rank) const {
   return {begin, begin + each + (of_rank >= shorter ? 1 : 0)};
 }
 
+bool is_first(const Ranks& ranks) { return ranks.rank == 0; }
+
 int run_on_ranks(std::string complaint, const std::string& advice, const std::function<void(const Ranks&)>& job) {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/ranks.hpp"
 #include "search.hpp"
 
 namespace likelihood {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/launch.hpp"
-#include "common/ranks.hpp"
+#include "common/run.hpp"
 
 namespace likelihood {
 

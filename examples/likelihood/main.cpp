@@ -9,7 +9,7 @@
 #include <exception>
 
 #include "common/launch.hpp"
-#include "common/ranks.hpp"
+#include "common/run.hpp"
 #include "compare.hpp"
 #include "job.hpp"
 #include "table.hpp"
@@ -53,7 +53,7 @@ void print(const likelihood::Record& record, bool json) {
 int run(const Arguments& arguments, const std::string& complaint) {
   return example::run_on_ranks(complaint, "try fewer --sites", [&](const example::Ranks& ranks) {
     const likelihood::Record record = likelihood::run_job(arguments.size, ranks);
-    if (ranks.rank == 0) print(record, arguments.json);
+    if (example::is_first(ranks)) print(record, arguments.json);
   });
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "solve.hpp"
+
 namespace solver {
 namespace {
 

@@ -11,7 +11,7 @@
 #include <exception>
 
 #include "common/launch.hpp"
-#include "common/ranks.hpp"
+#include "common/run.hpp"
 #include "compare.hpp"
 #include "job.hpp"
 #include "table.hpp"
@@ -126,7 +126,7 @@ std::string words_of(const solver::Task& task) {
 int run(const Arguments& arguments, const std::string& complaint) {
   return example::run_on_ranks(complaint, "try fewer --points", [&](const example::Ranks& ranks) {
     const solver::Record record = solver::run_job(arguments.task, ranks);
-    if (ranks.rank == 0) fmt::print("{}", arguments.json ? record.dump() + "\n" : solver::describe(record));
+    if (example::is_first(ranks)) fmt::print("{}", arguments.json ? record.dump() + "\n" : solver::describe(record));
   });
 }
 

@@ -2,7 +2,6 @@
 // Steadfold. Every value that is reduced leaves its bits in a fingerprint.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,12 +9,9 @@
 
 #include "common/bits.hpp"
 #include "common/ranks.hpp"
+#include "task.hpp"
 
 namespace solver {
-
-enum class Dot { plain, exact, binned, tree };
-inline constexpr std::array<Dot, 4> all_dots = {Dot::plain, Dot::exact, Dot::binned, Dot::tree};
-const char* name_of(Dot dot);
 
 /// This rank's part of two vectors, whose elements stand in rank order.
 struct Pair {

@@ -6,17 +6,9 @@
 
 #include "products.hpp"
 #include "stencil.hpp"
+#include "task.hpp"
 
 namespace solver {
-
-/// cg: Hestenes and Stiefel 1952, two reductions per iteration, each waited for. pipelined: Ghysels and Vanroose 2014,
-/// one reduction per iteration, under way during the matrix-vector product, for three vectors more.
-enum class Algorithm { cg, pipelined };
-
-struct Goal {
-  double tolerance = 1e-8;  // of the residual's norm, relative to that of the right-hand side
-  std::uint64_t most_iterations = 10'000;
-};
 
 struct Solution {
   std::uint64_t iterations = 0;
