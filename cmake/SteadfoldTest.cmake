@@ -17,7 +17,7 @@ set(steadfold_mpi_environment
 # What MPI libraries do not free is listed; reports tell whose it is only if its module is still loaded.
 if(STEADFOLD_SANITIZE MATCHES "address")
   list(APPEND steadfold_test_environment LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.txt
-    UBSAN_OPTIONS=print_stacktrace=1)
+    UBSAN_OPTIONS=print_stacktrace=1 STEADFOLD_TEST_LIMIT=200)
   add_library(steadfold_keep_modules OBJECT ${PROJECT_SOURCE_DIR}/tests/support/keep_modules.c)
   link_libraries(steadfold_keep_modules)
 endif()
@@ -83,7 +83,7 @@ function(steadfold_test test)
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${test} PRIVATE ${steadfold_test_options})
-  set_target_properties(${test} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
+  set_target_properties(${test} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${STEADFOLD_UNITY})
   target_compile_options(${test} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # types of a file of a whole
   target_link_libraries(${test} PRIVATE steadfold_options steadfold_tests_directory ${arg_LIBRARIES} GTest::gtest_main)
   if(STEADFOLD_SANITIZE MATCHES "undefined" AND NOT arg_PUBLIC)
@@ -95,50 +95,92 @@ function(steadfold_test test)
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment};${steadfold_kept_memory}")
 endfunction()
 
-# steadfold_mpi_test(NAME [STATIC] [CXX17] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
-# [OPTIONS flag...]): a program with its own main, with or without GoogleTest, that every rank leaves with status 0 when
-# all is well; run with each rank count. With STATIC it sees the inner rooms; OPTIONS are for compiler and linker; with
-# CXX17 it is compiled as C++17.
+# steadfold_mpi_test(NAME [STATIC] [CXX17] [PLAIN] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
+# [OPTIONS flag...]): a program with its own main, run with each rank count. Its cases are GoogleTest's, each reported by
+# itself (tests/mpi/launch.py); with PLAIN it has none, and every rank leaves with status 0 when all is well. With STATIC
+# it sees the inner rooms; OPTIONS are for compiler and linker.
+set(steadfold_default_ranks 1 2 3 4 5)
+set(steadfold_default_ranks_mpich 1 2 3 5)
 function(steadfold_mpi_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;CXX17" "" "SOURCES;LIBRARIES;OPTIONS;RANKS;RANKS_MPICH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;PLAIN" "" "SOURCES;LIBRARIES;OPTIONS;RANKS;RANKS_MPICH")
+  set(static "")
+  if(arg_STATIC)
+    set(static STATIC)
+  endif()
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    set(target mpi_${test}_${name})
+    steadfold_mpi_test_program(${target} ${name} ${static} OUTPUT ${test} SOURCES ${arg_SOURCES}
+      LIBRARIES ${arg_LIBRARIES} OPTIONS ${arg_OPTIONS})
+    set_property(TARGET ${target} PROPERTY STEADFOLD_PLAIN ${arg_PLAIN})
+    steadfold_ranks_of(ranks ${name} "${arg_RANKS}" "${arg_RANKS_MPICH}")
+    foreach(p IN LISTS ranks)
+      steadfold_add_run(mpi.${name}.${test}.p${p} ${name} ${p} ${target} ${test})
+    endforeach()
+  endforeach()
+endfunction()
+
+# The rank counts of a test for one MPI library: those given, or the usual ones.
+function(steadfold_ranks_of variable name ranks ranks_mpich)
+  if(name STREQUAL mpich)
+    set(ranks ${ranks_mpich})
+    set(usual ${steadfold_default_ranks_mpich})
+  else()
+    set(usual ${steadfold_default_ranks})
+  endif()
+  if(NOT ranks)
+    set(ranks ${usual})
+  endif()
+  set(${variable} ${ranks} PARENT_SCOPE)
+endfunction()
+
+# steadfold_mpi_test_program(TARGET NAME [STATIC] OUTPUT file SOURCES file... LIBRARIES target... OPTIONS flag...): a test
+# program for one MPI library.
+function(steadfold_mpi_test_program target name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "STATIC" "OUTPUT" "SOURCES;LIBRARIES;OPTIONS")
   set(suffix "")
   if(arg_STATIC)
     set(suffix _static)
     list(APPEND arg_LIBRARIES steadfold_capi_headers steadfold_prediction_headers)
   endif()
-  if(NOT arg_RANKS)
-    set(arg_RANKS 1 2 3 4 5)
+  add_executable(${target} ${arg_SOURCES})
+  steadfold_unity(${target})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 4 OUTPUT_NAME ${arg_OUTPUT}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_options(${target} PRIVATE ${steadfold_test_options} ${arg_OPTIONS})
+  target_link_libraries(${target} PRIVATE steadfold_options steadfold_tests_directory steadfold_mpi_${name}${suffix}
+    ${arg_LIBRARIES} GTest::gtest)
+  target_link_options(${target} PRIVATE ${arg_OPTIONS})
+  if(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
+    steadfold_use_test_headers(${target})
   endif()
-  if(NOT arg_RANKS_MPICH)
-    set(arg_RANKS_MPICH 1 2 3 5)
-  endif()
-  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
-    set(target mpi_${test}_${name})
-    add_executable(${target} ${arg_SOURCES})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${test}
-      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    target_compile_options(${target} PRIVATE ${steadfold_test_options} ${arg_OPTIONS})
-    target_link_libraries(${target} PRIVATE steadfold_options steadfold_tests_directory steadfold_mpi_${name}${suffix}
-      ${arg_LIBRARIES} GTest::gtest)
-    target_link_options(${target} PRIVATE ${arg_OPTIONS})
-    if(arg_CXX17)
-      set_target_properties(${target} PROPERTIES STEADFOLD_CXX17 ON CXX_STANDARD 17)
-    elseif(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
-      steadfold_use_test_headers(${target})
-    endif()
-    set(ranks ${arg_RANKS})
-    if(name STREQUAL mpich)
-      set(ranks ${arg_RANKS_MPICH})
-    endif()
-    foreach(p IN LISTS ranks)
-      steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${target})
-    endforeach()
-  endforeach()
 endfunction()
 
-# Adds the run of a program, a target or a file, of one MPI library with so many ranks, and arguments.
+# Adds the run of a test program with so many ranks: of cases, each reported by itself as mpi.NAME.SUBJECT.pP.CASE, of the
+# subjects that follow or of all; or of a plain program as a whole. PATTERN: mpi.NAME.{}.pP with a word that tells this run
+# from others, or nothing.
+function(steadfold_add_run test name p target pattern)
+  get_target_property(is_plain ${target} STEADFOLD_PLAIN)
+  if(is_plain)
+    steadfold_add_ranks(${test} ${name} ${p} ${target})
+    return()
+  endif()
+  set(subjects "")
+  if(ARGN)
+    list(JOIN ARGN , subjects)
+    set(subjects --subjects ${subjects})
+  endif()
+  steadfold_add_ranks(${test} ${name} ${p} ${target} BEFORE ${Python3_EXECUTABLE} -B
+    ${PROJECT_SOURCE_DIR}/tests/mpi/launch.py ${subjects} --report ${PROJECT_BINARY_DIR}/reports/${test}.xml
+    --name mpi.${name}.${pattern}.p${p} --)
+  math(EXPR cost "${p} + 50") # the longest begin first
+  set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${cost})
+endfunction()
+
+# Adds the run of a program, a target or a file, of one MPI library with so many ranks, and arguments; BEFORE word...: by
+# another program.
 function(steadfold_add_ranks test name p target)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "BEFORE")
   set(processors ${p})
   if(p GREATER 2) # ranks that wait nap, and a launcher mostly waits
     set(processors 2)
@@ -149,9 +191,8 @@ function(steadfold_add_ranks test name p target)
   if(TARGET ${target})
     set(target $<TARGET_FILE:${target}>)
   endif()
-  add_test(NAME ${test} COMMAND ${STEADFOLD_MPI_RUN_${name}} -n ${p} ${target} ${ARGN})
+  add_test(NAME ${test} COMMAND ${arg_BEFORE} ${STEADFOLD_MPI_RUN_${name}} -n ${p} ${target} ${arg_UNPARSED_ARGUMENTS})
   set_tests_properties(${test} PROPERTIES LABELS mpi-${name} TIMEOUT 300 PROCESSORS ${processors}
-    SKIP_REGULAR_EXPRESSION "are left out \\("
     ENVIRONMENT "${steadfold_test_environment};${steadfold_mpi_environment}")
   if(test MATCHES "team_test") # other threads of a rank that naps spin
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT STEADFOLD_TEST_NAP=20000)
@@ -182,18 +223,25 @@ function(steadfold_fortran_test name file)
   endwhile()
 endfunction()
 
-# steadfold_mpi_test_again(NAME SUFFIX RANKS p... RANKS_MPICH p... ENVIRONMENT name=value...): the same program in another
-# environment.
+# steadfold_mpi_test_again(NAME SUFFIX RANKS p... [RANKS_MPICH p...] ENVIRONMENT name=value... [SUBJECTS name...]): the same
+# program in another environment, all of it or these subjects.
 function(steadfold_mpi_test_again test suffix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;RANKS_MPICH;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;RANKS_MPICH;ENVIRONMENT;SUBJECTS")
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(ranks ${arg_RANKS})
     if(name STREQUAL mpich)
       set(ranks ${arg_RANKS_MPICH})
     endif()
+    set(pattern ${test}.${suffix})
+    if(arg_SUBJECTS)
+      set(pattern {}.${suffix})
+    endif()
+    if(STEADFOLD_SANITIZE AND NOT (test STREQUAL "team_test" AND suffix STREQUAL "funneled"))
+      continue() # sanitizers run less
+    endif()
     foreach(p IN LISTS ranks)
       set(again mpi.${name}.${test}.${suffix}.p${p})
-      steadfold_add_ranks(${again} ${name} ${p} mpi_${test}_${name})
+      steadfold_add_run(${again} ${name} ${p} mpi_${test}_${name} ${pattern} ${arg_SUBJECTS})
       set_property(TEST ${again} APPEND PROPERTY ENVIRONMENT ${arg_ENVIRONMENT})
     endforeach()
   endforeach()
@@ -221,7 +269,7 @@ endfunction()
 # steadfold_script_test(NAME SCRIPT file LABEL label [ENVIRONMENT name=value...]): a Python script made of unittest cases.
 function(steadfold_script_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "ENVIRONMENT")
-  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${arg_SCRIPT})
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script.py ${arg_SCRIPT})
   set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 COST 100 # the longest, which begin first
     SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
     ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")

@@ -1,6 +1,8 @@
-"""Whether as many tests passed as minimum_counts.txt asks for. Usage: counts.py BUILD JUNIT_FILE [PROGRAM]: what ctest
-wrote, or GoogleTest for one program, whose name goes before those of its tests. Groups of other programs are left out."""
+"""Whether as many tests passed as minimum_counts.txt asks for. Usage: counts.py BUILD [--program PROGRAM] JUNIT_FILE...:
+what ctest and launches of many cases wrote, or GoogleTest for one program, whose name goes before those of its tests.
+Groups of other programs are left out."""
 
+import argparse
 import platform
 import re
 import sys
@@ -54,7 +56,12 @@ def too_few(build, names, program=None):
 
 
 if __name__ == "__main__":
-    program = sys.argv[3] if len(sys.argv) > 3 else None
-    for fault in (faults := too_few(sys.argv[1], passed_in(sys.argv[2], program), program)):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--program")
+    parser.add_argument("files", nargs="+")
+    given = parser.parse_args()
+    found = [name for file in given.files for name in passed_in(file, given.program)]
+    for fault in (faults := too_few(given.build, found, given.program)):
         print(fault)
     sys.exit(1 if faults else 0)

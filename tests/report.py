@@ -1,4 +1,5 @@
-"""Counts what passed and failed. Usage: report.py CTEST_JUNIT_FILE [stage=passed|failed|left out ... ...].
+"""Counts what passed and failed. Usage: report.py [--part] BUILD [stage=passed|failed|left out ... ...]. BUILD holds
+what ctest wrote, tests.xml, and in reports/ what launches of many cases wrote of each; --part: of some of the tests.
 
 So that no test can go missing unseen, these are failures too: a skip that allowed_skips.txt does not name, fewer tests
 of a group than minimum_counts.txt asks for, and, where CI is set, a stage that is left out, a skip that is not allowed
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from counts import passed_in, too_few
 
+PART = "--part" in sys.argv
+arguments = [word for word in sys.argv[1:] if word != "--part"]
 IN_CI = bool(os.environ.get("CI"))
 # Patterns of names, each with the comment above it: the reason. Where a second word says so, not in CI.
 allowed, reason = [], ""
@@ -26,7 +29,7 @@ for line in (Path(__file__).parent / "allowed_skips.txt").read_text().splitlines
             allowed.append((re.compile(pattern), reason))
 
 passed, failed, skipped = [], [], []
-for stage in sys.argv[2:]:
+for stage in arguments[1:]:
     name, result = stage.split("=", 1)
     if result.startswith("left out"):
         print(f"{name}: {result}")
@@ -36,7 +39,8 @@ for stage in sys.argv[2:]:
         (passed if result == "passed" else failed).append(name)
 if IN_CI and os.environ.get("STEADFOLD_TARGET"):
     failed.append(f"STEADFOLD_TARGET (it forces {os.environ['STEADFOLD_TARGET']}; CI tries the widest instruction set)")
-for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
+files = [Path(arguments[0], "tests.xml"), *sorted(Path(arguments[0], "reports").glob("*.xml"))]
+for case in (case for file in files for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase")):
     name = case.get("name")
     if case.get("status") == "run":
         passed.append(name)
@@ -47,7 +51,8 @@ for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
     else:
         failed.append(name)
 # What may be skipped counts as if it were there.
-failed += too_few("release", passed_in(sys.argv[1]) + [line.split(": ")[0] for line in skipped])
+if not PART:
+    failed += too_few("release", [name for file in files for name in passed_in(file)] + [line.split(": ")[0] for line in skipped])
 
 for name in skipped:
     print(f"skipped: {name}")

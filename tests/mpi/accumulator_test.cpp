@@ -12,7 +12,6 @@
 #include "bits.hpp"
 #include "inputs.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 
 namespace steadfold::tests::accumulator_test {
 namespace {
@@ -202,5 +201,3 @@ TEST_F(AccumulatorTest, PlainSumsDiffer) {
 
 }  // namespace
 }  // namespace steadfold::tests::accumulator_test
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

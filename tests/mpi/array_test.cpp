@@ -16,12 +16,11 @@
 #include "inputs.hpp"
 #include "outcome.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/mpi.hpp"
 #include "steadfold/started.hpp"
 #include "steadfold/steadfold_mpi.h"
 
-namespace steadfold::tests {
+namespace steadfold::tests::array_test {
 namespace {
 
 constexpr std::uint64_t levels = 5, height = 13, width = 11;
@@ -543,6 +542,4 @@ TEST_F(ArrayTest, RanksWhoseArraysDoNotGoTogetherAllFail) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::array_test

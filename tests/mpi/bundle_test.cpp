@@ -18,10 +18,9 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/diagnosis.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::bundle_test {
 namespace {
 
 class BundleTest : public testing::Test {
@@ -454,6 +453,4 @@ TEST_F(BundleTest, InCReportsWhatIsWrongWithItsArguments) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::bundle_test

@@ -12,10 +12,9 @@
 #include "operators.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/steadfold_mpi.h"
 
-namespace steadfold::tests {
+namespace steadfold::tests::c_api_test {
 namespace {
 
 class CApiTest : public testing::Test {
@@ -300,6 +299,4 @@ TEST_F(CApiTest, NamesItself) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::c_api_test

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::communicators_test {
 namespace {
 
 class CommunicatorsTest : public MisuseTest {
@@ -211,6 +210,4 @@ TEST_F(CommunicatorsTest, ThousandsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::communicators_test

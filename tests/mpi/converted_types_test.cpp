@@ -14,9 +14,8 @@
 #include "operators.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::converted_types_test {
 namespace {
 
 class ConvertedTypesTest : public testing::Test {
@@ -136,6 +135,4 @@ TEST_F(ConvertedTypesTest, TravelAsTheWiderOnes) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::converted_types_test

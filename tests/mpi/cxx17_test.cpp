@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "run_ranks.hpp"
 #include "support/hostile.hpp"
 
 #if __cplusplus >= 202002L
 #error "this file is compiled as C++17"
 #endif
 
-namespace steadfold::tests {
+namespace steadfold::tests::cxx17_test {
 namespace {
 
 using test::bits;
@@ -160,6 +159,4 @@ TEST_F(Cxx17Test, ErrorsReachEveryRank) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::cxx17_test

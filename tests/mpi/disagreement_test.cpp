@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/bundle.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::disagreement_test {
 namespace {
 
-TEST_F(MisuseTest, Types) {
+class DisagreementTest : public MisuseTest {};
+
+TEST_F(DisagreementTest, Types) {
   const std::vector<float> floats(5, 0.1f);
   for (const int odd : astray()) {
     for (const std::string schedule : {"", "binomial"}) {
@@ -35,7 +36,7 @@ TEST_F(MisuseTest, Types) {
   }
 }
 
-TEST_F(MisuseTest, ResultTypes) {
+TEST_F(DisagreementTest, ResultTypes) {
   for (const int odd : astray()) {
     sf_call call = call_of_rows(5);
     call.method = SF_EXACT;
@@ -46,7 +47,7 @@ TEST_F(MisuseTest, ResultTypes) {
   }
 }
 
-TEST_F(MisuseTest, Columns) {
+TEST_F(DisagreementTest, Columns) {
   for (const int odd : astray()) {
     for (const std::size_t columns : {std::size_t{2}, std::size_t{5000}}) {
       for (const Method method : {tree(), exact()}) {
@@ -64,7 +65,7 @@ TEST_F(MisuseTest, Columns) {
   }
 }
 
-TEST_F(MisuseTest, Operators) {
+TEST_F(DisagreementTest, Operators) {
   for (const int odd : astray()) {
     for (const std::string schedule : {"", "flat"}) {
       const Options options{.schedule = schedule};
@@ -96,7 +97,7 @@ TEST_F(MisuseTest, Operators) {
   }
 }
 
-TEST_F(MisuseTest, OperatorsOfOnesOwn) {
+TEST_F(DisagreementTest, OperatorsOfOnesOwn) {
   const std::vector<Matrix> matrices(2);
   const auto may_throw = [](double a, double b) { return a - b; };
   for (const int odd : astray()) {
@@ -119,7 +120,7 @@ double first_of(double a, double /*b*/) { return a; }
 double last_of(double /*a*/, double b) { return b; }
 
 /// Operators are told apart by their types, of which every closure has one of its own, and by names.
-TEST_F(MisuseTest, OperatorsOfOtherTypes) {
+TEST_F(DisagreementTest, OperatorsOfOtherTypes) {
   const auto product = [](double a, double b) { return a * b; };
   const auto greatest = [](double a, double b) { return a < b ? b : a; };
   std::vector<int> odd_ones = astray();
@@ -145,7 +146,7 @@ TEST_F(MisuseTest, OperatorsOfOtherTypes) {
   expect_differing(named("product", product), product, "a name against a type");
 }
 
-TEST_F(MisuseTest, OperatorsOfOneNameOrOneType) {
+TEST_F(DisagreementTest, OperatorsOfOneNameOrOneType) {
   const auto product = [](double a, double b) { return a * b; };
   const auto reversed = [](double a, double b) { return b * a; };
   const std::vector<double> mine = {1.0 + world.rank};
@@ -165,7 +166,7 @@ TEST_F(MisuseTest, OperatorsOfOneNameOrOneType) {
   }
 }
 
-TEST_F(MisuseTest, OperatorsAtBind) {
+TEST_F(DisagreementTest, OperatorsAtBind) {
   const auto bind = [&](bool here, const auto& mine, const auto& others) {
     if (here)
       Plan<double>(mine, 5, world.comm, {.method = tree()});
@@ -194,7 +195,7 @@ TEST_F(MisuseTest, OperatorsAtBind) {
   }
 }
 
-TEST_F(MisuseTest, NamesOfOperators) {
+TEST_F(DisagreementTest, NamesOfOperators) {
   const auto call_named = [&](const char* name) {
     sf_call call = call_of_rows(5);
     call.operation = SF_USER;
@@ -215,7 +216,7 @@ TEST_F(MisuseTest, NamesOfOperators) {
   }
 }
 
-TEST_F(MisuseTest, Methods) {
+TEST_F(DisagreementTest, Methods) {
   for (const int odd : astray()) {
     expect_error(SF_MISMATCH, {"exact", "tree"}, "methods",
                  [&] { sum(x, world.comm, {.method = is_astray(odd) ? exact() : tree()}); });
@@ -224,7 +225,7 @@ TEST_F(MisuseTest, Methods) {
   }
 }
 
-TEST_F(MisuseTest, Roots) {
+TEST_F(DisagreementTest, Roots) {
   for (const int odd : astray()) {
     expect_error(SF_MISMATCH, {"root", "0", "1"}, "roots",
                  [&] { sum(x, world.comm, {.root = is_astray(odd) ? 0 : 1}); });
@@ -236,7 +237,7 @@ TEST_F(MisuseTest, Roots) {
   }
 }
 
-TEST_F(MisuseTest, Schedules) {
+TEST_F(DisagreementTest, Schedules) {
   for (const int odd : astray()) {
     const std::string mine = is_astray(odd) ? "linear" : "binomial";
     expect_error(SF_MISMATCH, {"schedule", "linear", "binomial"}, "schedules",
@@ -248,7 +249,7 @@ TEST_F(MisuseTest, Schedules) {
   }
 }
 
-TEST_F(MisuseTest, KindsOfLayout) {
+TEST_F(DisagreementTest, KindsOfLayout) {
   const std::uint64_t begin = 5 * world.index();
   for (const int odd : astray()) {
     for (const Method method : {tree(), exact()}) {
@@ -266,7 +267,7 @@ TEST_F(MisuseTest, KindsOfLayout) {
   }
 }
 
-TEST_F(MisuseTest, ElementCountsThatDisagree) {
+TEST_F(DisagreementTest, ElementCountsThatDisagree) {
   const std::uint64_t begin = 5 * world.index();
   const std::uint64_t n = 5 * world.count();
   for (const int odd : astray()) {
@@ -281,7 +282,7 @@ TEST_F(MisuseTest, ElementCountsThatDisagree) {
 }
 
 /// A right call leaves plans and shapes behind; a wrong one after it must not run them.
-TEST_F(MisuseTest, DisagreementsAfterTheSameCallWentWell) {
+TEST_F(DisagreementTest, DisagreementsAfterTheSameCallWentWell) {
   const auto call = [&](const std::string& schedule, Method method) {
     return sum(x, world.comm, {.method = method, .schedule = schedule});
   };
@@ -296,6 +297,4 @@ TEST_F(MisuseTest, DisagreementsAfterTheSameCallWentWell) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::disagreement_test

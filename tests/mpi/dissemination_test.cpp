@@ -11,9 +11,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::dissemination_test {
 namespace {
 
 /// Every rank's vector, and the tree over the ranks by column.
@@ -66,6 +65,4 @@ TEST(Dissemination, StrictIsRefusedOnAllRanksWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::dissemination_test

@@ -16,12 +16,11 @@
 #include <vector>
 
 #include "messages.hpp"
-#include "run_ranks.hpp"
 #include "transport/mpi_node_memory.hpp"
 #include "transport/mpi_rma.hpp"
 #include "transport/node.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::endpoint_test {
 namespace {
 
 enum class Way : std::uint8_t { mpi, rma, rma_loads, shared, nodes_of_two, nodes_dealt };
@@ -304,6 +303,4 @@ INSTANTIATE_TEST_SUITE_P(Over, EndpointTest,
                          name_of);
 
 }  // namespace
-}  // namespace steadfold::transport
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::transport::endpoint_test

@@ -4,11 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "run_ranks.hpp"
 #include "steadfold/mpi.hpp"
 #include "steadfold/team.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::every_call_test {
 namespace {
 
 TEST(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
@@ -28,6 +27,4 @@ TEST(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::every_call_test

@@ -10,9 +10,8 @@
 #include "operators.hpp"
 #include "outcome.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::forced_schedule_test {
 namespace {
 
 class ForcedScheduleTest : public testing::Test {
@@ -87,6 +86,4 @@ TEST_F(ForcedScheduleTest, AForcedScheduleThatCannotServeIsAnErrorOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::forced_schedule_test

@@ -10,10 +10,9 @@
 #include "operators.hpp"
 #include "outcome.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/team.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::forced_transport_test {
 namespace {
 
 /// Sets the variable on one rank or on all, for as long as it lives; then it is what it was.
@@ -138,6 +137,4 @@ TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::forced_transport_test

@@ -13,10 +13,9 @@
 
 #include "bits.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/steadfold_mpi.h"
 
-namespace steadfold::tests {
+namespace steadfold::tests::gaspi_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -328,6 +327,4 @@ TEST_F(GaspiTest, WrongNumbersAreErrorsOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::gaspi_test

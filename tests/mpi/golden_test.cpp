@@ -11,7 +11,7 @@
 #include "steadfold/steadfold_mpi.h"
 #include "support/hex.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::golden_test {
 namespace {
 
 using golden::Record;
@@ -208,6 +208,4 @@ INSTANTIATE_TEST_SUITE_P(Files, GoldenTest, testing::ValuesIn(golden::files));
 INSTANTIATE_TEST_SUITE_P(Large, GoldenTest, testing::Values("large"));
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::golden_test

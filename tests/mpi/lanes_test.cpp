@@ -14,10 +14,9 @@
 
 #include "messages.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 #include "transport/mpi_rma.hpp"
 
-namespace steadfold::transport {
+namespace steadfold::transport::lanes_test {
 namespace {
 
 constexpr std::uint64_t period_end = (std::uint64_t{1} << 32) * Lanes::mailboxes;  // numbers begin again
@@ -291,6 +290,4 @@ TEST_F(RmaTest, AWindowInUseIsNotFreed) {
 }
 
 }  // namespace
-}  // namespace steadfold::transport
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::transport::lanes_test

@@ -19,9 +19,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::large_counts_test {
 namespace {
 
 /// Zeros, in memory that is only there where it is written.
@@ -216,6 +215,4 @@ TEST_F(LargeCountsTest, Columns) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::large_counts_test

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::misuse_test {
 namespace {
 
 TEST_F(MisuseTest, NullData) {
@@ -221,6 +220,4 @@ TEST_F(MisuseTest, RankOrderWithNowhereToGo) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::misuse_test

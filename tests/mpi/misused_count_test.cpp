@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::misused_count_test {
 namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
@@ -122,6 +121,4 @@ TEST_F(MisusedCountTest, RowsOfAllRanksTogether) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::misused_count_test

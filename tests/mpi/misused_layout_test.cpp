@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::misused_layout_test {
 namespace {
 
 class MisusedLayoutTest : public MisuseTest {
@@ -113,6 +112,4 @@ TEST_F(MisusedLayoutTest, IntervalsThatEndBeforeTheyBegin) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::misused_layout_test

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::misused_plan_test {
 namespace {
 
 /// Every order of subtracting these gives other bits.
@@ -321,6 +320,4 @@ TEST_F(MisusedPlanTest, LocalReductionsByAnOperator) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::misused_plan_test

@@ -64,4 +64,4 @@ TEST_F(NoRttiTest, TheSameOperatorIsTheSame) {
 }  // namespace
 }  // namespace steadfold::tests
 
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }

@@ -14,9 +14,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::plan_test {
 namespace {
 
 class PlanTest : public testing::Test {
@@ -384,6 +383,4 @@ TEST_F(PlanTest, AnIdlePlanIsDone) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::plan_test

@@ -13,7 +13,7 @@
 #include "schedule/registry.hpp"
 #include "steadfold/mpi.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::prediction_test {
 namespace {
 
 using order::Count;
@@ -118,6 +118,4 @@ TEST(Prediction, IsWhatRealRanksCount) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::prediction_test

@@ -15,9 +15,8 @@
 #include "operators.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::published_test {
 namespace {
 
 struct Published {
@@ -143,6 +142,4 @@ TEST_F(PublishedTest, EveryNumberOfRanksGivesThePublishedBitsWhereNaiveSumsDiffe
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::published_test

@@ -18,7 +18,7 @@
 #include "reference.hpp"
 #include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::random_programs_test {
 namespace {
 
 /// A plan with its inputs, which do not move; it may outlive the communicator it was bound on, so it has another one to
@@ -211,6 +211,4 @@ TEST(RandomProgramsTest, EndInTheReferencesBits) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::random_programs_test

@@ -15,10 +15,9 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 #include "support/dealt.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::reduce_test {
 namespace {
 
 class ReduceTest : public testing::Test {
@@ -434,6 +433,4 @@ TEST_F(ReduceTest, ThreadsOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::reduce_test

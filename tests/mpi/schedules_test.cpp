@@ -15,11 +15,10 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/served.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::schedules_test {
 namespace {
 
 using schedule::Collective;
@@ -180,6 +179,4 @@ TEST_F(SchedulesTest, UseLandingSlotsAgain) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::schedules_test

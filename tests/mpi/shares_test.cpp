@@ -13,9 +13,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::shares_test {
 namespace {
 
 class SharesTest : public testing::Test {
@@ -189,6 +188,4 @@ TEST_F(SharesTest, RefuseOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::shares_test

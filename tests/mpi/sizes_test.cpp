@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "misuse.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::sizes_test {
 namespace {
 
 // --- what does not compile -------------------------------------------------------------------------------------------
@@ -277,6 +276,4 @@ TEST_F(SizesTest, VectorsOfNoElements) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::sizes_test

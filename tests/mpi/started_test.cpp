@@ -19,9 +19,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::started_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -286,6 +285,4 @@ TEST_F(StartedTest, DifferentCallsFailOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::started_test

@@ -317,13 +317,14 @@ TEST_F(TeamTest, ManyTeams) {
 
 /// STEADFOLD_TEST_FUNNELED: only the main thread may call MPI.
 int main(int argc, char** argv) {
+  if (steadfold::tests::only_lists(argc, argv)) return 0;
   const bool is_funneled = std::getenv("STEADFOLD_TEST_FUNNELED") != nullptr;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, is_funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, &provided);
   steadfold::tests::threads_may_call_mpi = provided == MPI_THREAD_MULTIPLE;
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int failed = steadfold::tests::run_all(argc, argv, 100);
+  const int failed = steadfold::tests::run_all(argc, argv);
   auto left = std::make_unique<steadfold::Team>(MPI_COMM_WORLD, 2);
   steadfold::tests::on_members(*left, [](const auto& member) { steadfold::barrier(member); });
   MPI_Finalize();

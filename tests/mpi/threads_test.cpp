@@ -67,6 +67,12 @@ std::string fault_of(double found, double wanted, int run) {
 
 class ThreadsTest : public testing::Test {
  protected:
+  void SetUp() override {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&provided);
+    if (provided != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "the MPI library does not provide MPI_THREAD_MULTIPLE";
+  }
+
   Ranks world;
   const int runs = full() ? 3000 : 100;
   std::vector<Ranks> duplicates() const {
@@ -335,16 +341,10 @@ TEST_F(ThreadsTest, ThreadsThatRaceForACommunicator) {
 }  // namespace steadfold::tests
 
 int main(int argc, char** argv) {
+  if (steadfold::tests::only_lists(argc, argv)) return 0;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  int failed = 0;
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (provided == MPI_THREAD_MULTIPLE) {
-    failed = steadfold::tests::run_all(argc, argv, 100);
-  } else if (rank == 0) {
-    std::printf("threads are left out (the MPI library does not provide MPI_THREAD_MULTIPLE)\n");
-  }
+  const int failed = steadfold::tests::run_all(argc, argv);
   MPI_Finalize();
   return failed;
 }

@@ -12,9 +12,8 @@
 #include "operators.hpp"
 #include "outcome.hpp"
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::throwing_test {
 namespace {
 
 /// Subtracts; throws at the `fuse`-th call from now on this rank, or never where it is 0.
@@ -300,6 +299,4 @@ TEST_F(ThrowingTest, FunctionsThatReportFailure) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv, 60); }
+}  // namespace steadfold::tests::throwing_test

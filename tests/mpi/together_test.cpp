@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "ranks.hpp"
-#include "run_ranks.hpp"
 #include "steadfold/memory.hpp"
 #include "support/together_cases.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::together_test {
 namespace {
 
 class TogetherTest : public testing::Test {
@@ -142,6 +141,4 @@ TEST_F(TogetherTest, MessagesOfTheProgramGoOnMeanwhile) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::together_test

@@ -283,6 +283,7 @@ bool refuses(const char* reason) {
 
 int main(int argc, char** argv) {
   using namespace steadfold::transport;
+  if (steadfold::tests::only_lists(argc, argv)) return 0;
   bool good = check(refuses("(MPI is not initialised), call MPI_Init"), "a call before MPI_Init is refused");
   MPI_Init(&argc, &argv);
   const int failed = steadfold::tests::run_all(argc, argv);

@@ -14,9 +14,8 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "run_ranks.hpp"
 
-namespace steadfold::tests {
+namespace steadfold::tests::vectors_test {
 namespace {
 
 class VectorsTest : public testing::Test {
@@ -203,6 +202,4 @@ TEST_F(VectorsTest, IsNoPromiseAcrossNumbersOfRanks) {
 }
 
 }  // namespace
-}  // namespace steadfold::tests
-
-int main(int argc, char** argv) { return steadfold::tests::run_program(argc, argv); }
+}  // namespace steadfold::tests::vectors_test
