@@ -95,7 +95,7 @@ function(steadfold_test test)
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment};${steadfold_kept_memory}")
 endfunction()
 
-# steadfold_mpi_test(NAME [STATIC] [CXX17] [PLAIN] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
+# steadfold_mpi_test(NAME [STATIC] [PLAIN] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
 # [OPTIONS flag...]): a program with its own main, run with each rank count. Its cases are GoogleTest's, each reported by
 # itself (tests/mpi/launch.py); with PLAIN it has none, and every rank leaves with status 0 when all is well. With STATIC
 # it sees the inner rooms; OPTIONS are for compiler and linker.
