@@ -8,9 +8,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import run_paths  # noqa: E402
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
@@ -78,6 +82,13 @@ class Installed(unittest.TestCase):
         for path in files:
             found = [name for name in names if name in path.read_bytes()]
             self.assertFalse(found, path)
+
+    def test_run_paths(self):
+        """Nothing is looked for in the directory that somebody happens to be in."""
+        for folder, least in ((self.prefix, 4), (BUILD, 20)):
+            count, faults = run_paths.faults_in(folder)
+            self.assertGreaterEqual(count, least, folder)
+            self.assertEqual(faults, [])
 
     def test_what_another_mpi_compiled_does_not_link(self):
         nothing = self.room / "nothing.c"  # is called in it

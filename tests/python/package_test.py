@@ -18,6 +18,9 @@ import unittest
 import zipfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import run_paths  # noqa: E402
+
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
@@ -181,6 +184,11 @@ class Package(unittest.TestCase):
         self.assertEqual(found, files_of("cmake", "include", "src", "python") | alone)
         self.assertLess(self.sources.stat().st_size, 2_000_000)
 
+    def test_run_paths(self):
+        count, faults = run_paths.faults_in(self.package)
+        self.assertGreaterEqual(count, 3)
+        self.assertEqual(faults, [])
+
     def test_what_the_wheel_holds(self):
         with zipfile.ZipFile(self.wheel) as wheel:
             names = [name.partition("/")[2] for name in wheel.namelist() if name.startswith("steadfold/")]
@@ -273,6 +281,7 @@ if os.environ.get("STEADFOLD_FULL"):
             words = [*pip, "install", *ccache, "-C", f"build-dir={room}/build", "steadfold[mpi,dask] @ " + SOURCE.as_uri()]
             done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3000)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(run_paths.faults_in(room / "new/lib")[1], [])
             said = output(room / "new/bin/python", "-c", "import steadfold as sf, dask, mpi4py; print(sf.fsum([1e300, 1, -1e300]))", cwd=room)
             self.assertEqual(float(said), math.fsum([1e300, 1, -1e300]))
 
