@@ -42,8 +42,11 @@ typedef enum sf_type {
   SF_COMPLEX_F32, /* two floats, the real part first: sum, masked sum, product, mean, dot (of x[i] y[i], nothing
                      conjugated), dotc, and norm2 and the sum of squares, whose results are real */
   SF_COMPLEX_F64,
-  SF_LONG_DOUBLE, /* the platform's: the same bits on one architecture only. Sum, product, min, max; not exact */
-  SF_FLOAT128     /* __float128, if the compiler that built the library has it; the same operations */
+  SF_LONG_DOUBLE,  /* the platform's: the same bits on one architecture only. Sum, product, min, max; not exact */
+  SF_FLOAT128,     /* __float128, if the compiler that built the library has it; the same operations */
+  SF_AS_TYPE = 255 /* of result_type alone, its default: what the elements' type gives. A float for the narrow ones, a
+                      real number for the norm2 and the sum of squares of complex ones, doubles for SF_STATISTICS, else
+                      the type itself */
 } sf_type;
 
 /* How elements are combined. */
@@ -229,11 +232,11 @@ typedef struct sf_call {
   sf_operation operation;
   sf_method method;
   sf_type type;
-  sf_type result_type;    /* exact, binned: any floating-point type (complex for complex); else the type itself, or a
-                             wider one, to which every element is converted first */
-  uint64_t columns;       /* elements in a row: every column is reduced by itself. At least 1; in MPI's shape also
-                             0, which all ranks must give and which leaves results as they are */
-  int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
+  sf_type result_type; /* SF_AS_TYPE; or, exact and binned: any floating-point type (complex for complex); else the type
+                          itself, or a wider one, to which every element is converted first */
+  uint64_t columns;    /* elements in a row: every column is reduced by itself. At least 1; in MPI's shape also
+                          0, which all ranks must give and which leaves results as they are */
+  int32_t root;        /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
   uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number gives SF_GAP or SF_OVERLAP */
 

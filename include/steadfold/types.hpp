@@ -69,6 +69,7 @@ using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
 constexpr sf_call call_of_defaults() {
   sf_call call{};
   call.size = sizeof call;
+  call.result_type = SF_AS_TYPE;
   call.columns = 1;
   call.root = SF_ALL_RANKS;
   call.element_count = SF_UNKNOWN;

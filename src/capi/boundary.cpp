@@ -48,6 +48,19 @@ schedule::Collective collective_of(const sf_call& call) {
   }
 }
 
+/// What results are if the caller does not say.
+arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type type) {
+  using arithmetic::Operation;
+  using arithmetic::Type;
+  if (operation == Operation::statistics) return Type::f64;
+  if (type == Type::f16 || type == Type::bf16) return Type::f32;
+  if (operation == Operation::norm2 || operation == Operation::sum_squares) {
+    if (type == Type::cf32) return Type::f32;
+    if (type == Type::cf64) return Type::f64;
+  }
+  return type;
+}
+
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
 /// Axes that are not given stand before the others, with one index on one rank.
@@ -73,10 +86,11 @@ Call translated(const sf_call* given, std::optional<agreement::Array>& array, st
   if (given == nullptr) throw no_call();
   sf_call room;
   const sf_call* const call = &whole(*given, room);
+  const bool as_type = number(call->result_type) == SF_AS_TYPE;
   Call made{.operation = own<SF_DOTC, Operation::dotc>(call->operation, "operation"),
             .method = own<SF_BINNED, Method::binned>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
-            .result_type = own<SF_FLOAT128, Type::f128>(call->result_type, "result type"),
+            .result_type = own<SF_FLOAT128, Type::f128>(as_type ? call->type : call->result_type, "result type"),
             .columns = call->columns,
             .root = call->root,
             .collective = collective_of(*call),
@@ -100,6 +114,8 @@ Call translated(const sf_call* given, std::optional<agreement::Array>& array, st
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
+  if (as_type)
+    made.result_type = result_of(made.operation, made.type);  // which is the arrays' type, where there are any
   if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
   return made;
 }

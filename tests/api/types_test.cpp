@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "mpi/bits.hpp"
@@ -359,6 +361,67 @@ TEST_F(TypesTest, LongDoubles) {
 #if defined(__SIZEOF_FLOAT128__)
 TEST_F(TypesTest, Binary128) { expect_extended<Float128>(random); }
 #endif
+
+// --- results of calls in C that say no type of theirs -----------------------------------------------------------------
+
+/// `expected` is what a call with this type alone writes: neither more nor less.
+template <class T, class Result>
+void expect_as_type(sf_operation operation, sf_type type, T each, Result expected) {
+  const std::vector<T> x(4, each);
+  struct {
+    Result result;
+    std::uint64_t behind = 0x5a5a5a5a5a5a5a5a;
+  } room{};
+  sf_call call = sf_call_default();
+  call.operation = operation;
+  call.type = type;
+  call.rows = x.size();
+  ASSERT_EQ(sf_reduce_local(&call, x.data(), x.data(), &room.result), SF_OK) << sf_error_text() << " of " << type;
+  EXPECT_EQ(room.behind, 0x5a5a5a5a5a5a5a5a) << operation << " of " << type;
+  EXPECT_EQ(room.result, expected) << operation << " of " << type;
+}
+
+TEST_F(TypesTest, ACallOfCSetsTheTypeAlone) {
+  expect_as_type(SF_SUM, SF_F64, 0.1, 0.4);
+  expect_as_type(SF_SUM, SF_F32, 0.1f, 0.4f);
+  expect_as_type(SF_PRODUCT, SF_F32, 2.0f, 16.0f);
+  expect_as_type(SF_DOT, SF_F32, 3.0f, 36.0f);
+  expect_as_type(SF_MEAN, SF_F32, 3.0f, 3.0f);
+  expect_as_type(SF_SUM, SF_I32, std::int32_t{-3}, std::int32_t{-12});
+  expect_as_type(SF_MAX, SF_I64, std::int64_t{-3}, std::int64_t{-3});
+  expect_as_type(SF_SUM, SF_U32, std::uint32_t{3}, std::uint32_t{12});
+  expect_as_type(SF_MIN, SF_U64, std::uint64_t{3}, std::uint64_t{3});
+  expect_as_type(SF_SUM, SF_F16, Float16{0x3e00}, 6.0f);  // 1.5
+  expect_as_type(SF_MIN, SF_BF16, Bfloat16{0x3fc0}, 1.5f);
+  expect_as_type(SF_SUM, SF_COMPLEX_F32, std::complex<float>(1, -2), std::complex<float>(4, -8));
+  expect_as_type(SF_NORM2, SF_COMPLEX_F64, std::complex<double>(0, 3), 6.0);
+  expect_as_type(SF_SUM_SQUARES, SF_COMPLEX_F32, std::complex<float>(0, 3), 36.0f);
+  expect_as_type(SF_SUM, SF_LONG_DOUBLE, 0.5L, 2.0L);
+  sf_statistics statistics{};
+  const std::vector<float> x = {1, 2, 4};
+  sf_call call = sf_call_default();
+  call.operation = SF_STATISTICS;
+  call.type = SF_F32;
+  call.rows = x.size();
+  call.layout = SF_RANK_ORDER;
+  ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &statistics), SF_OK) << sf_error_text();
+  EXPECT_EQ(statistics.max, 4.0);
+}
+
+/// What a client of the first release says: its default was a double.
+TEST_F(TypesTest, ResultsOfDoublesAreAskedForAsBefore) {
+  const std::vector<float> x(4, 0.1f);
+  double result = 0;
+  sf_call call = sf_call_default();
+  call.type = SF_F32;
+  call.result_type = SF_F64;
+  call.method = SF_EXACT;
+  call.rows = x.size();
+  ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &result), SF_OK) << sf_error_text();
+  EXPECT_TRUE(is(result, 4.0 * static_cast<double>(0.1f)));
+  call.type = SF_AS_TYPE;
+  EXPECT_EQ(sf_reduce_local(&call, x.data(), nullptr, &result), SF_INVALID_ARGUMENT) << "it is no type of elements";
+}
 
 // --- what is not offered ---------------------------------------------------------------------------------------------
 
