@@ -65,7 +65,9 @@ class Array {
   /// Elements without gaps, the last index fastest.
   Array(const T* data, std::initializer_list<std::uint64_t> shape)
       : Array(data, std::span(shape.begin(), shape.size())) {}
-  Array(const T* data, std::span<const std::uint64_t> shape) : Array(data, shape, {}) {
+  Array(const T* data, std::span<const std::uint64_t> shape) {
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    std::ranges::copy(shape, array_.shape);
     std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
     for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
       array_.strides[i] = static_cast<std::int64_t>(stride);
@@ -73,16 +75,12 @@ class Array {
     }
   }
   /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
+  /// Throws Error(SF_INVALID_ARGUMENT) where they are not.
   Array(const T* data, std::span<const std::uint64_t> shape, std::span<const std::int64_t> strides) {
-    if (shape.size() > SF_MOST_AXES)
-      throw Error(SF_INVALID_ARGUMENT, std::to_string(shape.size()) + " axes (an array has at most " +
-                                           std::to_string(SF_MOST_AXES) + "), join some of them");
-    array_.data = data;
-    array_.type = detail::type_of<value_type>();
-    array_.element_bytes = sizeof(T);
-    array_.axis_count = static_cast<std::int32_t>(shape.size());
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    detail::require_as_many(strides.size(), shape.size());
     std::ranges::copy(shape, array_.shape);
-    std::ranges::copy(strides.first(std::min(strides.size(), shape.size())), array_.strides);
+    std::ranges::copy(strides, array_.strides);
   }
   /// A std::mdspan, or what is like it.
   template <detail::MultidimensionalSpan M>

@@ -23,6 +23,24 @@ inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A> > > =
     std::is_integral_v<typename A::value_type> &&
     (std::is_unsigned_v<typename A::value_type> || sizeof(typename A::value_type) >= 4);
 
+/// An array whose extents and strides are still to come.
+inline sf_array array_without_extents(const void* data, sf_type type, std::size_t element_bytes, std::size_t axes) {
+  if (axes > SF_MOST_AXES)
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(axes) + " axes (an array has at most " +
+                                         std::to_string(SF_MOST_AXES) + "), join some of them");
+  sf_array array{};
+  array.data = data;
+  array.type = type;
+  array.element_bytes = element_bytes;
+  array.axis_count = static_cast<std::int32_t>(axes);
+  return array;
+}
+inline void require_as_many(std::size_t strides, std::size_t axes) {
+  if (strides != axes)
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(strides) + " strides for a shape of " + std::to_string(axes) +
+                                         " axes (every axis has one), give as many, or none for elements without gaps");
+}
+
 }  // namespace detail
 
 /// An array of weights or a mask, or none.

@@ -40,8 +40,9 @@ inline void abandon(std::unique_ptr<UnderWay> call) {
 
 }  // namespace detail
 
-/// A call under way to a value of type T, or to none. Move-only; one thread at a time. If it is destroyed before the
-/// call has ended, the call goes on and uses the caller's ranges.
+/// A call under way to a value of type T, or to none. Move-only, and what was moved from throws
+/// Error(SF_INVALID_ARGUMENT); one thread at a time. If it is destroyed before the call has ended, the call goes on and
+/// uses the caller's ranges.
 template <class T = void>
 class Pending {
  public:
@@ -63,6 +64,7 @@ class Pending {
   /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    require_call();
     int done = 0;
     const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
     has_ended_ = has_ended_ || done != 0;
@@ -77,6 +79,11 @@ class Pending {
   }
 
  private:
+  void require_call() const {
+    if (call_ == nullptr)
+      throw Error(SF_INVALID_ARGUMENT, "no call (its Pending was moved from), ask the one that it was moved to");
+  }
+
   std::unique_ptr<detail::UnderWayTo<T>> call_;
   bool has_ended_ = false;
 };

@@ -50,7 +50,9 @@ class Array {
 
   /// Elements without gaps, the last index fastest.
   Array(const T* data, std::initializer_list<std::uint64_t> shape) : Array(data, Extents(shape)) {}
-  Array(const T* data, Extents shape) : Array(data, shape, Strides()) {
+  Array(const T* data, Extents shape) {
+    array_ = steadfold::detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    std::copy(shape.begin(), shape.end(), array_.shape);
     std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
     for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
       array_.strides[i] = static_cast<std::int64_t>(stride);
@@ -60,16 +62,12 @@ class Array {
   /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
   Array(const T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> strides)
       : Array(data, Extents(shape), Strides(strides)) {}
+  /// Throws Error(SF_INVALID_ARGUMENT) where they are not.
   Array(const T* data, Extents shape, Strides strides) {
-    if (shape.size() > SF_MOST_AXES)
-      throw Error(SF_INVALID_ARGUMENT, std::to_string(shape.size()) + " axes (an array has at most " +
-                                           std::to_string(SF_MOST_AXES) + "), join some of them");
-    array_.data = data;
-    array_.type = detail::type_of<value_type>();
-    array_.element_bytes = sizeof(T);
-    array_.axis_count = static_cast<std::int32_t>(shape.size());
+    array_ = steadfold::detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    steadfold::detail::require_as_many(strides.size(), shape.size());
     std::copy(shape.begin(), shape.end(), array_.shape);
-    std::copy(strides.begin(), strides.begin() + std::min(strides.size(), shape.size()), array_.strides);
+    std::copy(strides.begin(), strides.end(), array_.strides);
   }
   /// A std::mdspan, or what is like it.
   template <class M, class = std::enable_if_t<detail::is_multidimensional<M>>,

@@ -26,19 +26,6 @@ namespace detail {
 
 using steadfold::detail::BundleMember;
 
-template <class R>
-inline constexpr bool is_view = false;
-template <class T>
-inline constexpr bool is_view<View<T>> = true;
-
-/// Whether a range outlives the statement that it is given to.
-template <class R>
-constexpr bool lasts() {
-  constexpr bool stays = std::is_lvalue_reference_v<R> || is_view<std::decay_t<R>>;
-  static_assert(stays, "the elements are read later: give a range with a name, not a temporary");
-  return stays;
-}
-
 /// Where a range's elements are now.
 template <class T>
 using Source = std::function<View<T>()>;
@@ -46,7 +33,7 @@ using Source = std::function<View<T>()>;
 /// Views are kept as they are; containers are asked each time, since they may move their elements.
 template <class T, class R>
 Source<T> source_of(R&& range) {
-  static_assert(lasts<R>());
+  must_last<R>();
   if constexpr (is_view<std::decay_t<R>>)
     return [kept = View<T>(range)] { return kept; };
   else

@@ -10,6 +10,18 @@ namespace steadfold::cxx17 {
 
 namespace detail {
 
+template <class R>
+inline constexpr bool is_view = false;
+template <class T>
+inline constexpr bool is_view<View<T>> = true;
+
+/// Ranges outlive the statement that they are given to.
+template <class... R>
+constexpr void must_last() {
+  static_assert(((std::is_lvalue_reference_v<R> || is_view<std::decay_t<R>>)&&...),
+                "the elements are read later: give a range with a name, not a temporary");
+}
+
 /// A plan of one reduction, with its operator.
 class SinglePlan : public SizedPlan {
  protected:
@@ -53,7 +65,8 @@ class VectorPlan : public detail::SinglePlan {
     run(View<const T>(std::data(values), std::size(values)), View<Result>(std::data(result), std::size(result)));
   }
   template <class V, class W>
-  void start(const V& values, W&& result) {
+  void start(V&& values, W&& result) {
+    detail::must_last<V, W>();
     start(View<const T>(std::data(values), std::size(values)), View<Result>(std::data(result), std::size(result)));
   }
   /// In place.
@@ -63,6 +76,7 @@ class VectorPlan : public detail::SinglePlan {
   }
   template <class V>
   void start(V&& buffer) {
+    detail::must_last<V>();
     start(buffer, buffer);
   }
 
@@ -101,11 +115,13 @@ class Plan : public detail::SinglePlan {
   /// In two phases, with `test`, `wait` and `wait_for`; elements and result stay where they are until the run has
   /// ended.
   template <class R>
-  void start(const R& x, Result& result) {
+  void start(R&& x, Result& result) {
+    detail::must_last<R>();
     this->start_on(run_of(x, {}, result));
   }
   template <class R, class S>
-  void start(const R& x, const S& y, Result& result) {
+  void start(R&& x, S&& y, Result& result) {
+    detail::must_last<R, S>();
     this->start_on(run_of(x, detail::second_rows<T>(y), result));
   }
 

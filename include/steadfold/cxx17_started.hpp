@@ -87,14 +87,15 @@ auto start_array(const Array<T>& x, const MaybeArray& factors, const Op& op, con
 }
 template <sf_operation id, class R>
 auto start_dots(R&& x, const Vectors<element_t<R>>& ys, Group group, const Options& options) {
-  static_assert(lasts<R>());
+  must_last<R>();
   using T = element_t<R>;
   return start_made<typename DotsCall<T, id>::Result>(std::make_unique<StartedDots<T, id>>(x, ys, options), group);
 }
 
 template <class R, class Op>
 Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options, sf_collective collective) {
-  static_assert(lasts<R>() && are_alike<R, R, Op>());
+  must_last<R>();
+  static_assert(are_alike<R, R, Op>());
   auto call = std::make_unique<StartedVectors<element_t<R>, std::decay_t<Op>>>(op);
   const sf_call described = call_of_vectors(call->held, std::size(buffer), options, collective);
   check(
@@ -121,14 +122,14 @@ Pending<> start_blocks(View<const T> values, View<const std::uint64_t> blocks, V
 /// is that of the call that waits.
 template <class Op, class R, class C, class = detail::if_vector<R>, class = detail::if_group<C>>
 auto start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>());
+  detail::must_last<R>();
   return detail::start_reduce(x, {}, op, group_of(comm), options);
 }
 /// The same with a second vector (sf17::dot), or a mask (sf17::masked_sum).
 template <sf_operation id, class To, class R, class S, class C, class = detail::if_vector<R>,
           class = detail::if_vector<S>, class = detail::if_group<C>>
 auto start(const BuiltIn<id, To>& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>() && detail::lasts<S>());
+  detail::must_last<R, S>();
   return detail::start_reduce(x, detail::second_rows_of<id>(x, y), op, group_of(comm), options);
 }
 /// The same over an array, see Axes. The array may go, its elements must stay. `y`: the factors of a dot product.
@@ -173,7 +174,8 @@ Pending<> start_exscan(R&& buffer, const Op& op, const C& comm, const Options& o
 template <class R, class S, class Op, class C>
 Pending<> start_reduce_scatter(R&& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
                                const Options& options = {}) {
-  static_assert(detail::lasts<R>() && detail::lasts<S>() && detail::are_alike<R, S, Op>());
+  detail::must_last<R, S>();
+  static_assert(detail::are_alike<R, S, Op>());
   using T = detail::element_t<R>;
   return detail::start_blocks(View<const T>(values), blocks, View<T>(result), op, group_of(comm), options);
 }

@@ -201,6 +201,14 @@ void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& co
   reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
 }
 
+/// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
+/// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
+template <class A, Communicator C>
+  requires requires(A& a) { a.unpack(a.packed()); }
+void merge_ranks(A& accumulator, const C& comm) {
+  detail::check(sf_accumulator_merge_ranks(accumulator.get(), group_of(comm).handle()));
+}
+
 }  // namespace steadfold
 
 #include "steadfold/plan.hpp"

@@ -15,6 +15,13 @@ namespace steadfold {
 
 namespace detail {
 
+/// Ranges outlive the statement that they are given to.
+template <class... R>
+constexpr void must_last() {
+  static_assert(((std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)&&...),
+                "the call uses the elements until it has ended: give a range with a name, not a temporary");
+}
+
 /// A run's second vector or mask.
 template <class T>
 struct Beside : SecondRows {
@@ -81,7 +88,10 @@ class VectorPlan : public detail::SinglePlan {
   }
 
   /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended.
-  void start(std::span<const T> values, std::span<Result> result) {
+  template <class R>
+    requires std::convertible_to<R, std::span<const T>>
+  void start(R&& values, std::span<Result> result) {
+    detail::must_last<R>();
     this->start_on(detail::run_of<T, Result>(values, {}, result));
   }
   void start(std::span<T> buffer)
@@ -128,9 +138,17 @@ class Plan : public detail::SinglePlan {
 
   /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended. `result` has
   /// one element; on a rank that gets no result it may be empty.
-  void start(std::span<const T> first, std::span<Result> result) { start(first, {}, result); }
-  void start(std::span<const T> first, const detail::Beside<T>& second, std::span<Result> result) {
-    this->start_on(detail::run_of<T, Result>(first, second, result));
+  template <class R>
+    requires std::convertible_to<R, std::span<const T>>
+  void start(R&& first, std::span<Result> result) {
+    detail::must_last<R>();
+    this->start_on(detail::run_of<T, Result>(first, {}, result));
+  }
+  template <class R, class S>
+    requires std::convertible_to<R, std::span<const T>> && std::convertible_to<S, detail::Beside<T>>
+  void start(R&& first, S&& second, std::span<Result> result) {
+    detail::must_last<R, S>();
+    this->start_on(detail::run_of<T, Result>(first, detail::Beside<T>(second), result));
   }
 
   /// MPI's shape: every rank brings one vector of `count` elements.

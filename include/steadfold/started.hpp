@@ -55,13 +55,6 @@ struct StartedArray final : UnderWayTo<std::vector<result_t<T, Op>>> {
   std::vector<result_t<T, Op>> take() override { return made.take(SF_OK); }
   ArrayCall<T, Op> made;
 };
-/// Whether a range outlives the statement that it is given to.
-template <class R>
-constexpr bool lasts() {
-  constexpr bool stays = std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>;
-  static_assert(stays, "the call uses the elements until it has ended: give a range with a name, not a temporary");
-  return stays;
-}
 
 /// If two vectors differ in size, the call is made without the second and fails on all ranks.
 template <class T, class Op>
@@ -122,13 +115,13 @@ Pending<> start_blocks(std::span<const T> values, std::span<const std::uint64_t>
 /// The value is that of the call that waits.
 template <class Op, class R, Communicator C>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>());
+  detail::must_last<R>();
   return detail::start_reduce(detail::operands<Op>(x), detail::operator_for<R>(op), group_of(comm), options);
 }
 /// The same with a second vector (sf::dot), or a mask (sf::masked_sum).
 template <class Op, class R, detail::Companion S, Communicator C>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>() && detail::lasts<S>());
+  detail::must_last<R, S>();
   return detail::start_reduce(detail::operands<Op>(x, y), op, group_of(comm), options);
 }
 /// The same for the name of a function: start(sf::sum, x, comm).
@@ -154,12 +147,12 @@ Pending<std::vector<detail::result_t<T, Op>>> start(const Op& op, const Array<T>
 /// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.
 template <class R, Communicator C>
 auto start_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>());
+  detail::must_last<R>();
   return detail::start_dots<SF_DOT>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
 }
 template <class R, Communicator C>
 auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>());
+  detail::must_last<R>();
   return detail::start_dots<SF_DOTC>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
 }
 
@@ -184,7 +177,7 @@ Pending<> start_exscan(R&& buffer, const Op& op, const C& comm, const Options& o
 template <class R, class S, class Op, Communicator C>
 Pending<> start_reduce_scatter(R&& values, std::span<const std::uint64_t> blocks, S&& result, const Op& op,
                                const C& comm, const Options& options = {}) {
-  static_assert(detail::lasts<R>());
+  detail::must_last<R>();
   static_assert(std::same_as<detail::read_t<Op, S>, detail::read_t<Op, R>>,
                 "values and results have elements of one type: convert one of them");
   return detail::start_blocks(detail::elements_of<Op>(values), blocks, detail::results_in<Op>(std::forward<S>(result)),

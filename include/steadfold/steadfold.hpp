@@ -279,17 +279,30 @@ std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const A
   return plus(x, axes, comm, options);
 }
 
+namespace detail {
+
+/// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
+template <Vector L>
+Axes axes_of_groups(const L& labels, std::uint64_t groups) {
+  Axes axes;
+  axes.labels = array_of(labels);
+  axes.groups = groups;
+  return axes;
+}
+
+}  // namespace detail
+
 /// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. `Axes`
 /// has groups for arrays, with weights and masks, and for every other operation.
 template <Vector X, Vector L>
 std::vector<detail::value_of_t<X, SF_SUM>> sum_by(const X& x, const L& labels, std::uint64_t groups,
                                                   const LocalOptions& options = {}) {
-  return sum(detail::array_of(x), {.labels = detail::array_of(labels), .groups = groups}, options);
+  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
 }
 template <Vector X, Vector L, Communicator C>
 std::vector<detail::value_of_t<X, SF_SUM>> sum_by(const X& x, const L& labels, std::uint64_t groups, C comm,
                                                   const detail::options_over_t<C>& options = {}) {
-  return sum(detail::array_of(x), {.labels = detail::array_of(labels), .groups = groups}, comm, options);
+  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
 }
 
 namespace detail {

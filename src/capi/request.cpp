@@ -14,7 +14,17 @@ using steadfold::capi::require_place;
 using steadfold::session::Group;
 
 struct sf_request {
-  sf_group* group;  // stays at least until the call has ended
+  explicit sf_request(sf_group* of) noexcept : group(of) {
+    if (group != nullptr) ++group->requests;
+  }
+  ~sf_request() {
+    call.reset();
+    if (group != nullptr && --group->requests == 0 && group->has_ended) delete group;
+  }
+  sf_request(const sf_request&) = delete;
+  sf_request& operator=(const sf_request&) = delete;
+
+  sf_group* group;
   Group::Started call;
   sf_plan** plan = nullptr;
   sf_interval* mine = nullptr;
@@ -77,7 +87,7 @@ sf_status started(sf_group* group, sf_request** request, Start start) {
   return guarded([&] {
     std::optional<Failure> failure;
     if (request == nullptr) failure = steadfold::capi::nowhere("the request");
-    auto made = std::make_unique<sf_request>(sf_request{.group = group, .call = nullptr});
+    auto made = std::make_unique<sf_request>(group);
     made->call = start(GroupInUse(group), *made, failure);
     if (request == nullptr) throw Failure(*failure);
     *request = made.release();

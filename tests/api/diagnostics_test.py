@@ -33,6 +33,8 @@ struct Data {
   std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(3);
   std::vector<std::uint64_t> blocks = {3};
   const std::vector<double> constants = x;
+  sf::Plan<double> plan{sf::dot, 3, comm};
+  sf::Plan<double>::Vectors vectors = sf::Plan<double>::of_vectors(sf::plus, 3, comm);
 };
 """
 
@@ -55,6 +57,9 @@ REFUSED = [
     ("sf::reduce_scatter(d.x, d.blocks, d.floats, sf::plus, d.comm);", "values and results have elements of one type"),
     ("sf::reduce(d.x, [](int* a) { return a; }, d.comm);", "an operator is called as op(left, right)"),
     ("sf::reduce(std::vector<std::string>(3), std::plus<>{}, d.comm);", "they must be trivially copyable"),
+    ("double s; d.plan.start(std::vector<double>(3), std::span(&s, 1));", "give a range with a name, not a temporary"),
+    ("double s; d.plan.start(d.x, std::array<double, 3>(), std::span(&s, 1));", "give a range with a name, not a temporary"),
+    ("d.vectors.start(std::array<double, 4>(), d.x);", "give a range with a name, not a temporary"),
     ("sf::Plan<double> plan(sf::min_location, 3, d.comm);", "sf::Plan<double, sf::Located<double>>"),
     ("sf::Plan<unsigned short> plan(sf::plus, 3, d.comm);", "built-in operators take float, double"),
     ("[[maybe_unused]] double s = sf::Plan<double>::of_vectors(sf::plus, 3, d.comm).run(d.x);", "void"),
@@ -101,6 +106,8 @@ struct Data {
   std::vector<float> floats = std::vector<float>(3);
   std::vector<unsigned char> mask = std::vector<unsigned char>(3);
   const std::vector<double> constants = x;
+  sf17::Plan<double> plan{sf17::dot, 3, comm};
+  sf17::VectorPlan<double> vectors = sf17::Plan<double>::of_vectors(sf17::plus, 3, comm);
 };
 """
 
@@ -115,6 +122,10 @@ REFUSED_CXX17 = [
     ("sf17::reduce(std::vector<std::string>(3), std::plus<>{}, d.comm);", "they must be trivially copyable"),
     ("sf17::Plan<float> plan(sf17::to<double>(sf17::plus), 3, d.comm);", "sf17::Plan<float, double>"),
     ("sf17::Plan<double> plan(sf17::plus, 3, d.comm); plan.run(d.floats);", "elements of another type"),
+    ("double s; d.plan.start(std::vector<double>(3), s);", "give a range with a name, not a temporary"),
+    ("double s; d.plan.start(d.x, std::vector<double>(3), s);", "give a range with a name, not a temporary"),
+    ("d.vectors.start(std::array<double, 4>(), d.x);", "give a range with a name, not a temporary"),
+    ("d.vectors.start(std::vector<double>(3));", "give a range with a name, not a temporary"),
     ("sf17::Bundle bundle; bundle.sum(std::vector<double>(3));", "give a range with a name, not a temporary"),
     ("sf17::start(sf17::plus, std::vector<double>(3), d.comm);", "give a range with a name, not a temporary"),
     ("sf17::start_scan(d.constants, sf17::plus, d.comm);", "its elements must not be const"),

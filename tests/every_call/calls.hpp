@@ -542,7 +542,7 @@ void note_accumulators(Transcript& out, const std::vector<T>& x, const std::vect
   A merged;
   out.note_of_job("merge_ranks", [&] {
     merged += x;
-    spelling::merge_ranks(merged, group);
+    api::merge_ranks(merged, group);
     return merged.bytes();
   });
   out.note_of_job("rows of all", [&] { return merged.rows(); });

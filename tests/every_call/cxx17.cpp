@@ -22,7 +22,6 @@ void start(P& plan, const std::vector<T>& x, const std::vector<T>& y, T& result)
 }
 inline std::vector<int> numbers_of(const std::vector<sf_order>& orders) { return {orders.begin(), orders.end()}; }
 using api::merge_packed;
-using api::merge_ranks;
 }  // namespace spelling
 
 #include "every_call/calls.hpp"

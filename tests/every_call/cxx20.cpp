@@ -31,10 +31,6 @@ inline std::vector<int> numbers_of(const std::vector<std::partial_ordering>& ord
 inline void merge_packed(std::span<const std::byte> from, std::span<std::byte> into) {
   sf_accumulator_merge_packed(from.data(), into.data(), from.size());
 }
-template <class A>
-void merge_ranks(A& accumulator, Group group) {
-  detail::check(sf_accumulator_merge_ranks(accumulator.get(), group.handle()));
-}
 }  // namespace spelling
 
 #include "every_call/calls.hpp"

@@ -12,6 +12,7 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
+#include "steadfold/started.hpp"
 
 namespace steadfold::tests {
 namespace {
@@ -110,8 +111,18 @@ int run(int argc, char** argv) {
   std::vector<double> column(1, 0.5);
   auto under_way = std::make_unique<VectorPlan<double>>(Plan<double>::of_vectors(plus, 1, MPI_COMM_WORLD));
   under_way->start(column, std::span(column));
+  // One that ended while another was waited for, and one that has not.
+  auto ended = std::make_unique<Pending<double>>(start(plus, x, MPI_COMM_WORLD));
+  start_barrier(MPI_COMM_WORLD).wait();
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  auto pending = std::make_unique<Pending<double>>(start(plus, x, other));
   MPI_Finalize();
 
+  check(outcome_of([&] { ended->get(); }).status == SF_INVALID_ARGUMENT, "a call of before cannot be asked");
+  check(outcome_of([&] { pending->wait(); }).status == SF_INVALID_ARGUMENT, "a call under way cannot be awaited");
+  ended.reset();
+  pending.reset();
   expect_no_calls("MPI is finalised");
   for (sf_plan* plan : plans) expect_no_runs(plan);
   check(outcome_of([&] { global->run(x); }).status == SF_INVALID_ARGUMENT, "a plan in C++ throws");

@@ -81,9 +81,9 @@ TEST_F(MisusedPlanTest, AskedWithoutAStart) {
     EXPECT_TRUE(plan.test());
     plan.wait();
     plan.wait();
-    const std::vector<double> all = elements_of(run);
+    const std::vector<double> mine = mine_of(elements_of(run));
     double result = 0;
-    plan.start(mine_of(all), {&result, 1});
+    plan.start(mine, {&result, 1});
     if (run == 1) {
       while (!plan.test()) {
       }

@@ -115,17 +115,17 @@ TEST_F(SizesTest, ResultsOfOneNumber) {
   Plan<double> plan(subtract, rows, world.comm);
   Plan<double> rooted(subtract, rows, world.comm, {.root = 0});
   std::vector<double> results(2, 7.0);
+  const std::vector<double> values = mine();
   for (const int odd : odd_ones()) {
     for (const std::size_t wrong : {std::size_t{0}, std::size_t{2}}) {
       const std::span<double> place = std::span(results).first(is_astray(odd) ? wrong : 1);
       expect_refused(odd, {std::to_string(wrong) + " places", "bound for 1"}, "results", [&] {
-        plan.start(mine(), place);
+        plan.start(values, place);
         plan.wait();
       });
     }
   }
   EXPECT_TRUE(are(results, std::vector<double>(2, 7.0)));
-  const std::vector<double> values = mine();
   rooted.start(values, std::span(results).first(world.rank == 0 ? 1 : 0));
   rooted.wait();
   EXPECT_TRUE(is(results[0], world.rank == 0 ? tree_of(all(), subtract) : 7.0));

@@ -42,6 +42,31 @@ class StartedTest : public testing::Test {
   Ranks world;
 };
 
+TEST_F(StartedTest, WhatWasMovedFromIsAnError) {
+  const std::vector<double> x(3, 1.0);
+  auto left = start(plus, x, world.comm);
+  auto right = std::move(left);
+  EXPECT_EQ(outcome_of([&] { left.test(); }).status, SF_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome_of([&] { left.wait(); }).status, SF_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome_of([&] { left.get(); }).status, SF_INVALID_ARGUMENT);
+  EXPECT_EQ(right.get(), 3.0 * world.size);
+}
+
+/// What is asked of a call whose communicator is gone, when it had ended while others were waited for.
+TEST_F(StartedTest, OutlivesItsCommunicator) {
+  const std::vector<double> x(3, 1.0);
+  for (int round = 0; round < 20; ++round) {
+    Ranks own = Ranks::duplicate(world.comm);
+    auto first = start(plus, x, own.comm);
+    auto second = start(plus, x, own.comm);
+    EXPECT_EQ(second.get(), 3.0 * world.size);
+    own = Ranks::duplicate(world.comm);  // frees the first
+    const std::vector<double> more(40, 0.5);
+    EXPECT_EQ(sum(more, own.comm), 20.0 * world.size);
+    EXPECT_EQ(first.get(), 3.0 * world.size);
+  }
+}
+
 TEST_F(StartedTest, EveryKindOfCallHasTheBitsOfTheOneThatWaits) {
   const std::vector<double> x = elements(900 + 11 * world.index());
   const std::vector<double> y(x.size(), 0.3);
