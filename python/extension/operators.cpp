@@ -75,8 +75,19 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   const int axes = static_cast<int>(shape_.size()) - (as_batch ? 0 : 1);
   // Arguments are copies: the callable may keep them, and the library's memory is written again.
   nb::object combined = callable_(copy(left, shape, axes), copy(right, shape, axes));
+  if (combined.is_none())
+    refuse_type("operator %s returned None (a return may be missing), return elements of dtype %S", name_.c_str(),
+                dtype_.ptr());
   nb::object array = take(PyArray_FromAny(combined.ptr(), nullptr, 0, 0, 0, nullptr));
   PyArrayObject* const from = as_array(array);
+  auto* const own = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
+  // Numbers as NumPy's own functions cast into `out`; of anything else, such as longer texts, nothing may be lost.
+  const bool are_numbers = PyTypeNum_ISNUMBER(own->type_num) && PyArray_ISNUMBER(from);
+  if (!PyArray_CanCastTypeTo(PyArray_DESCR(from), own, are_numbers ? NPY_SAME_KIND_CASTING : NPY_SAFE_CASTING))
+    refuse_type(
+        "operator %s returned elements of dtype %S (they do not fit those that it was given, of dtype %S), "
+        "convert them in the operator, or the elements before the call",
+        name_.c_str(), PyArray_DESCR(from), own);
   if (PyArray_NDIM(from) != axes || !std::equal(shape, shape + axes, PyArray_DIMS(from))) {
     const nb::object expected = take(PyArray_IntTupleFromIntp(axes, shape));
     const nb::object found = take(PyArray_IntTupleFromIntp(PyArray_NDIM(from), PyArray_DIMS(from)));

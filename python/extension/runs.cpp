@@ -216,7 +216,8 @@ class Plan {
   /// `operands`: None, or for every call (x, factors), each an array or None for what was bound.
   void prepare(nb::handle operands) {
     try {
-      if (!poll(0)) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+      // By what this rank has asked so far, not by what has happened since: else ranks would differ.
+      if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         Call& call = *calls_[i];
@@ -379,17 +380,19 @@ void add_runs(nb::module_& module) {
       .def_prop_ro("schedule", &Plan::schedule)
       .def("trace", &Plan::trace)
       .def("figures", &Plan::figures);
-  module.def("reduce", &reduce, nb::arg("operation"), nb::arg("x"), nb::arg("factors").none(), nb::arg("axis").none(),
-             nb::arg("dtype").none(), nb::arg("keepdims"), nb::arg("where").none(), nb::arg("labels").none(),
-             nb::arg("groups").none(), nb::arg("method").none(), nb::arg("comm").none(), nb::arg("layout").none(),
-             nb::arg("root").none(), nb::arg("schedule").none(), nb::arg("threads"), nb::arg("require").none(),
+  // Whatever a caller gives gets into a body, from where other ranks are told: the binding itself refuses nothing.
+  module.def("reduce", &reduce, nb::arg("operation"), nb::arg("x").none(), nb::arg("factors").none(),
+             nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims").none(), nb::arg("where").none(),
+             nb::arg("labels").none(), nb::arg("groups").none(), nb::arg("method").none(), nb::arg("comm").none(),
+             nb::arg("layout").none(), nb::arg("root").none(), nb::arg("schedule").none(), nb::arg("threads").none(),
+             nb::arg("require").none(), nb::arg("mode"));
+  module.def("reduce_user", &reduce_user, nb::arg("x").none(), nb::arg("callable").none(), nb::arg("batched").none(),
+             nb::arg("commutative").none(), nb::arg("comm").none(), nb::arg("layout").none(), nb::arg("root").none(),
+             nb::arg("schedule").none(), nb::arg("mode"));
+  module.def("reduce_buffer", &reduce_buffer, nb::arg("collective"), nb::arg("buffer").none(),
+             nb::arg("operation").none(), nb::arg("blocks").none(), nb::arg("commutative").none(),
+             nb::arg("comm").none(), nb::arg("method").none(), nb::arg("root").none(), nb::arg("schedule").none(),
              nb::arg("mode"));
-  module.def("reduce_user", &reduce_user, nb::arg("x"), nb::arg("callable"), nb::arg("batched"), nb::arg("commutative"),
-             nb::arg("comm").none(), nb::arg("layout").none(), nb::arg("root").none(), nb::arg("schedule").none(),
-             nb::arg("mode"));
-  module.def("reduce_buffer", &reduce_buffer, nb::arg("collective"), nb::arg("buffer"), nb::arg("operation"),
-             nb::arg("blocks").none(), nb::arg("commutative"), nb::arg("comm").none(), nb::arg("method").none(),
-             nb::arg("root").none(), nb::arg("schedule").none(), nb::arg("mode"));
   module.def("refuse", &refuse_everywhere, nb::arg("comm").none(), nb::arg("text"));
 }
 

@@ -40,7 +40,7 @@ from . import _core, _fallback
 from ._errors import EmptyError
 from ._method import Binned
 from ._numbers import Mode, Operation
-from ._told import refuse
+from ._told import refuse, told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -254,13 +254,14 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
             schedule: Any, threads: int) -> Any:
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0"))
+    with told(comm):
+        asked = None if dtype is None else np.dtype(dtype)
     found = statistics(x, axis, keepdims, where, comm=comm, root=root, schedule=schedule, threads=threads)
     if found is None:
         return None
-    if dtype is None:
-        given = np.dtype(getattr(x, "dtype", np.float64))
-        dtype = np.float32 if given.kind == "f" and given.itemsize <= 4 else np.float64
-    return getattr(found, names[int(ddof)]).astype(dtype)
+    given = np.dtype(getattr(x, "dtype", np.float64))
+    own = np.float32 if given.kind == "f" and given.itemsize <= 4 else np.float64
+    return getattr(found, names[int(ddof)]).astype(own if asked is None else asked)
 
 
 def var(
@@ -381,8 +382,9 @@ def reduce(
 
     op
         A callable of two elements, arrays of shape x.shape[1:] of which the first has the lower indices, which returns
-        another one; or "sum", "prod", "min" or "max", by which elements are combined number by number. An exception that it
-        raises is raised on its rank; other ranks raise `OperatorError`.
+        another one, of a dtype that fits theirs (as NumPy casts into ``out``; no None); or "sum", "prod", "min" or "max", by
+        which elements are combined number by number. An exception that it raises is raised on its rank; other ranks raise
+        `OperatorError`.
     batched
         Elements stand in columns, x[i, j], which are reduced by themselves; `op` combines many pairs in one call: it gets
         arrays of shape (pairs, *x.shape[2:]).

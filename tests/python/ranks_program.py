@@ -3,7 +3,9 @@ depend on the number of ranks, on the MPI library, or on threads; then what plai
 
 from __future__ import annotations
 
+import faulthandler
 import hashlib
+import inspect
 import sys
 
 import numpy as np
@@ -153,6 +155,78 @@ def failures():
         print("\n".join(texts))
 
 
+def every_argument():
+    """Whatever one rank gives for one argument: every rank raises or none does, and nobody waits."""
+    column, square, blocks = np.ones(4), np.ones((2, 2)), {"blocks": [1] * ranks}
+    started, planned = sf.start(comm), sf.plan(comm)
+    functions = [
+        *((getattr(sf, name), {"x": column}) for name in "sum prod norm mean min max statistics var std argmin argmax".split()),
+        *((getattr(sf, name), {"x": column, "y": column}) for name in ("dot", "vdot")),
+        (sf.sum_by, {"x": column, "labels": np.zeros(4, int), "groups": 2}),
+        (sf.reduce, {"x": column, "op": np.hypot}), (sf.reduce, {"x": square, "op": np.hypot, "batched": True}),
+        *((getattr(sf, name), {"buffer": column, "op": "sum"}) for name in ("allreduce", "scan", "exscan")),
+        (sf.reduce_scatter, {"buffer": np.ones(ranks), "op": "sum", **blocks}),
+        *((made.sum, {"x": column, "keepdims": False, "threads": 1}) for made in (started, planned)),
+        *((made.dot, {"x": column, "y": column}) for made in (started, planned)),
+        *((made.reduce, {"x": column, "op": np.hypot}) for made in (started, planned)),
+        *((made.allreduce, {"buffer": column, "op": "sum", "root": 0}) for made in (started, planned)),
+        *((made.reduce_scatter, {"buffer": np.ones(ranks), "op": "sum", **blocks}) for made in (started, planned)),
+    ]  # fmt: skip
+    tried = refused = 0
+    alone = []
+    for function, good in functions:
+        names = [*inspect.signature(function).parameters, *good]
+        for name in dict.fromkeys(n for n in names if n not in ("comm", "options", "out")):
+            for bad in (None, object(), "banana", -7, [1, 2, 3], b"x", 1e300):
+                given = {**good, **({name: bad} if rank == ranks - 1 else {})}
+                if "comm" in names:
+                    given["comm"] = comm
+                faulthandler.dump_traceback_later(15, exit=True)  # ranks that wait for others
+                try:
+                    made = function(**given)
+                    if isinstance(made, sf.Request):
+                        made.wait(60)
+                    raised = None
+                except Exception as error:  # noqa: BLE001 - any will do, if all ranks have one
+                    raised = error
+                everyone = comm.allgather(raised is not None)
+                if len(set(everyone)) > 1:
+                    alone.append(f"{function.__qualname__}({name}={bad!r}) on the last rank: {everyone}, {raised!r}")
+                tried, refused = tried + 1, refused + everyone[0]
+    assert sf.sum([1.0], comm=comm) == ranks
+    faulthandler.cancel_dump_traceback_later()
+    assert not alone, "\n".join(alone)
+    assert tried > 1500 and refused > 1200, (tried, refused)
+
+
+def operators_that_return_something_else():
+    """Nothing that does not fit the elements becomes a result."""
+    whole, names = np.arange(4), np.array(["a", "b"])
+    for values, op, words in (
+        (np.ones(4), lambda p, q: None, "returned None"), (whole, lambda p, q: (p + q) / 2, "float64"),
+        (np.ones(4), lambda p, q: p + 1j * q, "complex128"), (np.ones(4), lambda p, q: "text", "dtype"),
+        (names, lambda p, q: p + q, "dtype"),
+    ):  # fmt: skip
+        text = raises((TypeError, sf.Error), lambda: sf.reduce(values, op, comm))  # noqa: B023
+        assert words in text, text
+    assert sf.reduce(whole, lambda p, q: int(p + q), comm) == 6 * ranks
+    assert sf.reduce(np.ones(4, np.float32), lambda p, q: float(p + q), comm) == 4 * ranks
+
+
+def plans_started_twice():
+    """Every rank is refused, however far its run has come; the run goes on."""
+    plan = sf.plan(comm).sum(np.ones(4))
+    for _ in range(50):
+        plan.start()
+        for again in (plan.start, plan.run):
+            try:
+                again()
+            except sf.InvalidArgumentError:
+                continue
+            raise AssertionError("a run that is under way")
+        assert plan.wait(60) == 4 * ranks
+
+
 def threads_of_the_library():
     """A thread that moves calls on wants Python's lock for operators, while other calls have it."""
     group = sf.Group(comm)
@@ -188,6 +262,9 @@ def what_is_gone():
 
 results()
 failures()
+every_argument()
+operators_that_return_something_else()
+plans_started_twice()
 if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
     threads_of_the_library()
 plain = np.array([comm.allreduce(float(np.sum(mine(x))))])
