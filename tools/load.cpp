@@ -47,6 +47,7 @@ Share load(const Job& job, const Request& request) {
   job.together([&] {
     source->set_counts(counts);
     share.element_count = source->element_count();
+    share.has_header = source->has_header();
     const std::vector<std::uint64_t> held = spread(request.distribution, share.element_count, job.rank_count());
     for (std::size_t i = 0; i < rank; ++i) share.mine.begin += held[i];
     share.mine.end = share.mine.begin + held[rank];

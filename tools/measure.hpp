@@ -17,6 +17,7 @@ struct Share {
   std::variant<std::vector<double>, std::vector<float>> elements;
   Interval mine{};
   std::uint64_t element_count = 0;
+  std::optional<bool> has_header = {};  // of a table: whether line 1 was taken for names
 };
 
 /// Reads this rank's part of the file, as the distribution says. Collective; a failure is thrown on all ranks.

@@ -20,7 +20,12 @@ void Request::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--type", type, "f64 or f32; default: the file's own");
   app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw or csv")->capture_default_str();
-  app.add_option("--column", column, "Of a csv file: name, or number from 0");
+  app.add_option("--column", column, "Of a csv file: name, or number from 0 (digits are a number)");
+  app.add_option("--column-name", column_name, "The same: a name, of digits too");
+  app.add_option(
+      "--header", header,
+      "Whether line 1 of a csv file is names: yes or no; default: unless its cell in the column is a number");
+  app.add_flag("--force", force, "Read as raw also what is npy");
   app.add_flag("--json", json, "Print one JSON object");
 }
 
@@ -28,6 +33,8 @@ void Request::check() const {
   if (!collective.empty() && collective != "reduce" && collective != "allreduce")
     throw Failure("a sum cannot be asked for by collective '" + collective +
                   "' (known are reduce and allreduce), choose one of these");
+  if (!header.empty() && header != "yes" && header != "no")
+    throw Failure("--header cannot be understood ('" + header + "' is neither), give yes or no");
   reader_options();
 }
 
@@ -36,6 +43,9 @@ std::vector<std::string> Request::arguments() const {
   if (!collective.empty()) result.push_back("--collective=" + collective);
   if (!type.empty()) result.push_back("--type=" + type);
   if (!column.empty()) result.push_back("--column=" + column);
+  if (!column_name.empty()) result.push_back("--column-name=" + column_name);
+  if (!header.empty()) result.push_back("--header=" + header);
+  if (force) result.push_back("--force");
   result.insert(result.end(), {"--", file});
   return result;
 }
@@ -45,7 +55,9 @@ std::string Request::collective_by(const std::string& schedule) const {
 }
 
 readers::Options Request::reader_options() const {
-  readers::Options options{.format = readers::format_named(format), .column = column};
+  readers::Options options{.format = readers::format_named(format), .column = column, .column_name = column_name};
+  if (!header.empty()) options.header = header == "yes";
+  options.forced = force;
   if (!type.empty()) options.type = readers::type_named(type);
   return options;
 }

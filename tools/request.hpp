@@ -20,7 +20,9 @@ struct Request {
   std::string distribution = "upper";
   std::string type;  // empty: the file's own
   std::string format = "auto";
-  std::string column;
+  std::string column, column_name;
+  std::string header;  // yes, no, or empty
+  bool force = false;
   bool json = false;
 
   /// Declares the options on a subcommand.

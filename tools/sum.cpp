@@ -23,6 +23,7 @@ struct SumOptions {
 Json json_of(const Job& job, const SumOptions& options, const Share& share, const Summed& summed) {
   Json json;
   json["elements"] = share.element_count;
+  if (share.has_header) json["header"] = *share.has_header ? "yes" : "no";
   json["ranks"] = job.rank_count();
   json["method"] = options.method;
   json["schedule"] = summed.schedule;

@@ -86,7 +86,8 @@ class Files(FaultTest):
 
     def test_columns(self):
         self.expect("a,b\n1,2\n", "x.csv", "'c'", "'a', 'b'", arguments=["--column", "c"])
-        self.expect("a,b\n1,2\n", "x.csv", "'2'", arguments=["--column", "2"])
+        self.expect("a,b\n1,2\n", "x.csv", "no column 2", arguments=["--column", "2"])
+        self.expect(b"\x93NUMPY\x01\x00" + bytes(8), "x.raw", "npy", arguments=["--format", "raw"])
         self.expect("a,b\n1,2\n", "x.csv", "--column")
         self.expect(GOOD, "x.binpsllh", "no columns", arguments=["--column", "a"])
 
@@ -105,6 +106,7 @@ class Options(FaultTest):
         self.expect(["--method", "fast"], "fast", "tree")
         self.expect(["--collective", "gather"], "gather")
         self.expect(["--format", "hdf5"], "hdf5")
+        self.expect(["--header", "maybe"], "maybe", "yes or no")
         self.expect(["--type", "f16"], "f16")
         self.expect(["--distribution", "sideways"], "sideways")
 

@@ -44,6 +44,15 @@ class Formats(CommandTest):
             self.expect(path, "--column", "value")
             self.expect(path, "--column", "1")
         self.expect(self.write("x.csv", "\n".join(["value", *map(repr, self.values)])))
+        path = self.write("x.csv", "\n".join(map(repr, self.values)))  # line 1 is a number
+        self.expect(path)
+        self.expect(path, "--column", "0", "--header", "no")
+        for arguments, said in (([], "no"), (["--header", "yes"], "yes")):
+            self.assertEqual(self.sums(path, [(arguments, None)])[0]["header"], said)
+
+    def test_raw_bytes_of_another_format(self):
+        path = self.write("x.npy", npy(self.values, "<f8"))
+        self.assertEqual(self.sums(path, [(["--format", "raw", "--force"], None)])[0]["elements"], len(self.values) + 16)
 
     def test_floats(self):
         floats = [struct.unpack("<f", struct.pack("<f", value * 1e-9))[0] for value in self.values]

@@ -118,20 +118,34 @@ TEST(Csv, LineEnds) {
   }
 }
 
-TEST(Csv, NamesBeforeNumbers) {
-  const Scratch file(".csv", "1,0\n10,20\n");
-  expect_bits(file.path(), std::vector<double>{20}, {.column = "0"});
-  const Scratch numbered(".csv", "0,1\n10,20\n");
-  expect_bits(numbered.path(), std::vector<double>{20}, {.column = "1"});
+TEST(Csv, LineOneIsNamesUnlessItsCellIsANumber) {
+  const Scratch numbers(".csv", "1,2\n3,4\n");
+  expect_bits(numbers.path(), std::vector<double>{2, 4}, {.column = "1"});
+  expect_bits(numbers.path(), std::vector<double>{3}, {.column_name = "1"});
+  expect_bits(numbers.path(), std::vector<double>{4}, {.column = "1", .header = true});
+  const Scratch alone(".csv", "1.5\n2.5\n");
+  expect_bits(alone.path(), std::vector<double>{1.5, 2.5});
+  expect_bits(alone.path(), std::vector<double>{2.5}, {.header = true});
+  const Scratch mixed(".csv", "x,0\n10,20\n");  // the chosen cell decides
+  expect_bits(mixed.path(), std::vector<double>{10}, {.column = "0"});
+  expect_bits(mixed.path(), std::vector<double>{0, 20}, {.column = "1"});
+  expect_bits(mixed.path(), std::vector<double>{10}, {.column = "x"});
+  EXPECT_EQ(open(numbers.path(), {.column = "0"})->has_header(), false);
+  EXPECT_EQ(open(mixed.path(), {.column = "0"})->has_header(), true);
+  expect_fault_in(".csv", "x,0\n10,20\n", {"line 1", "'x'", "not a number"}, {.column = "0", .header = false});
+  expect_fault_in(".csv", "x,0\n10,20\n", {"column 'x'", "no names"}, {.column = "x", .header = false});
+  expect_fault_in(".csv", "x,0\n10,20\n", {"two columns", "'0'", "'x'"}, {.column = "0", .column_name = "x"});
+  expect_fault_in(".csv", "1,2\n3\n", {"line 2 has 1 field, line 1 2"}, {.column = "0"});
 }
 
 TEST(Csv, UnknownColumns) {
-  for (const char* column : {"valu", "3", "-1", "1.0", "99999999999999999999"})
+  for (const char* column : {"valu", "-1", "1.0"})
     expect_fault_in(".csv", table, {"no column '" + std::string(column) + "'", "3 columns", "'name', 'value', 'a, b'"},
                     {.column = column});
+  for (const char* column : {"3", "99999999999999999999"})
+    expect_fault_in(".csv", table, {"no column " + std::string(column), "3 columns"}, {.column = column});
   expect_fault_in(".csv", table, {"no column is chosen", "'value'", "--column"});
   expect_fault_in(".csv", "a,a\n1,2\n", {"several columns", "'a'"}, {.column = "a"});
-  expect_fault_in(".csv", "1.5\n2.5\n", {"numbers only", "'1.5'"});
   expect_fault_in(".csv", "\n1\n", {"first line is blank"});
 }
 

@@ -1,5 +1,5 @@
-// One column of a table: a header line, then one row per line, fields between commas, quoted ones in double quotes.
-// Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the file.
+// One column of a table: perhaps a header line, then one row per line, fields between commas, quoted ones in double
+// quotes. Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the file.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -46,10 +46,15 @@ Error quote_fault(const File& file, FieldFault fault, std::uint64_t offset) {
 
 class CsvSource final : public TextSource {
  public:
-  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, std::size_t columns, std::size_t column)
-      : TextSource(std::move(file), region, Records::lines, options), columns_(columns), column_(column) {}
+  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, std::size_t columns, std::size_t column,
+            bool has_header)
+      : TextSource(std::move(file), region, Records::lines, options),
+        columns_(columns),
+        column_(column),
+        has_header_(has_header) {}
 
   Format format() const noexcept override { return Format::csv; }
+  std::optional<bool> has_header() const noexcept override { return has_header_; }
 
  private:
   void check_total(std::uint64_t) const override {}
@@ -75,17 +80,18 @@ class CsvSource final : public TextSource {
   Error ragged(std::string_view record, std::size_t found, std::uint64_t offset) const {
     const std::string line = "line " + std::to_string(file().line_of(offset));
     if (trimmed(record).empty()) return file().fault(line + " is blank", "take it out");
-    return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") + ", the header " +
-                            std::to_string(columns_),
+    return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
+                            (has_header_ ? ", the header " : ", line 1 ") + std::to_string(columns_),
                         "make all rows equally long");
   }
 
   std::size_t columns_;
   std::size_t column_;
+  bool has_header_;
 };
 
-/// The names of the columns; doubled quotes inside a name become one.
-std::vector<std::string> header_names(const File& file, std::string_view line) {
+/// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
+std::vector<std::string> first_fields(const File& file, std::string_view line) {
   if (line.find('\r') != std::string_view::npos)
     throw file.fault("its lines end with a carriage return alone", "convert the line ends");
   std::vector<std::string> names;
@@ -107,37 +113,54 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? result + ", ..." : result;
 }
 
-/// Whether the names look like a row of elements. Names 0, 1, 2, ... do not: tables without names are given these.
-bool are_numbers(const std::vector<std::string>& names) {
-  bool numbered = true;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    double ignored = 0;
-    if (parse_number(names[i], ignored) != NumberFault::none) return false;
-    numbered = numbered && names[i] == std::to_string(i);
-  }
-  return !numbered;
+bool are_digits(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= '0' && each <= '9'; });
 }
 
-std::size_t choose(const File& file, const std::vector<std::string>& names, const std::string& column) {
-  const auto same = [&](const std::string& name) { return name == column; };
-  const auto found = std::find_if(names.begin(), names.end(), same);
-  if (found != names.end() && !column.empty()) {
-    if (std::find_if(found + 1, names.end(), same) == names.end())
-      return static_cast<std::size_t>(found - names.begin());
+std::string known(const std::vector<std::string>& names) {
+  return "the " + std::to_string(names.size()) + (names.size() == 1 ? " column is " : " columns are ") + listed(names);
+}
+
+std::size_t named(const File& file, const std::vector<std::string>& names, const std::string& column) {
+  const auto found = std::find(names.begin(), names.end(), column);
+  if (found == names.end())
+    throw file.fault("there is no column " + shown(column) + ": " + known(names),
+                     "choose one of these, or by number from 0");
+  if (std::find(found + 1, names.end(), column) != names.end())
     throw file.fault("several columns are called " + shown(column), "choose one by its number, from 0");
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+struct Choice {
+  std::size_t column = 0;
+  bool has_header = true;
+};
+
+Choice choose(const File& file, const std::vector<std::string>& first, const Options& options) {
+  const bool is_number = are_digits(options.column);
+  const std::string& name = is_number || options.column.empty() ? options.column_name : options.column;
+  if (!options.column.empty() && !options.column_name.empty())
+    throw file.fault("two columns are chosen, " + shown(options.column) + " and " + shown(options.column_name),
+                     "leave out --column or --column-name");
+  if (!name.empty()) {
+    if (!options.header.value_or(true))
+      throw file.fault("column " + shown(name) + " of a table that is said to have no names",
+                       "leave out --header no, or choose by number from 0");
+    return {named(file, first, name), true};
   }
-  if (are_numbers(names))
-    throw file.fault("its first line has numbers only, " + listed(names), "begin it with a line of column names");
-  const std::string known =
-      "the " + std::to_string(names.size()) + (names.size() == 1 ? " column is " : " columns are ") + listed(names);
-  if (column.empty()) {
-    if (names.size() == 1) return 0;
-    throw file.fault("no column is chosen: " + known, "choose one with --column");
+  Choice choice;
+  if (is_number) {
+    const auto [end, failed] =
+        std::from_chars(options.column.data(), options.column.data() + options.column.size(), choice.column);
+    if (failed != std::errc() || choice.column >= first.size())
+      throw file.fault("there is no column " + options.column + ": " + known(first),
+                       "choose by number from 0, or by name");
+  } else if (first.size() > 1) {
+    throw file.fault("no column is chosen: " + known(first), "choose one with --column");
   }
-  std::size_t number = 0;
-  const auto [end, failed] = std::from_chars(column.data(), column.data() + column.size(), number);
-  if (failed == std::errc() && end == column.data() + column.size() && number < names.size()) return number;
-  throw file.fault("there is no column " + shown(column) + ": " + known, "choose one of these, or by number from 0");
+  double ignored = 0;
+  choice.has_header = options.header.value_or(parse_number(first[choice.column], ignored) != NumberFault::none);
+  return choice;
 }
 
 }  // namespace
@@ -145,14 +168,14 @@ std::size_t choose(const File& file, const std::vector<std::string>& names, cons
 std::unique_ptr<Source> open_csv(std::unique_ptr<File> file, const Options& options) {
   const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()});
   Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
-  if (!walk.next() || trimmed(walk.record()).empty())
-    throw file->fault("its first line is blank", "begin it with a line of column names");
-  const std::vector<std::string> names = header_names(*file, walk.record());
-  const std::size_t column = choose(*file, names, options.column);
-  // Steps to the second line to find where the rows begin.
-  const bool rows = walk.next();
-  const Region rest{rows ? walk.offset() : all.end, all.end};
-  return std::make_unique<CsvSource>(std::move(file), rest, options, names.size(), column);
+  if (!walk.next() || trimmed(walk.record()).empty()) throw file->fault("its first line is blank", "take it out");
+  const std::vector<std::string> first = first_fields(*file, walk.record());
+  const Choice choice = choose(*file, first, options);
+  // Behind a header, steps to the second line to find where the rows begin.
+  std::uint64_t rows = all.begin;
+  if (choice.has_header) rows = walk.next() ? walk.offset() : all.end;
+  return std::make_unique<CsvSource>(std::move(file), Region{rows, all.end}, options, first.size(), choice.column,
+                                     choice.has_header);
 }
 
 }  // namespace steadfold::readers

@@ -31,9 +31,12 @@ std::string_view name_of(Format format) noexcept;
 std::string_view name_of(Type type) noexcept;
 
 struct Options {
-  Format format = Format::automatic;     // by extension and content
-  std::optional<Type> type = {};         // the file's own, or f64 if it does not say
-  std::string column = {};               // csv: name or 0-based number; may be left out if there is only one
+  Format format = Format::automatic;  // by extension and content
+  std::optional<Type> type = {};      // the file's own, or f64 if it does not say
+  std::string column = {};            // csv: name, or digits for a number from 0; may be left out if there is only one
+  std::string column_name = {};       // csv: a name of any letters
+  std::optional<bool> header = {};    // csv: whether line 1 is names; if not given, unless its cell there is a number
+  bool forced = false;                // raw: also what looks like another format
   std::size_t block_bytes = 256 * 1024;  // bytes of text read at once
 };
 
@@ -44,6 +47,8 @@ class Source {
 
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
+  /// Whether line 1 is a header; formats without columns have none to ask for.
+  virtual std::optional<bool> has_header() const noexcept { return std::nullopt; }
 
   /// Pass 1: how many elements begin in part `part` of `parts`. Scans that part of a text, computes it otherwise.
   virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;

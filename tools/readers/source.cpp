@@ -92,8 +92,13 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   auto file = std::make_unique<File>(path);
   if (file->size() == 0) throw file->fault("it is empty", "check what should have written it");
   const Format format = options.format == Format::automatic ? detect(*file) : options.format;
-  if (format != Format::csv && !options.column.empty())
-    throw file->fault("it is " + std::string(name_of(format)) + " and has no columns", "leave out --column");
+  const bool is_of_tables = !options.column.empty() || !options.column_name.empty() || options.header;
+  if (format != Format::csv && is_of_tables)
+    throw file->fault("it is " + std::string(name_of(format)) + " and has no columns",
+                      "leave out --column, --column-name and --header");
+  if (format == Format::raw && !options.forced && looks_like_npy(*file))
+    throw file->fault("its content is npy, whose header is no numbers",
+                      "take --format npy, or --force to read every byte as numbers");
   switch (format) {
     case Format::npy: return open_npy(std::move(file), options);
     case Format::binpsllh: return open_binpsllh(std::move(file), options);
