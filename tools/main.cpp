@@ -37,6 +37,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
+std::string names_of(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* const each : app.get_subcommands([](const CLI::App* of) { return !of->get_group().empty(); }))
+    names += (names.empty() ? "" : ", ") + each->get_name();
+  return names;
+}
+
 /// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(int argc, char** argv, Action& action) {
   CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
@@ -64,6 +71,9 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
     return text.str();
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
+    if (chosen.empty() && argc > 1 && *argv[1] != '-')
+      throw Failure("there is no subcommand '" + std::string(argv[1]) + "' (there are " + names_of(app) +
+                    "), choose one of these");
     throw Failure(std::string("the command line cannot be understood (") + error.what() + "), see steadfold " +
                   (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdarg>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #include "numpy.hpp"
 #include "steadfold/steadfold_group.h"
@@ -52,9 +54,13 @@ auto or_tell(sf_group* group, const Make& make) {
 template <class T>
 T number(nb::handle given, const char* what) {
   T value{};
-  if (!nb::try_cast<T>(given, value))
-    refuse_type("%s is %R (it is a number of suitable size), give one", what, given.ptr());
-  return value;
+  if (nb::try_cast<T>(given, value)) return value;
+  if constexpr (std::is_integral_v<T>)
+    refuse_type("%s is %R (it is a whole number from %s to %s), give one", what, given.ptr(),
+                std::to_string(std::numeric_limits<T>::min()).c_str(),
+                std::to_string(std::numeric_limits<T>::max()).c_str());
+  else
+    refuse_type("%s is %R (it is a list of whole numbers that are not negative), give one", what, given.ptr());
 }
 
 /// What Python takes for true.

@@ -100,6 +100,9 @@ class Options(FaultTest):
     def expect(self, arguments, *words):
         self.note(["sum", self.path, *arguments], *words, ranks=3)
 
+    def test_an_unknown_subcommand(self):
+        self.note(["summ", self.path], "'summ'", "sum, verify")
+
     def test_unknown_names(self):
         self.note(["sum", self.path, "--schedule", "zigzag"], "zigzag")
         self.expect(["--schedule", "zigzag"], "zigzag")

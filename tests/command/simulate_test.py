@@ -181,7 +181,11 @@ class Simulate(CommandTest):
         self.fault("--ranks", ranks="0")
         self.fault("--ranks", ranks=str(2**31 - 1))
         self.fault("ranks", ranks="-3")
-        self.fault("elements", elements="-1")
+        for bad in ("-5", "1.5", "1e-3", "1e300", "many", ""):
+            self.fault("elements", elements=bad)
+            if bad:
+                self.fault(f"'{bad}' is no count", elements=bad)
+        self.assertEqual(self.simulate("4", "1e6")["elements"], 1000000)
         self.fault("--elements", elements=str(2**63))
         self.fault("none has a name like that", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
