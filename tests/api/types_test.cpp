@@ -161,6 +161,7 @@ TYPED_TEST(NarrowTest, Columns) {
     for (const sf_method method : {SF_TREE, SF_EXACT}) {
       sf_call call = sf_call_default();
       call.type = detail::type_of<TypeParam>();
+      call.result_type = SF_F64;
       call.method = method;
       call.columns = columns;
       call.rows = rows;
