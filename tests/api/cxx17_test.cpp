@@ -328,7 +328,9 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   options.schedule = "none such";
   EXPECT_NE(text_of([&] { return sf17::sum(x, team[0], options); }).find("none such"), std::string::npos);
   EXPECT_THROW(sf17::Team(0), sf17::Error);
-  EXPECT_EQ(text_of([&] { return sf17::sum(sf17::Array<double>(x.data(), {3, 1}, {8})); }),
+  EXPECT_EQ(text_of([&] {
+              return sf17::sum(sf17::Array<double>(x.data(), {3, 1}, {8}));
+            }),
             "1 strides for a shape of 2 axes (every axis has one), give as many, or none for elements without gaps");
   auto left = sf17::start(sf17::plus, x, team[0]);
   const auto right = std::move(left);

@@ -363,7 +363,8 @@ TEST_F(TypesTest, LongDoubles) {
 TEST_F(TypesTest, Binary128) { expect_extended<Float128>(random); }
 #endif
 
-// --- results of calls in C that say no type of theirs -----------------------------------------------------------------
+// --- results of calls in C that say no type of theirs
+// -----------------------------------------------------------------
 
 /// `expected` is what a call with this type alone writes: neither more nor less.
 template <class T, class Result>
