@@ -32,8 +32,7 @@ void steadfold::capi::end(sf_group* group) noexcept {
   group->leave_motion();
   if (!group->group.is_idle()) return keep_for_ever(group);
   group->gaspi.reset();  // may have a request, too
-  group->has_ended = true;
-  if (group->requests == 0) delete group;
+  release(group);
 }
 
 steadfold::agreement::Failure steadfold::capi::failure_of(sf_status status, const char* text) {

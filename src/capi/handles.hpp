@@ -2,6 +2,7 @@
 // Source: ours.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,8 +41,8 @@ struct sf_group final : steadfold::capi::InMotion {
 
   const steadfold::capi::MadeOf made_of;
   steadfold::session::Group group;
-  std::size_t requests = 0;     // that may still ask for it
-  bool has_ended = false;       // and goes with the last of them
+  std::atomic<std::size_t> owners =
+      1;                        // whoever made it, and requests that may still ask for it: it goes with the last
   std::shared_ptr<void> gaspi;  // its unfinished collective in GASPI's shape (capi/gaspi.cpp)
   std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if it was asked for; ends first
 };
@@ -78,8 +79,11 @@ inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
 
-/// Deletes it, or leaves that to the last request, whose owner may ask for it later. With calls under way it stays:
-/// what is being sent cannot be taken back. Null is nothing.
+/// Deletes it if nobody else owns it.
+inline void release(sf_group* group) noexcept {
+  if (group->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
+}
+/// Releases it. With calls under way it stays: what is being sent cannot be taken back. Null is nothing.
 void end(sf_group* group) noexcept;
 
 /// A group for the length of a call. What is under way at its end moves on with whatever this thread waits for.

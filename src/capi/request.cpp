@@ -15,11 +15,11 @@ using steadfold::session::Group;
 
 struct sf_request {
   explicit sf_request(sf_group* of) noexcept : group(of) {
-    if (group != nullptr) ++group->requests;
+    if (group != nullptr) group->owners.fetch_add(1, std::memory_order_relaxed);
   }
   ~sf_request() {
     call.reset();
-    if (group != nullptr && --group->requests == 0 && group->has_ended) delete group;
+    if (group != nullptr) steadfold::capi::release(group);
   }
   sf_request(const sf_request&) = delete;
   sf_request& operator=(const sf_request&) = delete;
