@@ -88,8 +88,7 @@ function(steadfold_test test)
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${test} PRIVATE ${steadfold_test_options})
-  set_target_properties(${test} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${STEADFOLD_UNITY})
-  target_compile_options(${test} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # types of a file of a whole
+  steadfold_unity(${test})
   target_link_libraries(${test} PRIVATE steadfold_options steadfold_tests_directory ${arg_LIBRARIES} GTest::gtest_main)
   if(STEADFOLD_SANITIZE MATCHES "undefined" AND NOT arg_PUBLIC)
     target_link_libraries(${test} PRIVATE steadfold_defined) # last: the last option counts

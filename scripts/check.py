@@ -1,5 +1,6 @@
 """What ./dev check builds and runs: what the change since the last commit reaches most directly.
-Usage: check.py BUILD CORES LEFT_OUT; LEFT_OUT is a pattern of cases that only try more of the same.
+Usage: check.py BUILD CORES AT_ONCE LEFT_OUT; AT_ONCE: how many tests run at once; LEFT_OUT is a pattern of cases that only
+try more of the same.
 
 A source of a room reaches the tests of that room, every test over MPI on 3 ranks, and all cases elsewhere that have the
 source's name in theirs. A header reaches what the rooms do that include it, by the compilers' dependency files. A test
@@ -11,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-BUILD, CORES, LEFT_OUT = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+BUILD, CORES, AT_ONCE, LEFT_OUT = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
 LONG = 60  # seconds; what takes longer is announced
 PROGRAM_OF_ROOM = {
     "order": "order", "kernels": "kernels", "arithmetic": "arithmetic", "schedule": "schedule",
@@ -129,7 +130,7 @@ def main():
         return 0
     subprocess.run(["rm", "-rf", str(BUILD / "reports"), str(BUILD / "tests.xml")], check=True)
     ran = subprocess.run(
-        ["ctest", "--test-dir", str(BUILD), "--parallel", str(2 * CORES), "--output-on-failure", "--output-junit",
+        ["ctest", "--test-dir", str(BUILD), "--parallel", AT_ONCE, "--output-on-failure", "--output-junit",
          "tests.xml", "-R", "^(" + "|".join(sorted(patterns)) + ")$", "-E", LEFT_OUT], text=True, stdout=subprocess.PIPE,
     )  # fmt: skip
     print(*(line for line in ran.stdout.splitlines() if not re.match(r" +Start|.* Passed ", line)), sep="\n")
