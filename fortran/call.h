@@ -35,7 +35,26 @@ static inline void remove_blanks(char* text) {
   *to = '\0';
 }
 
+/* What arguments say, such as the type of elements, is no option: memory would be read and written as what it is not.
+ */
+static inline sf_status refuse_said(const char* option) {
+  size_t entry = 0;
+  const sf_status status = sf_list_find(SF_LIST_OPTIONS, option, &entry);
+  if (status != SF_OK || *sf_list_text(SF_LIST_OPTIONS, entry, "arguments") == '\0')
+    return SF_OK; /* others tell later */
+  return refuse(SF_INVALID_ARGUMENT, "option '%s' (the arguments say it), leave it out and pass other arguments",
+                option);
+}
+
+/* Where options may say it, these collectives alone: others have results of other lengths, and functions of their own.
+ */
+static inline sf_status require_elements_of_all(sf_collective collective) {
+  if (collective == SF_REDUCE || collective == SF_SCAN || collective == SF_EXSCAN) return SF_OK;
+  return wrong("option 'collective' (of elements it is reduce, scan or exscan), call sf_reduce_scatter instead");
+}
+
 static inline sf_status set_option(sf_call* call, char* option) {
+  sf_status status;
   char* value = strchr(option, '=');
   char* end;
   if (value == NULL)
@@ -48,7 +67,9 @@ static inline sf_status set_option(sf_call* call, char* option) {
   for (end = value + strlen(value); end > value && end[-1] == ' '; --end) continue;
   *end = '\0';
   if (strchr(value, ',') != NULL) remove_blanks(value);
-  return sf_call_set(call, option, value);
+  status = refuse_said(option);
+  if (status == SF_OK) status = sf_call_set(call, option, value);
+  return status == SF_OK ? require_elements_of_all(call->collective) : status;
 }
 
 static inline sf_status take_layout(Layout* const* layout, Translated* to) {

@@ -952,7 +952,8 @@ module steadfold
   end interface
 
   ! Plans. Collective, as the calls that have the same arguments. What a plan is made with stays where it is until the
-  ! plan is freed: variables with the attribute `target`, never expressions, such as a mask `f > 0`.
+  ! plan is freed: variables with the attribute `target`. Expressions, such as a mask `f > 0`, and what else a compiler
+  ! would copy do not compile: arrays are intent(inout) for that alone, as those of calls that are started.
   ! Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a bundle. sf_bind makes all
   ! ranks agree on it; its reductions share every message.
   interface
@@ -960,11 +961,11 @@ module steadfold
       bind(c, name="sf_fortran_plan_sum")
       import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: weight, where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -972,10 +973,10 @@ module steadfold
     subroutine sf_plan_dot(plan, x, y, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_dot")
       import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: x, y
+      type(*), dimension(..), intent(inout), asynchronous, target :: x, y
       type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -983,10 +984,10 @@ module steadfold
     subroutine sf_plan_norm2(plan, array, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_norm2")
       import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -995,12 +996,12 @@ module steadfold
       bind(c, name="sf_fortran_plan_combine")
       import :: c_char, c_int, sf_layout, sf_plan
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       character(kind=c_char, len=*), intent(in) :: operation
       type(*), dimension(..), intent(inout), asynchronous, target :: result
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: weight, where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: weight, where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -1009,12 +1010,12 @@ module steadfold
       bind(c, name="sf_fortran_plan_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(*), dimension(..), intent(inout), asynchronous, target :: value
       integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -1023,12 +1024,12 @@ module steadfold
       bind(c, name="sf_fortran_plan_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(*), dimension(..), intent(inout), asynchronous, target :: value
       integer(c_int64_t), dimension(..), intent(inout), asynchronous, target :: index
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
@@ -1037,11 +1038,11 @@ module steadfold
       bind(c, name="sf_fortran_plan_describe")
       import :: c_char, c_int, sf_layout, sf_plan
       type(sf_plan), intent(inout) :: plan
-      type(*), dimension(..), intent(in), asynchronous, target :: array
+      type(*), dimension(..), intent(inout), asynchronous, target :: array
       type(*), dimension(..), intent(inout), asynchronous, target :: statistics
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), asynchronous, target, optional :: where
+      type(*), dimension(..), intent(inout), asynchronous, target, optional :: where
       character(kind=c_char, len=*), intent(in), optional :: options
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout

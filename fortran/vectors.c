@@ -62,10 +62,15 @@ static sf_status prepare_blocks(const Arguments* from, const sf_group* group, Wo
 static sf_status prepare_vectors(const Arguments* from, const sf_group* group, Work* work) {
   sf_call* const call = &work->to.call;
   sf_status status = sf_call_init(call, sizeof *call);
+  const sf_layout layout = call->layout; /* as long as no option says another */
   work->to.first = work->to.second = NULL;
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK) status = take_vector_operation(from, call);
   if (status == SF_OK) status = take_options(from->options, &work->to);
+  if (status == SF_OK && (call->collective != SF_REDUCE || call->layout != layout))
+    status = wrong(
+        "option 'collective' or 'layout' (every rank has one vector, and the function's name says which "
+        "collective), leave it out");
   call->layout = SF_ROW_A_RANK;
   call->rows = 1;
   call->columns = count_of(from->array);

@@ -141,6 +141,11 @@ TEST(Options, AreAllThere) {
   EXPECT_EQ(sf_list_size(SF_LIST_OPTIONS), 20u);
   for (std::size_t i = 0; i < sf_list_size(SF_LIST_OPTIONS); ++i)
     EXPECT_NE(text(SF_LIST_OPTIONS, i, "values"), "(none)");
+  for (const std::string option : {"type", "result_type", "columns", "rows", "element_bytes", "operation"}) {
+    std::size_t entry = 0;
+    ASSERT_EQ(sf_list_find(SF_LIST_OPTIONS, option.c_str(), &entry), SF_OK);
+    EXPECT_EQ(text(SF_LIST_OPTIONS, entry, "arguments"), "arrays") << option;
+  }
 }
 
 TEST(Options, WrongOnesChangeNothing) {

@@ -132,8 +132,42 @@ contains
     call check(all(result(1:8:2) < -4.9) .and. (all(result(2:8:2) < -4.9) .eqv. rank == 0), "results but on rank 0")
     call sf_sum(x(1, :), result(1), MPI_COMM_WORLD, options='require=ranks, layout,threads, method=exact')
     call check(same(result(1), 10*ranks*x(1, 1)), "a list of guarantees")
+    call test_what_is_no_option
     call sf_sum(x, result(1), MPI_COMM_WORLD, options='require=ranks,colour', ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown guarantee 'colour'")
+  end subroutine
+
+  ! What arguments say, by every kind of call. A result beside which nothing may be written.
+  subroutine test_what_is_no_option
+    character(*), parameter :: said(7) = [character(18) :: 'columns=2', 'type=f32', 'result_type=f32', 'rows=1', &
+                                          'element_bytes=4', 'operation=norm2', ' operation = norm2']
+    real(c_double) :: x(6), result(3), vector(4)
+    type(sf_plan) :: plan
+    integer :: i, ierr
+    call fill_hostile(x)
+    result = -5
+    vector = 2
+    do i = 1, size(said)
+      call sf_sum(x, result(2), MPI_COMM_WORLD, options='method=exact, '//trim(said(i)), ierr=ierr)
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call sf_sum(x, result(2), options=trim(said(i)), ierr=ierr)
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call sf_combine(x, 'max', result(2), MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call sf_plan_sum(plan, x, result(2), MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+    end do
+    call sf_sum(x, result(2), MPI_COMM_WORLD, options='collective=reduce_scatter', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "sf_reduce_scatter")
+    call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options='collective=scan', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
+    call sf_scan(vector, 'sum', MPI_COMM_WORLD, options='collective=exscan', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
+    call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options='layout=rank_order', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
+    call check(all(result < -4.9) .and. all(abs(vector - 2) < 0.1), "nothing is written by what is refused")
   end subroutine
 end module
 

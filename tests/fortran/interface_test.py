@@ -138,9 +138,17 @@ class Temporaries(unittest.TestCase):
                     is_so, text = self.compiles(f"call {call.format(what)}")
                     self.assertEqual(is_so, what not in COPIED, text)
 
-    def test_plans_take_no_vector_subscripts(self):
-        self.assertTrue(self.compiles("block; type(sf_plan) :: p; call sf_plan_sum(p, x, result); end block")[0])
-        self.assertFalse(self.compiles("block; type(sf_plan) :: p; call sf_plan_sum(p, x(list), result); end block")[0])
+    def test_what_is_copied_makes_no_plan(self):
+        calls = ["sf_plan_sum(p, {}, result)", "sf_plan_sum(p, x, {})", "sf_plan_sum(p, x, result, weight={})",
+                 "sf_plan_sum(p, x, result, where={})", "sf_plan_dot(p, {}, y, result)", "sf_plan_dot(p, x, {}, result)",
+                 "sf_plan_norm2(p, {}, result)", "sf_plan_combine(p, {}, 'max', result)",
+                 "sf_plan_minloc(p, {}, result, place)", "sf_plan_maxloc(p, {}, result, place)",
+                 "sf_plan_describe(p, {}, results)"]  # fmt: skip
+        for call in calls:
+            for what in ["y(::2)", *COPIED]:
+                with self.subTest(call=call, what=what):
+                    is_so, text = self.compiles(f"block; type(sf_plan) :: p; call {call.format(what)}; end block")
+                    self.assertEqual(is_so, what not in COPIED, text)
 
 
 if __name__ == "__main__":
