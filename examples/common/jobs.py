@@ -21,9 +21,7 @@ class Parser(argparse.ArgumentParser):
     """Says usage errors in one line, on one rank."""
 
     def error(self, message):
-        if rank_from_launcher() == 0:
-            print(f"{message} (of {self.prog}), see --help", file=sys.stderr)
-        raise SystemExit(2)
+        raise SystemExit(refuse_alone(f"{message} (of {self.prog}), see --help"))
 
 
 def rank_from_launcher():
@@ -32,6 +30,15 @@ def rank_from_launcher():
         if name in os.environ:
             return int(os.environ[name])
     return 0
+
+
+def refuse_alone(text):
+    """The exit status of every rank; rank 0 says why. The others succeed: a launcher ends all ranks as soon as one fails,
+    perhaps before rank 0 has spoken."""
+    if rank_from_launcher() != 0:
+        return 0
+    print(text, file=sys.stderr)
+    return 2
 
 
 def at_least(least):
@@ -117,9 +124,7 @@ def compare(script, options, ranks, columns):
     """Prints a row per number of ranks, and marks what differs from the first row. `columns`: heading and key of a record,
     or a function of it. Returns 1 if Steadfold's bits differ."""
     if "OMPI_COMM_WORLD_RANK" in os.environ or "PMI_RANK" in os.environ:
-        if rank_from_launcher() == 0:
-            print("--compare under a launcher (it starts jobs itself), leave out mpirun", file=sys.stderr)
-        return 2
+        return refuse_alone("--compare under a launcher (it starts jobs itself), leave out mpirun")
     try:
         records = [_record_of(count, script, options) for count in ranks]
     except Refusal as refusal:
