@@ -207,6 +207,9 @@ void validate_share(const Call& call, Rank rank_count) {
     refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
            "single sweep");
   if (call.collective != Collective::reduce_scatter) return;
+  if (call.blocks.empty())
+    refuse(name + " without blocks (they say how many columns each of the " + std::to_string(rank_count) +
+           " ranks gets), give as many numbers");
   Count sum = 0;
   for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
   if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)

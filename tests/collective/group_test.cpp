@@ -493,7 +493,8 @@ TEST(ForcedSchedules, ComeFromTheEnvironment) {
   unsetenv("STEADFOLD_SCHEDULE");
   for (const Side& side : cases[0].sides) {
     EXPECT_EQ(side.status, Status::invalid_argument);
-    EXPECT_NE(side.text.find("unknown schedule 'no such'"), std::string::npos) << side.text;
+    EXPECT_NE(side.text.find("STEADFOLD_SCHEDULE of rank 0: unknown schedule 'no such'"), std::string::npos)
+        << side.text;
   }
 }
 

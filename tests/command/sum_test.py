@@ -172,7 +172,7 @@ class Schedules(CommandTest):
         found = self.sum(self.path, ranks=3, environment={"STEADFOLD_SCHEDULE": "flat"})
         self.assertEqual(found["schedule"], "flat")
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_SCHEDULE": "zigzag"})
-        self.expect_fault(ran, "zigzag")
+        self.expect_fault(ran, "STEADFOLD_SCHEDULE", "zigzag")
 
     def test_the_environment_asks_for_a_transport(self):
         expected = self.sum(self.path, ranks=3)["bits"]
