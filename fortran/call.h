@@ -35,25 +35,23 @@ static inline void remove_blanks(char* text) {
   *to = '\0';
 }
 
-/* What arguments say, such as the type of elements, is no option: memory would be read and written as what it is not.
- */
-static inline sf_status refuse_said(const char* option) {
+/* What arguments say, such as the type of elements, is no option: memory would be taken for what it is not. */
+static inline sf_status refuse_what_arguments_say(const char* option, int are_vectors) {
   size_t entry = 0;
-  const sf_status status = sf_list_find(SF_LIST_OPTIONS, option, &entry);
-  if (status != SF_OK || *sf_list_text(SF_LIST_OPTIONS, entry, "arguments") == '\0')
-    return SF_OK; /* others tell later */
+  const char* said = "";
+  if (sf_list_find(SF_LIST_OPTIONS, option, &entry) == SF_OK) said = sf_list_text(SF_LIST_OPTIONS, entry, "arguments");
+  if (strcmp(said, "arrays") != 0 && !(are_vectors && strcmp(said, "vectors") == 0)) return SF_OK;
   return refuse(SF_INVALID_ARGUMENT, "option '%s' (the arguments say it), leave it out and pass other arguments",
                 option);
 }
 
-/* Where options may say it, these collectives alone: others have results of other lengths, and functions of their own.
- */
+/* Those that an option may ask for: another one has results of another length. */
 static inline sf_status require_elements_of_all(sf_collective collective) {
   if (collective == SF_REDUCE || collective == SF_SCAN || collective == SF_EXSCAN) return SF_OK;
   return wrong("option 'collective' (of elements it is reduce, scan or exscan), call sf_reduce_scatter instead");
 }
 
-static inline sf_status set_option(sf_call* call, char* option) {
+static inline sf_status set_option(sf_call* call, char* option, int are_vectors) {
   sf_status status;
   char* value = strchr(option, '=');
   char* end;
@@ -67,9 +65,8 @@ static inline sf_status set_option(sf_call* call, char* option) {
   for (end = value + strlen(value); end > value && end[-1] == ' '; --end) continue;
   *end = '\0';
   if (strchr(value, ',') != NULL) remove_blanks(value);
-  status = refuse_said(option);
-  if (status == SF_OK) status = sf_call_set(call, option, value);
-  return status == SF_OK ? require_elements_of_all(call->collective) : status;
+  status = refuse_what_arguments_say(option, are_vectors);
+  return status == SF_OK ? sf_call_set(call, option, value) : status;
 }
 
 static inline sf_status take_layout(Layout* const* layout, Translated* to) {
@@ -121,7 +118,7 @@ static inline char* end_of_option(char* option) {
 }
 
 /* 'name=value, name=value'. Some values, such as a schedule, are pointed to: the text stays as long as the call. */
-static inline sf_status take_options(Argument options, Translated* to) {
+static inline sf_status take_options(Argument options, int are_vectors, Translated* to) {
   sf_status status = SF_OK;
   char* option = to->options;
   if (options == NULL) return SF_OK;
@@ -134,10 +131,10 @@ static inline sf_status take_options(Argument options, Translated* to) {
     char* const end = end_of_option(option);
     char* const next = *end == '\0' ? end : end + 1;
     *end = '\0';
-    status = set_option(&to->call, option);
+    status = set_option(&to->call, option, are_vectors);
     option = next;
   }
-  return status;
+  return status == SF_OK ? require_elements_of_all(to->call.collective) : status;
 }
 
 static inline int kept_dimension(Argument keep, uint64_t i) {
@@ -223,7 +220,7 @@ static inline sf_status translate(const Arguments* from, Translated* to) {
   to->call.result_type = to->call.type;
   if (to->call.operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
   status = require_factors(from, to->call.type);
-  if (status == SF_OK) status = take_options(from->options, to);
+  if (status == SF_OK) status = take_options(from->options, 0, to);
   if (status == SF_OK) status = take_layout(from->layout, to);
   if (status != SF_OK) return status;
   if (!are_rows(from)) return take_arrays(from, from->result, to);

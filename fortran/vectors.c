@@ -62,15 +62,10 @@ static sf_status prepare_blocks(const Arguments* from, const sf_group* group, Wo
 static sf_status prepare_vectors(const Arguments* from, const sf_group* group, Work* work) {
   sf_call* const call = &work->to.call;
   sf_status status = sf_call_init(call, sizeof *call);
-  const sf_layout layout = call->layout; /* as long as no option says another */
   work->to.first = work->to.second = NULL;
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK) status = take_vector_operation(from, call);
-  if (status == SF_OK) status = take_options(from->options, &work->to);
-  if (status == SF_OK && (call->collective != SF_REDUCE || call->layout != layout))
-    status = wrong(
-        "option 'collective' or 'layout' (every rank has one vector, and the function's name says which "
-        "collective), leave it out");
+  if (status == SF_OK) status = take_options(from->options, 1, &work->to);
   call->layout = SF_ROW_A_RANK;
   call->rows = 1;
   call->columns = count_of(from->array);
@@ -98,7 +93,7 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK && (from->result->rank != 0 || require_one_type(from) != SF_OK))
     status = wrong("a result of another type, or several (it is one element of the array's type), pass such a one");
-  if (status == SF_OK) status = take_options(from->options, &work->to);
+  if (status == SF_OK) status = take_options(from->options, 0, &work->to);
   if (status == SF_OK) status = take_layout(from->layout, &work->to);
   if (status == SF_OK) status = gather_apart(from->array, &work->gathered);
   work->to.first = work->gathered == NULL ? from->array->base_addr : work->gathered;

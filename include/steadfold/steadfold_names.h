@@ -32,10 +32,10 @@ size_t sf_list_size(sf_list list);
 const char* sf_list_name(sf_list list, size_t entry);
 
 /* What there is to know about an entry under a heading. "about", one sentence, is there for all. Options have "values",
- * what they can be set to, and "arguments", "arrays" where in Fortran the arrays passed say it, so that it is no option
- * there. Schedules have "parameters", "collectives", "methods" and "examples", names with spaces between them,
- * "restrictions" and "source". Every entry of a list has the same headings, some texts are empty. NULL if there is no
- * such entry or heading. The text stays for ever. */
+ * what they can be set to, and "arguments": in Fortran "arrays" say it in every call, or "vectors" in those of MPI's
+ * shape, such as sf_allreduce, and there it is no option. Schedules have "parameters", "collectives", "methods" and
+ * "examples", names with spaces between them, "restrictions" and "source". Every entry of a list has the same headings,
+ * some texts are empty. NULL if there is no such entry or heading. The text stays for ever. */
 const char* sf_list_text(sf_list list, size_t entry, const char* heading);
 
 /* Writes which entry has that name. SF_INVALID_ARGUMENT if none has; the error text says which names there are. */

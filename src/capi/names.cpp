@@ -184,7 +184,7 @@ const char* text_in(sf_list list, std::size_t entry, std::string_view heading) {
     return text == nullptr ? nullptr : text->c_str();
   }
   if (list == SF_LIST_OPTIONS && heading == "values") return options()[entry].values;
-  if (list == SF_LIST_OPTIONS && heading == "arguments") return options()[entry].by_arguments ? "arrays" : "";
+  if (list == SF_LIST_OPTIONS && heading == "arguments") return options()[entry].arguments;
   if (heading != "about") return nullptr;
   return list == SF_LIST_OPTIONS ? options()[entry].about : enumerators(list)[entry].about;
 }

@@ -28,7 +28,7 @@ struct Option {
   const char* about;
   const char* values;
   void (*set)(sf_call& call, const Option& option, const char* value);  // throws Failure for a value that is none
-  bool by_arguments = false;  // the arguments of languages with arrays say it: there it would contradict them
+  const char* arguments = "";  // which ones of a language say it, so that it is no option there: see sf_list_text
 };
 std::span<const Option> options() noexcept;
 

@@ -76,30 +76,31 @@ void set_require(sf_call& call, const Option& option, const char* value) {
 
 constexpr const char* flag = "0 or 1";
 constexpr const char* count = "a number";
-constexpr bool by_arguments = true;
+constexpr const char* arrays = "arrays";
+constexpr const char* vectors = "vectors";
 
 constexpr Option all[] = {
     {"operation", "what is computed", "a name of SF_LIST_OPERATIONS",
-     set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>, by_arguments},
+     set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>, arrays},
     {"method", "what fixes the bits", "a name of SF_LIST_METHODS", set_enumerator<&sf_call::method, SF_LIST_METHODS>},
-    {"type", "of elements", "a name of SF_LIST_TYPES", set_enumerator<&sf_call::type, SF_LIST_TYPES>, by_arguments},
+    {"type", "of elements", "a name of SF_LIST_TYPES", set_enumerator<&sf_call::type, SF_LIST_TYPES>, arrays},
     {"result_type", "of results", "a name of SF_LIST_TYPES", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>,
-     by_arguments},
-    {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>, by_arguments},
+     arrays},
+    {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>, arrays},
     {"root", "the rank that gets the result", "a rank or all", set_root},
     {"schedule", "the algorithm that moves partials",
      "a name of SF_LIST_SCHEDULES, with or without parameters, auto, or mpich", set_text<&sf_call::schedule>},
     {"element_count", "rows of the whole job", "a number or unknown", set_element_count},
     {"element_bytes", "size of an element of bytes", count, set_number<&sf_call::element_bytes, std::size_t{0}>,
-     by_arguments},
+     arrays},
     {"operator_name", "tells user operators apart between ranks", "any text", set_text<&sf_call::operator_name>},
     {"commutative", "whether the user operator is", flag, set_number<&sf_call::commutative, 0, 1>},
     {"never_fails", "whether the user operator always returns 0", flag, set_number<&sf_call::never_fails, 0, 1>},
     {"writes_right", "whether the user operator writes over its right operand", flag,
      set_number<&sf_call::writes_right, std::int32_t{0}, std::int32_t{1}>},
     {"layout", "which rows of the job this rank brings", "a name of SF_LIST_LAYOUTS",
-     set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>},
-    {"rows", "rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, by_arguments},
+     set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>, vectors},
+    {"rows", "rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, arrays},
     {"require", "what the bits must not depend on", "names of SF_LIST_GUARANTEES with commas between them",
      set_require},
     {"threads", "how many go through this rank's rows", count, set_number<&sf_call::threads, std::uint32_t{0}>},
@@ -108,7 +109,7 @@ constexpr Option all[] = {
     {"sweep", "how binned finds the largest term", "a name of SF_LIST_SWEEPS",
      set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
     {"collective", "which ranks get what", "a name of SF_LIST_COLLECTIVES",
-     set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>},
+     set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>, vectors},
 };
 
 const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const std::byte*>(&call); }

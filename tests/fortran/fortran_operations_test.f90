@@ -167,6 +167,10 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
     call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options='layout=rank_order', ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
+    call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options='layout=anywhere', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
+    call sf_scan(vector, 'sum', MPI_COMM_WORLD, options='collective=reduce', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "leave it out")
     call check(all(result < -4.9) .and. all(abs(vector - 2) < 0.1), "nothing is written by what is refused")
   end subroutine
 end module
