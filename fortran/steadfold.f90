@@ -37,7 +37,8 @@ module steadfold
   public :: sf_accumulator, sf_add, sf_subtract, sf_merge, sf_merge_ranks, sf_total, sf_average, sf_write, sf_read, sf_free
   public :: sf_unmerge, sf_clear, sf_negate, sf_copy, sf_compare, sf_shape, sf_root
   public :: sf_packed_size, sf_pack, sf_unpack, sf_merge_packed
-  public :: sf_team, sf_group, sf_team_create, sf_team_member, sf_team_bind, sf_team_size
+  public :: sf_team, sf_group, sf_team_create, sf_team_member, sf_team_bind, sf_team_size, &
+            sf_team_set_timeout
   public :: sf_group_of, sf_group_rank, sf_group_size, sf_group_transport, sf_barrier, sf_rank_order, sf_progress_thread
   public :: sf_allocate, sf_list_size, sf_list_name, sf_list_text, sf_list_find
   public :: SF_LIST_STATUSES, SF_LIST_TYPES, SF_LIST_OPERATIONS, SF_LIST_METHODS, SF_LIST_SWEEPS, SF_LIST_GUARANTEES, &
@@ -1275,8 +1276,8 @@ module steadfold
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The place of worker 0, 1, ..., as omp_get_thread_num counts them, for one thread. The first call for a worker waits
-    ! until there has been one for each.
+    ! The place of worker 0, 1, ..., as omp_get_thread_num counts them, for one thread. The first reduction waits until
+    ! every worker makes one.
     subroutine sf_team_member(team, worker, group, ierr) bind(c, name="sf_fortran_team_member")
       import :: c_int, sf_group, sf_team
       type(sf_team), intent(in) :: team
@@ -1284,7 +1285,15 @@ module steadfold
       type(sf_group), intent(inout) :: group
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Binds the calling thread to the worker's core; before sf_team_member.
+    ! The longest that a call may wait for other workers of this process, in seconds; 0: for ever. To be set before any
+    ! worker makes a call: one that waits longer fails (SF_TRANSPORT_FAILED), and the team is of no more use.
+    subroutine sf_team_set_timeout(team, seconds, ierr) bind(c, name="sf_fortran_team_set_timeout")
+      import :: c_double, c_int, sf_team
+      type(sf_team), intent(in) :: team
+      real(c_double), intent(in) :: seconds
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Binds the calling thread to the worker's core; before its first call.
     subroutine sf_team_bind(team, worker, ierr) bind(c, name="sf_fortran_team_bind")
       import :: c_int, sf_team
       type(sf_team), intent(in) :: team

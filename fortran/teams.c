@@ -1,7 +1,7 @@
 /* Teams of threads that steadfold.f90 declares: their workers stand where communicators do.
  * Rank order: that of the workers, those of a rank after those of the ranks below. Cost: that of the team in C. Source:
  * ours. */
-#include "descriptors.h"
+#include "request.h"
 #include "steadfold/steadfold_team.h"
 
 void sf_fortran_team_create(sf_team** team, const int* workers, Argument comm, int* ierr) {
@@ -22,6 +22,14 @@ void sf_fortran_team_member(sf_team* const* team, const int* worker, sf_group** 
 
 void sf_fortran_team_bind(sf_team* const* team, const int* worker, int* ierr) {
   settle(sf_team_bind(*team, *worker), NULL, ierr);
+}
+
+void sf_fortran_team_set_timeout(sf_team* const* team, const double* seconds, int* ierr) {
+  const int is_known = *seconds >= 0; /* a NaN is not */
+  settle(is_known
+             ? sf_team_set_timeout(*team, nanoseconds(seconds))
+             : refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (it is at least 0), give 0 for none", *seconds),
+         NULL, ierr);
 }
 
 int sf_fortran_team_size(sf_team* const* team) { return sf_team_size(*team); }

@@ -20,7 +20,7 @@ class Team {
     /// The worker's number, and how many there are, on this process. Its group knows its rank among all.
     int worker() const noexcept { return worker_; }
     int size() const noexcept { return sf_team_size(team_); }
-    /// Its group. Collective when it is first used: then it waits for the other workers. Throws Error.
+    /// Its group. The first call on it waits until every worker has made one. Throws Error.
     Group group() const {
       sf_group* group = nullptr;
       detail::check(sf_team_group(team_, worker_, &group));
@@ -51,6 +51,12 @@ class Team {
   Team(const C& comm, int workers) : team_(detail::GroupOf<C>::team(comm, workers)) {}
 
   int size() const noexcept { return sf_team_size(team_.get()); }
+  /// The longest that a call may wait for other workers, as sf_team_set_timeout has it: what lasts longer ends in
+  /// Error, and the team is of no more use. To be set before any worker makes a call. Throws Error.
+  template <class Count, class Period>
+  void set_timeout(std::chrono::duration<Count, Period> timeout) {
+    detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
+  }
   /// Worker `worker`, counted from 0. A number that there is none of is refused when the member is used.
   Member operator[](int worker) const noexcept { return {team_.get(), worker}; }
 

@@ -114,6 +114,13 @@ void sf_request_free(sf_request* request);
  * was initialised with MPI_THREAD_MULTIPLE. It ends with the group. Local; off by default. */
 sf_status sf_group_progress_thread(sf_group* group, int on);
 
+/* Sets what the calls of this process ask every tenth of a second while they wait without a timeout: where it returns
+ * other than 0, the call fails with SF_TRANSPORT_FAILED, as do all later ones on its communicator or team, and those of
+ * the team's other workers on this process. It counts for the teams, and the communicators first used, from then on;
+ * NULL: nothing is asked. Asked on the thread that waits. For interpreters, whose users end a call by Ctrl-C. Memory
+ * of a call over MPI that ended so stays in use until MPI_Finalize. Local. */
+void sf_set_interrupt(int (*asked)(void));
+
 /* What the last run cost this rank. */
 typedef struct sf_figures {
   uint64_t messages; /* sent by this rank */

@@ -8,6 +8,7 @@ void raise(const nb::object& exception) {
 }
 
 void fail(sf_status status) {
+  if (PyErr_Occurred() != nullptr) raise();  // a signal's handler has raised, which ended the call
   raise(nb::object(
       nb::module_::import_("steadfold._errors").attr("of_status")(static_cast<int>(status), sf_error_text())));
 }

@@ -1,6 +1,7 @@
 // Failures: those of the C interface as exceptions of steadfold._errors, and Python's own as texts for other ranks.
 #pragma once
 
+#include <cmath>
 #include <cstdarg>
 #include <limits>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace steadfold::python {
 
-/// Throws the exception of this status, with the error text of this thread's last call.
+/// Throws the exception of this status, with the error text of this thread's last call; or what is raised already.
 [[noreturn]] void fail(sf_status status);
 
 inline void check(sf_status status) {
@@ -61,6 +62,14 @@ T number(nb::handle given, const char* what) {
                 std::to_string(std::numeric_limits<T>::max()).c_str());
   else
     refuse_type("%s is %R (it is a list of whole numbers that are not negative), give one", what, given.ptr());
+}
+
+/// A timeout of so many seconds, as the library takes it.
+inline std::uint64_t nanoseconds_of(double seconds) {
+  constexpr double for_ever = 1e9;
+  if (std::isnan(seconds) || seconds < 0)
+    refuse("a timeout of %R seconds (it is at least 0), or None to wait for ever", nb::float_(seconds).ptr());
+  return seconds > for_ever ? SF_FOREVER : static_cast<std::uint64_t>(seconds * 1e9);
 }
 
 /// What Python takes for true.

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -10,14 +13,14 @@ namespace steadfold::python {
 namespace {
 
 using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
-using Finalized = int (*)(int* flag);
+using AskedMpi = int (*)(int* flag);
 using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
 
 // Two functions of the MPI layer that is loaded, sf_group_of_fortran and sf_team_create_over_fortran: they take the
 // numbers that communicators have in Fortran, the same way for every MPI library.
 GroupOf layer_group_of = nullptr;
 TeamOver layer_team_over = nullptr;
-Finalized mpi_finalized = nullptr;  // of the MPI library
+AskedMpi mpi_initialized = nullptr, mpi_finalized = nullptr;  // of the MPI library
 
 [[noreturn]] void fail_to_load(const std::string& text) {
   PyErr_SetString(PyExc_ImportError, text.c_str());
@@ -46,7 +49,8 @@ std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
     return {"MPI ABI", place.dli_fname};
   }
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
-  mpi_finalized = reinterpret_cast<Finalized>(dlsym(handle, "MPI_Finalized"));
+  mpi_initialized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Initialized"));
+  mpi_finalized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Finalized"));
   char version[8192] = {};
   int length = 0;
   reinterpret_cast<int (*)(char*, int*)>(symbol)(version, &length);
@@ -65,9 +69,11 @@ void load_layer(const std::string& file) {
 /// The number that a communicator of mpi4py has in Fortran. The first one loads the layer.
 std::int32_t number_of(nb::handle comm) {
   if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")(comm);
-  int is_finalized = 0;
+  int is_initialized = 1, is_finalized = 0;
+  if (mpi_initialized != nullptr) mpi_initialized(&is_initialized);
   if (mpi_finalized != nullptr) mpi_finalized(&is_finalized);
-  if (is_finalized != 0) refuse("a communicator after MPI_Finalize (no rank can be reached), reduce before");
+  if (is_initialized == 0) refuse("no reduction over MPI (MPI is not initialised), call MPI.Init before it");
+  if (is_finalized != 0) refuse("no reduction over MPI (MPI is finalised), reduce before MPI.Finalize");
   const nb::object number = nb::steal<nb::object>(PyObject_CallMethod(comm.ptr(), "py2f", nullptr));
   if (!number.is_valid()) {
     PyErr_Clear();
@@ -78,8 +84,10 @@ std::int32_t number_of(nb::handle comm) {
 
 class Team {
  public:
-  Team(std::int32_t workers, nb::handle comm) {
+  /// `timeout`: seconds that a call may wait for other workers; none: for ever.
+  Team(std::int32_t workers, nb::handle comm, std::optional<double> timeout) {
     check(comm.is_none() ? sf_team_create(workers, &team_) : create_over(number_of(comm), workers));
+    if (timeout) check(sf_team_set_timeout(team_, nanoseconds_of(*timeout)));
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -91,7 +99,7 @@ class Team {
   [[nodiscard]] std::int32_t size() const { return sf_team_size(team_); }
   [[nodiscard]] sf_group* member(std::int32_t worker) const {
     sf_group* group = nullptr;
-    check(without_lock([&] { return sf_team_group(team_, worker, &group); }));
+    check(sf_team_group(team_, worker, &group));
     return group;
   }
   void bind(std::int32_t worker) const { check(sf_team_bind(team_, worker)); }
@@ -103,6 +111,14 @@ class Team {
 
   sf_team* team_ = nullptr;
 };
+
+/// What calls ask while they wait: whether a signal's handler has raised, as that of Ctrl-C does. Python calls handlers
+/// on its main thread alone, which is nearly always the process's; others need not take the lock.
+int raised_by_signal() {
+  if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return 0;
+  const nb::gil_scoped_acquire lock;
+  return PyErr_CheckSignals() != 0 ? 1 : 0;
+}
 
 void barrier(const Group& group) {
   sf_group* const handle = group.handle();
@@ -129,6 +145,7 @@ sf_group* group_of(nb::handle comm) {
 }
 
 void add_groups(nb::module_& module) {
+  sf_set_interrupt(&raised_by_signal);
   nb::class_<Group>(
       module, "Group",
       "A communicator of mpi4py, or a member of a team, as reductions see it: `rank`, `size`, `transport` "
@@ -150,9 +167,11 @@ void add_groups(nb::module_& module) {
   nb::class_<Team>(
       module, "Team",
       "Threads that reduce with each other, `workers` of them, as the ranks of a communicator do: "
-      "``team[w]`` is what worker w gives as `comm`. The first use of a member waits until every worker has "
-      "asked for its own, each on a thread of its own. With `comm` it is one team of the workers of all ranks.")
-      .def(nb::init<std::int32_t, nb::handle>(), nb::arg("workers"), nb::arg("comm").none() = nb::none())
+      "``team[w]`` is what worker w gives as `comm`, on a thread of its own. The first call waits until every worker "
+      "makes one. With `comm` it is one team of the workers of all ranks. `timeout`: how many seconds a call may wait "
+      "for other workers of this process; what waits longer raises `TransportError`, and the team is of no more use.")
+      .def(nb::init<std::int32_t, nb::handle, std::optional<double>>(), nb::arg("workers"),
+           nb::arg("comm").none() = nb::none(), nb::arg("timeout").none() = nb::none())
       .def("__len__", &Team::size)
       .def("__getitem__",
            [](nb::handle self, std::int32_t worker) {

@@ -54,11 +54,9 @@ class Request {
   template <class Look>
   static void wait_for_end(std::optional<double> timeout, const Look& look) {
     constexpr std::uint64_t slice = 100'000'000;
-    if (timeout && (std::isnan(*timeout) || *timeout < 0))
-      refuse("a timeout of %R seconds (it is at least 0), or None to wait for ever", nb::float_(*timeout).ptr());
-    const bool for_ever = !timeout || *timeout > 1e9;
-    std::uint64_t left = for_ever ? 0 : static_cast<std::uint64_t>(*timeout * 1e9);
-    while (!look(for_ever ? slice : std::min(slice, left))) {
+    std::uint64_t left = timeout ? nanoseconds_of(*timeout) : SF_FOREVER;
+    const bool for_ever = left == SF_FOREVER;
+    while (!look(std::min(slice, left))) {
       if (PyErr_CheckSignals() != 0) raise();
       if (for_ever) continue;
       if (left <= slice) {
@@ -136,7 +134,7 @@ class Plan {
       sf_plan_free(plan_);
       return SF_OK;
     });
-    if (!under_way_) return;
+    if (!under_way_ && !is_broken_) return;
     for (auto& call : calls_) static_cast<void>(call.release());  // the library still reads and writes their memory
     for (auto& array : read_) static_cast<void>(array.release());
   }
@@ -144,7 +142,9 @@ class Plan {
   nb::list run(nb::handle operands) {
     const Busy busy(*this);
     prepare(operands);
-    return results(without_lock([&] { return sf_bundle_run(plan_, data_.data(), data_.size()); }));
+    const sf_status status = without_lock([&] { return sf_bundle_run(plan_, data_.data(), data_.size()); });
+    is_broken_ = status == SF_TRANSPORT_FAILED;
+    return results(status);
   }
   void start(nb::handle operands) {
     const Busy busy(*this);
@@ -218,6 +218,7 @@ class Plan {
     try {
       // By what this rank has asked so far, not by what has happened since: else ranks would differ.
       if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+      if (is_broken_) refuse("a run of a plan whose last one the transport failed (it never ended), bind another plan");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         Call& call = *calls_[i];
@@ -269,6 +270,7 @@ class Plan {
   sf_plan* plan_ = nullptr;
   sf_status status_ = SF_OK;
   bool under_way_ = false, ran_ = false, is_busy_ = false;
+  bool is_broken_ = false;  // a run was given up, and MPI may still read its memory
 };
 
 // --- one-shot calls --------------------------------------------------------------------------------------------------
@@ -279,10 +281,12 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
   sf_group* const group = group_of(comm);
   const auto unknown = [] { return nb::borrow<nb::object>(Py_NotImplemented); };
   if (static_cast<Mode>(mode) == Mode::run) {
-    Call call;
-    if (!or_tell(group, [&] { return fill(call, group); })) return unknown();
-    check_call(call, run(call, group));
-    return outcome(call, group == nullptr ? -1 : sf_group_rank(group));
+    auto call = std::make_unique<Call>();
+    if (!or_tell(group, [&] { return fill(*call, group); })) return unknown();
+    const sf_status status = run(*call, group);
+    if (status == SF_TRANSPORT_FAILED) check_call(*call.release(), status);  // MPI may still read its memory
+    check_call(*call, status);
+    return outcome(*call, group == nullptr ? -1 : sf_group_rank(group));
   }
   auto call = std::make_unique<Call>();
   const bool is_offered = or_tell(group, [&] {

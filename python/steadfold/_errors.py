@@ -49,7 +49,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class TransportError(Error):
-    """The MPI library reported an error, or a message did not fit."""
+    """The MPI library reported an error, a message did not fit, or a wait for others was given up."""
 
 
 class InternalError(Error):

@@ -20,7 +20,15 @@ sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
                      const steadfold::transport::Neighbourhood* node, sf_group** group) {
   return guarded([&] {
     if (node != nullptr) transport = steadfold::transport::make_node_transport(std::move(transport), *node);
-    *group = new sf_group(std::move(transport));
+    auto watch = std::make_shared<steadfold::session::Watch>(1, "the communicator");
+    auto made = std::make_unique<sf_group>(std::move(transport), steadfold::session::Watched(std::move(watch), 0));
+    try {
+      GroupInUse(made.get())->set_up();
+    } catch (...) {
+      if (made->watched.has_ended()) steadfold::capi::keep_for_ever(made.release());  // MPI goes on with its memory
+      throw;
+    }
+    *group = made.release();
   });
 }
 
@@ -41,6 +49,8 @@ steadfold::agreement::Failure steadfold::capi::failure_of(sf_status status, cons
 }
 
 extern "C" {
+
+void sf_set_interrupt(int (*asked)(void)) { steadfold::session::Watch::set_interrupt(asked); }
 
 const void* sf_layer_table(const char* version) {
   static constexpr LayerTable table = {
@@ -101,9 +111,11 @@ sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_
 
 void sf_group::move() noexcept {
   try {
+    const steadfold::session::Stay stay(watched.as_mover());
     group.require_usable();
     group.advance_another();
     if (group.is_idle()) leave_motion();
   } catch (const std::exception&) {  // whoever asks for a call hears of that
+    if (watched.has_ended()) leave_motion();
   }
 }

@@ -13,6 +13,7 @@
 #include "capi/motion.hpp"
 #include "capi/progress_thread.hpp"
 #include "session/group.hpp"
+#include "session/watch.hpp"
 #include "steadfold/steadfold_group.h"
 
 namespace steadfold::capi {
@@ -28,18 +29,21 @@ inline constexpr MadeOf of_a_worker = {"the worker of the team", "give every thr
 }  // namespace steadfold::capi
 
 struct sf_group final : steadfold::capi::InMotion {
-  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport,
+  explicit sf_group(std::unique_ptr<steadfold::transport::Transport> transport, const steadfold::session::Watched& by,
                     steadfold::capi::MadeOf origin = steadfold::capi::of_a_communicator)
       : InMotion(this),
         made_of(origin),
+        watched(by),
         group(std::move(transport), steadfold::schedule::registry(),
               {.is_any = steadfold::capi::is_any_in_motion,
                .move = steadfold::capi::move_others,
-               .use = steadfold::capi::others_use}) {}
+               .use = steadfold::capi::others_use},
+              by) {}
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   const steadfold::capi::MadeOf made_of;
+  const steadfold::session::Watched watched;  // by what ends its waits
   steadfold::session::Group group;
   std::atomic<std::size_t> owners =
       1;                        // whoever made it, and requests that may still ask for it: it goes with the last
@@ -50,13 +54,17 @@ struct sf_group final : steadfold::capi::InMotion {
 struct sf_plan final : steadfold::capi::InMotion {
   sf_plan(std::unique_ptr<steadfold::execution::Plan> bound, const sf_group* group)
       : InMotion(group),
+        watched(group->watched),
         plan(std::move(bound)),
         schedule(plan->agreed().schedule_text),
         description(plan->description()) {}
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 
+  const steadfold::session::Watched watched;
   std::unique_ptr<steadfold::execution::Plan> plan;
+  bool is_started =
+      false;  // and nobody was told of the end: by what was asked, not by how far it is, as on other ranks
   const std::string schedule;
   const std::string description;
 };
@@ -90,10 +98,12 @@ void end(sf_group* group) noexcept;
 class GroupInUse {
  public:
   explicit GroupInUse(sf_group* group)
-      : group_(required(group)), turn_(group_, group_.made_of.name, group_.made_of.suggestion) {
+      : group_(required(group)), turn_(group_, group_.made_of.name, group_.made_of.suggestion), stay_(group_.watched) {
     group_.group.require_usable();
   }
-  ~GroupInUse() { group_.group.is_idle() ? group_.leave_motion() : group_.enter_motion(); }
+  ~GroupInUse() {
+    group_.group.is_idle() || group_.watched.has_ended() ? group_.leave_motion() : group_.enter_motion();
+  }
   GroupInUse(const GroupInUse&) = delete;
   GroupInUse& operator=(const GroupInUse&) = delete;
   session::Group* operator->() const noexcept { return &group_.group; }
@@ -109,6 +119,7 @@ class GroupInUse {
 
   sf_group& group_;
   Turn turn_;
+  session::Stay stay_;
 };
 
 }  // namespace steadfold::capi

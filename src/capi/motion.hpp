@@ -10,6 +10,7 @@
 
 #include "agreement/failure.hpp"
 #include "agreement/footprint.hpp"
+#include "session/watch.hpp"
 
 namespace steadfold::capi {
 
@@ -91,18 +92,19 @@ std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) 
 
 /// Tests until it is done or the time is over, and moves others on meanwhile; at least once. Whether it is done.
 template <class Test>
-bool wait_until(std::chrono::steady_clock::time_point deadline, Test test) {
+bool wait_until(const session::Watched& watched, std::chrono::steady_clock::time_point deadline, Test test) {
+  const bool is_for_good = deadline == std::chrono::steady_clock::time_point::max();
+  session::Wait wait(watched, is_for_good);
   while (!test()) {
     if (is_any_in_motion()) move_others();
-    if (deadline == at_once) return false;
-    if (deadline != std::chrono::steady_clock::time_point::max() && std::chrono::steady_clock::now() >= deadline)
-      return false;
+    if (deadline == at_once || (!is_for_good && std::chrono::steady_clock::now() >= deadline)) return false;
+    wait.look();
   }
   return true;
 }
 template <class Test>
-void wait_for(Test test) {
-  wait_until(std::chrono::steady_clock::time_point::max(), test);
+void wait_for(const session::Watched& watched, Test test) {
+  wait_until(watched, std::chrono::steady_clock::time_point::max(), test);
 }
 
 /// A plan or group for the length of a call; a second call meanwhile is refused.

@@ -13,8 +13,6 @@ using steadfold::capi::data_of;
 using steadfold::capi::deadline_after;
 using steadfold::capi::guarded;
 using steadfold::capi::require_place;
-using steadfold::capi::wait_for;
-using steadfold::capi::wait_until;
 
 namespace {
 
@@ -28,28 +26,35 @@ sf_plan& require(const sf_plan* plan) {
 class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
-      : handle_(require(plan)), turn_(handle_, "the plan", "give every thread a plan of its own") {}
+      : handle_(require(plan)),
+        turn_(handle_, "the plan", "give every thread a plan of its own"),
+        stay_(handle_.watched) {}
   steadfold::execution::Plan* operator->() const noexcept { return handle_.plan.get(); }
   steadfold::execution::Plan& operator*() const noexcept { return *handle_.plan; }
 
   /// Starts a run, which whoever waits moves on.
   void start(std::span<const Data> data) const {
     begin(data, false);
+    handle_.is_started = true;
     if (handle_.plan->running()) handle_.enter_motion();
   }
-  bool test() const {
-    if (!handle_.plan->test()) return false;
-    handle_.leave_motion();
-    return true;
+  bool wait_until(std::chrono::steady_clock::time_point deadline) const {
+    return steadfold::capi::wait_until(handle_.watched, deadline, [this] {
+      if (!handle_.plan->test()) return false;
+      handle_.leave_motion();
+      handle_.is_started = false;
+      return true;
+    });
   }
   void run(std::span<const Data> data) const {
     begin(data, true);
-    steadfold::capi::wait_for([this] { return handle_.plan->test(); });
+    steadfold::capi::wait_for(handle_.watched, [this] { return handle_.plan->test(); });
   }
 
  private:
   void begin(std::span<const Data> data, bool stays) const {
     steadfold::execution::Plan& plan = *handle_.plan;
+    if (handle_.is_started) throw steadfold::execution::plan_is_running();
     const bool conflicts = steadfold::capi::is_any_in_motion() && !plan.running() &&
                            plan.would_conflict(data, steadfold::capi::others_use);
     conflicts ? plan.refuse(steadfold::agreement::conflict()) : plan.start(data, stays);
@@ -57,6 +62,7 @@ class PlanInUse {
 
   sf_plan& handle_;
   steadfold::capi::Turn turn_;
+  steadfold::session::Stay stay_;
 };
 
 /// The same for calls that send messages.
@@ -93,7 +99,7 @@ sf_status sf_plan_test(sf_plan* plan, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
     const PlanInUse bound = ready(plan);
-    *done = wait_until(at_once, [&] { return bound.test(); }) ? 1 : 0;
+    *done = bound.wait_until(at_once) ? 1 : 0;
     if (*done != 0) require_success(*bound);
   });
 }
@@ -101,7 +107,7 @@ sf_status sf_plan_test(sf_plan* plan, int* done) {
 sf_status sf_plan_wait(sf_plan* plan) {
   return guarded([&] {
     const PlanInUse bound = ready(plan);
-    wait_for([&] { return bound.test(); });
+    bound.wait_until(std::chrono::steady_clock::time_point::max());
     require_success(*bound);
   });
 }
@@ -110,7 +116,7 @@ sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
     const PlanInUse bound = ready(plan);
-    *done = wait_until(deadline_after(timeout), [&] { return bound.test(); }) ? 1 : 0;
+    *done = bound.wait_until(deadline_after(timeout)) ? 1 : 0;
     if (*done != 0) require_success(*bound);
   });
 }
@@ -174,9 +180,10 @@ void sf_plan_free(sf_plan* plan) {
     return;
   }
   try {
+    const steadfold::session::Stay stay(plan->watched);
     plan->plan->require_usable();
     plan->plan->give_up();
-  } catch (const std::exception&) {  // MPI has ended, and with it whoever waits
+  } catch (const std::exception&) {  // MPI or the team has ended, and with it whoever waits
   }
   steadfold::capi::keep_for_ever(plan);
 }
@@ -184,8 +191,10 @@ void sf_plan_free(sf_plan* plan) {
 
 void sf_plan::move() noexcept {
   try {
+    const steadfold::session::Stay stay(watched.as_mover());
     plan->require_usable();
     if (plan->test()) leave_motion();
   } catch (const std::exception&) {  // whoever asks for it hears of that
+    if (watched.has_ended()) leave_motion();
   }
 }

@@ -69,7 +69,7 @@ bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadl
   if (request.has_ended) return true;
   request.group->group.require_usable();
   const GroupInUse group(request.group);
-  steadfold::capi::wait_until(deadline, [&] { return ends() || test(request, group); });
+  steadfold::capi::wait_until(request.group->watched, deadline, [&] { return ends() || test(request, group); });
   return request.has_ended;
 }
 bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline) {

@@ -1,11 +1,13 @@
 // The C functions of teams: workers become groups over memory that all those of a process see, and what connects the
 // processes, if there are several.
-// Cost: sf_team_group is a look at a flag, some nanoseconds. Source: [S2].
+// Cost: sf_team_group is some nanoseconds. Source: [S2].
 #include "steadfold/steadfold_team.h"
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,52 +34,37 @@ struct Places {
   Rank count = 0;
 };
 
-struct sf_team final {
-  enum class State : std::uint8_t { idle, in_making, made };
-  struct Worker {
-    std::unique_ptr<steadfold::transport::Transport> transport;
-    std::unique_ptr<sf_group> group;
-    std::atomic<State> state = State::idle;
-  };
+struct EndGroup {
+  void operator()(sf_group* group) const noexcept { steadfold::capi::end(group); }
+};
 
+struct sf_team final {
   sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports, const Places& bound)
-      : workers(transports.size()), places(bound) {
-    for (std::size_t i = 0; i < workers.size(); ++i) workers[i].transport = std::move(transports[i]);
+      : watch(std::make_shared<steadfold::session::Watch>(transports.size(), "the team")), places(bound) {
+    for (auto& transport : transports)
+      workers.emplace_back(new sf_group(std::move(transport), {watch, workers.size()}, steadfold::capi::of_a_worker));
   }
 
-  std::vector<Worker> workers;
+  std::shared_ptr<steadfold::session::Watch> watch;
+  std::vector<std::unique_ptr<sf_group, EndGroup>> workers;  // their groups, which the first call on each sets up
   Places places;
 };
 
 namespace {
 
-sf_team::Worker& require(sf_team* team, std::int32_t worker) {
+sf_team& require(sf_team* team) {
   if (team == nullptr)
     throw Failure(Status::invalid_argument, "no team (the pointer is null), make one with sf_team_create");
+  return *team;
+}
+
+sf_group* require(sf_team* team, std::int32_t worker) {
+  require(team);
   if (worker < 0 || static_cast<std::size_t>(worker) >= team->workers.size())
     throw Failure(Status::invalid_argument, "worker " + std::to_string(worker) + " (the team has " +
                                                 std::to_string(team->workers.size()) +
                                                 "), count from 0 and make a team of as many as there are threads");
-  return team->workers[static_cast<std::size_t>(worker)];
-}
-
-/// Waits for the other workers.
-void make_group(sf_team::Worker& worker) {
-  auto found = sf_team::State::idle;
-  if (!worker.state.compare_exchange_strong(found, sf_team::State::in_making, std::memory_order_relaxed))
-    throw Failure(Status::invalid_argument,
-                  "the worker is in use by another thread (it waits there for the rest of its team), give every thread "
-                  "a worker of its own");
-  try {
-    if (worker.transport == nullptr)
-      throw Failure(Status::invalid_argument, "the team is unusable (it could not be set up), make another one");
-    steadfold::execution::require_usable(*worker.transport);
-    worker.group = std::make_unique<sf_group>(std::move(worker.transport), steadfold::capi::of_a_worker);
-  } catch (...) {
-    worker.state.store(sf_team::State::idle, std::memory_order_relaxed);
-    throw;
-  }
-  worker.state.store(sf_team::State::made, std::memory_order_release);
+  return team->workers[static_cast<std::size_t>(worker)].get();
 }
 
 void require_workers(std::int32_t workers) {
@@ -89,6 +76,7 @@ void require_workers(std::int32_t workers) {
 /// Whether so many workers have to share these processors.
 bool share(std::int64_t workers, const cpu_set_t& processors) noexcept { return workers > CPU_COUNT(&processors); }
 
+/// Throws for what the environment can't mean, even where nobody binds.
 bool may_bind() {
   const char* const text = std::getenv("STEADFOLD_BIND");
   const std::string_view asked = text == nullptr ? "on" : text;
@@ -120,6 +108,7 @@ class Offers {
     try {
       require_workers(workers);
       require_place(team, "the team");
+      static_cast<void>(may_bind());
     } catch (const Failure& failure) {
       wrong = failure.what();
     }
@@ -218,6 +207,7 @@ sf_status sf_team_create(int32_t workers, sf_team** team) {
   return guarded([&] {
     require_place(team, "the team");
     require_workers(workers);
+    static_cast<void>(may_bind());
     const Places places{.count = workers};
     const bool shares_cores = share(workers, places.processors);
     *team = new sf_team(steadfold::transport::make_shared_transports(workers, shares_cores), places);
@@ -228,10 +218,9 @@ int32_t sf_team_size(const sf_team* team) { return team == nullptr ? -1 : static
 
 sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group) {
   return guarded([&] {
-    sf_team::Worker& asked = require(team, worker);
-    if (asked.state.load(std::memory_order_acquire) != sf_team::State::made) make_group(asked);
+    sf_group* const asked = require(team, worker);
     require_place(group, "the group");
-    *group = asked.group.get();
+    *group = asked;
   });
 }
 
@@ -246,9 +235,12 @@ sf_status sf_team_bind(sf_team* team, int32_t worker) {
   });
 }
 
-void sf_team_free(sf_team* team) {
-  if (team == nullptr) return;
-  for (sf_team::Worker& worker : team->workers) steadfold::capi::end(worker.group.release());
-  delete team;
+sf_status sf_team_set_timeout(sf_team* team, uint64_t nanoseconds) {
+  return guarded([&] {
+    constexpr std::uint64_t longest = std::numeric_limits<std::int64_t>::max();
+    require(team).watch->set_limit(std::chrono::nanoseconds(std::min(nanoseconds, longest)));
+  });
 }
+
+void sf_team_free(sf_team* team) { delete team; }
 }

@@ -138,10 +138,13 @@ Payload& Plan::payload() noexcept {
   return *bundle_;
 }
 
+Failure plan_is_running() {
+  return {Status::invalid_argument,
+          "the plan is running (it was started, and nobody has waited for the end), call wait before the next start"};
+}
+
 void Plan::start(std::span<const Data> data, bool stays) {
-  if (running_)
-    throw Failure(Status::invalid_argument,
-                  "the plan is running (start was called twice), call wait before the next start");
+  if (running_) throw plan_is_running();
   refusal_.reset();
   given_ = data.size();
   is_together_ = together_ != nullptr && together_->is_possible() && !is_traced_;

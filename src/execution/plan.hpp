@@ -32,6 +32,8 @@ std::string fault_of_schedule(const Agreement& agreed);
 
 /// Throws Failure, with the reason, if the transport can send nothing any more.
 void require_usable(const transport::Transport& transport);
+/// What is said where a plan is started or run before the end of its last run was waited for.
+Failure plan_is_running();
 
 /// A plan of one call, or of a bundle of calls that share every message. One thread at a time. Keeps the transport
 /// alive. Uses the tags from `tag` on, as many as `tags_of` says.

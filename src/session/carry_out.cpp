@@ -92,7 +92,7 @@ void Group::build(Side& side, const Data& data, Place& place) {
   side.header.status = arithmetic::header_of(place.handshake.partial()).status;
   if (side.header.status == Status::operator_failed) side.failure = agreement::operator_failure();
   if (side.header.status == Status::invalid_argument && side.description.deals_rows())
-    side.failure = agreement::label_failure(side.description.groups);
+    side.failure = agreement::label_failure(side.shape->strides, operands_of(side.description, data), call.rows);
 }
 
 /// Checks the call, and finds ways in which it can go on.
@@ -153,6 +153,7 @@ void Group::deliver(const Side& side, const Place& place, const Data& data) cons
 }
 
 Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
+  if (!is_set_up_) co_await set_up_before(flow, operation);
   Place& place = place_of(operation);
   while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
@@ -222,7 +223,8 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
 }
 
 /// The handshake of a call that is no reduction: whether all ranks make it, and bring the same digest.
-Task<Status> Group::meet(Flow& /*flow*/, Operation& operation, Header mine) {
+Task<Status> Group::meet(Flow& flow, Operation& operation, Header mine) {
+  if (!is_set_up_) co_await set_up_before(flow, operation);
   Place& place = place_of(operation);
   while (place.next != operation.number_) co_await GiveWay{};
   const Taken taken(place);
@@ -263,6 +265,7 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
 }
 
 Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
+  if (!is_set_up_) co_await set_up_before(flow, operation);
   std::vector<Spelt> spelt(operation.calls_.size());
   std::vector<Call> calls;
   Header mine;

@@ -71,42 +71,62 @@ using Apart = Preparing<&transport::Transport::prepare_apart>;
 
 }  // namespace
 
-Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others)
+Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others, Watched watched)
     : transport_(std::move(transport)),
       in_turn_(std::make_shared<InTurn>(transport_)),
       apart_(std::make_shared<Apart>(transport_)),
       others_(others),
-      means_{.rows = rows} {
-  take_what_ranks_tell();
-  std::optional<std::uint32_t> tag;
-  while (!tag) tag = transport_->new_tags(ring + 1);
+      watched_(std::move(watched)),
+      means_{.rows = rows} {}
+
+Group::~Group() = default;
+
+void Group::set_up() {
+  if (is_set_up_) return;
+  Flow flow;
+  Task<> made = make_places(flow, next_number_);
+  Wait wait(watched_);
+  for (made.start(); !made.done(); wait.look()) flow.resume();
+  made.result();
+}
+
+/// The first of the calls sets the group up, and those behind it wait; if that fails, the next one tries again.
+Task<> Group::set_up_before(Flow& flow, const Operation& operation) {
+  while (!is_set_up_ && first_ != &operation) co_await GiveWay{};
+  if (!is_set_up_) co_await make_places(flow, operation.number_);
+}
+
+/// Places for the calls from number `first` on.
+Task<> Group::make_places(Flow& flow, std::uint64_t first) {
+  co_await take_what_ranks_tell(flow);
+  std::optional<std::uint32_t> tag = transport_->new_tags(ring + 1);
+  while (!tag) {
+    co_await GiveWay{};
+    tag = transport_->new_tags(ring + 1);
+  }
   std::string wrong;
   try {
-    for (std::size_t i = 0; i < ring; ++i) {
-      places_[i] = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
-      places_[i]->next = i;
+    for (std::uint64_t number = first; number < first + ring; ++number) {
+      auto& place = places_[number % ring];
+      place = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
+      place->next = number;
     }
     status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
-  Flow flow;
-  Task<> connected = connect(flow, std::move(wrong));
-  connected.start();
-  while (!connected.done()) flow.resume();
-  connected.result();
+  co_await connect(flow, std::move(wrong));
+  is_set_up_ = true;
 }
 
-Group::~Group() = default;
-
-void Group::take_what_ranks_tell() {
+Task<> Group::take_what_ranks_tell(Flow& flow) {
   const transport::Whereabouts mine = own_whereabouts(*transport_);
   const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
   const auto where = std::as_bytes(std::span(&mine, 1));
   std::vector<std::byte> told(where.begin(), where.end());
   const auto schedule = bytes_of(asked == nullptr ? "" : asked);
   told.insert(told.end(), schedule.begin(), schedule.end());
-  const auto all = transport_->gather_all(told);
+  const auto all = co_await gather(flow, told);
   means_.forced_schedule = text_of(all.of(0).subspan(sizeof mine));
   means_.nodes = nodes_of(*transport_, all);
 }
@@ -205,8 +225,11 @@ void Group::require_threads() const {
 }
 
 void Group::wait_for(Operation& operation) {
-  while (!advance(operation))
+  Wait wait(watched_);
+  while (!advance(operation)) {
     if (others_.is_any != nullptr && others_.is_any()) others_.move();
+    wait.look();
+  }
 }
 
 bool Group::conflicts(const agreement::Footprint& other) const noexcept {
@@ -268,6 +291,7 @@ void Group::reduce(const Call& call, const Data& data, std::optional<Failure> fa
 
 /// The whole of a call, to be used again.
 void Group::carry_out(Started operation) {
+  if (watched_.is_on()) operation->self_ = operation;  // the wait may end before it
   begin_work(*operation);
   wait_for(*operation);
   const std::exception_ptr thrown = std::move(operation->thrown_);

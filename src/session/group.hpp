@@ -22,6 +22,7 @@
 #include "session/known_shapes.hpp"
 #include "session/operation.hpp"
 #include "session/plan_cache.hpp"
+#include "session/watch.hpp"
 
 namespace steadfold::session {
 
@@ -44,10 +45,14 @@ struct Surroundings {
 /// thrown as Failure, the same on every rank, except that an operator may fail on the root of a rooted call alone.
 class Group {
  public:
-  /// Collective: rank 0's environment variables count for all. `rows`: the schedules that can be asked for.
+  /// Local. `rows`: the schedules that can be asked for. `watched`: what ends its waits.
   explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry(),
-                 Surroundings others = {});
+                 Surroundings others = {}, Watched watched = {});
   ~Group();
+
+  /// What the first call does if nobody has before, and waits until all ranks have come so far. Collective: rank 0's
+  /// environment variables count for all.
+  void set_up();
 
   Rank rank() const noexcept { return transport_->rank(); }
   Rank rank_count() const noexcept { return transport_->rank_count(); }
@@ -124,14 +129,16 @@ class Group {
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
   void begin_work(Operation& operation);
-  void take_what_ranks_tell();
+  Task<> make_places(Flow& flow, std::uint64_t first);
+  Task<> set_up_before(Flow& flow, const Operation& operation);
+  Task<> take_what_ranks_tell(Flow& flow);
   void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
   void wait_for(Operation& operation);
   void carry_out(Started operation);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
   bool is_alone_with(const Operation& operation) const noexcept {
     return operation.caller_stays_ && first_ == &operation && operation.next_ == nullptr &&
-           (others_.is_any == nullptr || !others_.is_any());
+           (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();
   }
   void move(Operation& operation);
   Task<> work_of(Operation& operation);
@@ -171,6 +178,8 @@ class Group {
   std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
   std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
   Surroundings others_;
+  Watched watched_;
+  bool is_set_up_ = false;
   agreement::Means means_;  // nodes may be parts of one
   std::array<std::unique_ptr<Place>, ring> places_;
   StatusExchange status_exchange_;

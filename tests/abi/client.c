@@ -162,6 +162,27 @@ static void start_calls(sf_group* group) {
   sf_plan_free(plan);
 }
 
+#ifndef WITH_OLDER_HEADERS
+static int is_to_stop(void) { return 1; }
+
+/* A second worker that never comes: by the team's limit, and by what the program asks. */
+static void wait_in_vain(void) {
+  int by_limit;
+  for (by_limit = 0; by_limit <= 1; ++by_limit) {
+    sf_team* team = NULL;
+    sf_group* group = NULL;
+    sf_set_interrupt(by_limit ? NULL : is_to_stop);
+    OK(sf_team_create(2, &team));
+    if (by_limit) OK(sf_team_set_timeout(team, 1000000));
+    OK(sf_team_group(team, 0, &group));
+    REQUIRE(sf_group_barrier(group) == SF_TRANSPORT_FAILED);
+    REQUIRE(sf_group_barrier(group) == SF_TRANSPORT_FAILED);
+    sf_team_free(team);
+  }
+  REQUIRE(sf_team_set_timeout(NULL, 1) == SF_INVALID_ARGUMENT);
+}
+#endif
+
 static void use_team(void) {
   sf_team* team = NULL;
   sf_group* group = NULL;
@@ -261,6 +282,9 @@ int main(void) {
   reduce_locally();
   reduce_arrays();
   reduce_by_own_operator();
+#ifndef WITH_OLDER_HEADERS
+  wait_in_vain();
+#endif
   use_team();
   keep_sums();
   use_memory();

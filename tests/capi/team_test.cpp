@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -23,16 +24,24 @@
 
 namespace {
 thread_local std::uint64_t allocations = 0;
+thread_local std::int64_t unfreed = 0;  // allocations, less what this thread freed
 }  // namespace
 
 // This thread's allocations are counted, the library's too.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   allocations += 1;
+  unfreed += 1;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  unfreed -= memory == nullptr ? 0 : 1;
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  unfreed -= memory == nullptr ? 0 : 1;
+  std::free(memory);
+}
 
 namespace steadfold::test::team_test {
 namespace {
@@ -141,6 +150,22 @@ TEST(Team, CallsAfterTheFirstAllocateNothing) {
   }
 }
 
+/// Plan by plan not a single block stays.
+TEST(Team, PlansThatGoLeaveNothingBehind) {
+  const std::vector<double> x(5, 1.0);
+  on_team(1, [&](const Team::Member& member) {
+    const auto bind_and_run = [&] {
+      Plan<double> plan(sf::plus, x.size(), member);
+      EXPECT_EQ(plan.run(x), 5.0);
+    };
+    bind_and_run();
+    const std::int64_t before = unfreed;
+    constexpr int plans = 20;
+    for (int i = 0; i < plans; ++i) bind_and_run();
+    EXPECT_LT(unfreed - before, plans);
+  });
+}
+
 /// An operator that throws on one worker is an error for all, and the team goes on.
 TEST(Team, AWorkerWhoseOperatorThrows) {
   const auto x = hostile(40, 7);
@@ -191,17 +216,176 @@ TEST(Team, AThreadTooMany) {
   const Team team(2);
   std::atomic<int> refused = 0;
   const auto use_the_first = [&] {
-    const std::string why = refusal([&] { team[0].group(); });
+    const std::string why = refusal([&] { sf::barrier(team[0]); });
     if (why.empty()) return;
-    EXPECT_NE(why.find("the worker is in use by another thread"), std::string::npos) << why;
+    EXPECT_NE(why.find("the worker of the team is in use by another thread"), std::string::npos) << why;
     ++refused;
   };
   std::thread one(use_the_first), other(use_the_first);
   while (refused == 0) std::this_thread::yield();
-  team[1].group();
+  sf::barrier(team[1]);
   one.join();
   other.join();
   EXPECT_EQ(refused, 1);
+}
+
+/// One thread may ask for every worker's group, and start a call on each, before any other thread has come.
+TEST(Team, NobodyWaitsBeforeItsFirstCall) {
+  const auto x = hostile(300, 11);
+  const Team team(3);
+  std::vector<Group> groups;
+  for (int w = 0; w < 3; ++w) {
+    EXPECT_EQ(team[w].group().rank(), w);
+    EXPECT_EQ(team[w].group().size(), 3);
+    groups.push_back(team[w].group());
+  }
+  std::vector<Pending<double>> pending;
+  for (const int call : {0, 1})
+    for (int w = 0; w < 3; ++w)
+      pending.push_back(sf::start(sf::sum, part_of(x, team[w]), groups[static_cast<std::size_t>(w)],
+                                  {.method = call == 0 ? sf::exact() : sf::binned()}));
+  for (int w = 0; w < 3; ++w) {
+    EXPECT_EQ(bits(pending[static_cast<std::size_t>(w)].get()), bits(sf::sum(x)));
+    EXPECT_EQ(bits(pending[static_cast<std::size_t>(3 + w)].get()), bits(sf::sum(x, {.method = sf::binned()})));
+  }
+}
+
+/// Whether a call has ended goes with it from one Pending to another.
+TEST(Team, APendingIsAssignedAnotherCall) {
+  const auto x = hostile(300, 15);
+  const Team team(2);
+  auto pending = sf::start(sf::sum, part_of(x, team[0]), team[0]);
+  auto other = sf::start(sf::sum, part_of(x, team[1]), team[1]);
+  EXPECT_EQ(bits(pending.get()), bits(sf::sum(x)));
+  EXPECT_EQ(bits(other.get()), bits(sf::sum(x)));
+  pending = sf::start(sf::sum, part_of(x, team[0]), team[0]);
+  EXPECT_FALSE(pending.test()) << "worker 1 has not come";
+  other = sf::start(sf::sum, part_of(x, team[1]), team[1]);
+  EXPECT_EQ(bits(pending.get()), bits(sf::sum(x)));
+  EXPECT_EQ(bits(other.get()), bits(sf::sum(x)));
+}
+
+// --- waits for workers that never come -------------------------------------------------------------------------------
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+/// Whether a call is ended by a limit, whatever it is, and before or after the workers have met.
+TEST(Team, ALimitEndsAWaitForWorkersThatNeverCome) {
+  const auto x = hostile(300, 12);
+  using Calls = std::vector<std::function<void(const Team::Member&, Plan<double>&)>>;
+  const Calls calls = {
+      [&](const Team::Member& member, auto&) { sf::sum(part_of(x, member), member); },
+      [&](const Team::Member& member, auto&) { sf::barrier(member); },
+      [&](const Team::Member& member, auto&) { const Plan<double> other(sf::max, std::size_t{5}, member); },
+      [&](const Team::Member& member, auto& plan) { plan.run(part_of(x, member)); },
+      [&](const Team::Member& member, auto& plan) {
+        const auto mine = part_of(x, member);
+        double sum = 0;
+        plan.start(mine, {&sum, 1});
+        plan.wait();
+      },
+      [&](const Team::Member& member, auto&) { sf::start(sf::sum, part_of(x, member), member).get(); },
+  };
+  for (const auto& call : calls) {
+    Team team(3);
+    team.set_timeout(Seconds(0.2));
+    std::atomic<int> late = 0;
+    on_members(team, [&](const Team::Member& member) {
+      Plan<double> plan(sf::plus, part_of(x, member).size(), member);
+      EXPECT_EQ(bits(plan.run(part_of(x, member))), bits(sf::sum(x)));
+      if (member.worker() == 1) {  // stays away, and comes when the others have given up
+        while (late != 2) std::this_thread::yield();
+      }
+      const auto began = Clock::now();
+      const std::string why = refusal([&] { call(member, plan); });
+      EXPECT_LT(Seconds(Clock::now() - began).count(), 10) << "it should be 0.2";
+      EXPECT_NE(why.find("took longer than its limit of 0.2"), std::string::npos) << why;
+      EXPECT_NE(why.find("in no call: 1)"), std::string::npos) << why;
+      ++late;
+      for (const auto& each : calls) EXPECT_EQ(refusal([&] { each(member, plan); }), why);
+    });
+  }
+  Team alone(2);  // whose workers have never met
+  alone.set_timeout(Seconds(0.05));
+  EXPECT_NE(refusal([&] { sf::sum(x, alone[0]); }).find("in no call: 1)"), std::string::npos);
+  EXPECT_NE(refusal([&] { sf::sum(x, alone[1]); }).find("in no call: 1)"), std::string::npos);
+}
+
+/// Timeouts of a wait's own, and of started calls that are only tested, end nothing.
+TEST(Team, WaitsWithATimeoutOfTheirOwnGoByThat) {
+  const auto x = hostile(300, 13);
+  Team team(2);
+  team.set_timeout(Seconds(0.05));
+  auto pending = sf::start(sf::sum, part_of(x, team[0]), team[0]);
+  EXPECT_FALSE(pending.wait_for(Seconds(0.2)));
+  auto other = sf::start(sf::sum, part_of(x, team[1]), team[1]);
+  EXPECT_EQ(bits(pending.get()), bits(sf::sum(x)));
+  EXPECT_EQ(bits(other.get()), bits(sf::sum(x)));
+}
+
+/// Who gives up leaves its call when nobody reads its memory any more: here, while an operator of a neighbour does.
+TEST(Team, NobodyLeavesWhileItsMemoryIsRead) {
+  std::atomic<int> in_operator = 0, slow_ones = 0;
+  std::atomic<bool> is_slow = false;
+  const std::function<double(double, double)> slowly = [&](double a, double b) {
+    ++in_operator;
+    if (is_slow) {
+      ++slow_ones;
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    --in_operator;
+    return a + b;
+  };
+  Team team(3);
+  team.set_timeout(Seconds(0.05));
+  std::atomic<int> ended = 0;
+  on_members(team, [&](const Team::Member& member) {
+    const std::vector<double> row(1, 1.0);
+    const Options options{.layout = Layout::contiguous(1, member), .schedule = "binomial"};  // 0 and 1 before 2
+    Plan<double> plan(slowly, 1, member, options);
+    EXPECT_EQ(plan.run(row), 3.0);
+    sf::barrier(member);
+    is_slow = true;
+    if (member.worker() == 2) {
+      while (ended != 2) std::this_thread::yield();
+      return;
+    }
+    EXPECT_NE(refusal([&] { plan.run(row); }), "");
+    EXPECT_EQ(in_operator, 0) << "it left a call in which another worker reads";
+    ++ended;
+  });
+  EXPECT_GT(slow_ones, 0) << "the control: an operator should be at work";
+}
+
+std::atomic<bool> is_asked_to_stop = false;
+
+/// As interpreters do, where a user presses Ctrl-C.
+TEST(Team, AnInterruptEndsTheWaitsOfAllWorkers) {
+  const auto x = hostile(300, 14);
+  sf_set_interrupt([] { return is_asked_to_stop ? 1 : 0; });
+  const Team team(3);
+  sf_set_interrupt(nullptr);
+  const Team other(3);
+  on_members(team, [&](const Team::Member& member) {
+    EXPECT_EQ(bits(sf::sum(part_of(x, member), member)), bits(sf::sum(x)));
+    if (member.worker() == 2) return;
+    if (member.worker() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      sf_set_interrupt([] { return is_asked_to_stop ? 1 : 0; });
+      is_asked_to_stop = true;
+    }
+    const auto began = Clock::now();
+    const std::string why = refusal([&] { sf::sum(part_of(x, member), member); });
+    EXPECT_LT(Seconds(Clock::now() - began).count(), 10) << "it should be 0.3";
+    EXPECT_EQ(why, "the team can't be used any more (a call on it was interrupted), use another");
+  });
+  EXPECT_NE(refusal([&] { sf::sum(x, team[2]); }), "");
+  on_members(other, [&](const Team::Member& member) {  // was there before: none of its calls asks
+    EXPECT_EQ(bits(sf::sum(part_of(x, member), member)), bits(sf::sum(x)));
+  });
+  sf_set_interrupt(nullptr);
+  is_asked_to_stop = false;
 }
 
 TEST(Team, PlansOutliveTheirTeam) {

@@ -46,6 +46,7 @@ Told told_by(const Call& common, const Deal& deal) {
   on_threads(static_cast<Rank>(deal.size()), 1, [&](std::shared_ptr<transport::Transport> transport) {
     const auto counting = std::make_shared<Counting>(transport);
     Group group(counting);
+    group.set_up();  // where ranks tell each other where they are
     const auto rank = static_cast<std::size_t>(group.rank());
     const Memory mine = memory_of(elements, common.columns, deal[rank]);
     std::vector<double> result(common.columns);

@@ -45,6 +45,7 @@ NOT_IN_CXX17 = {
     "sf_request_test": "sf_request_wait_for with no time",
     "sf_request_wait": "sf_request_wait_for without end",
     "sf_set_error_text": "for layers above the interface that have no exceptions",
+    "sf_set_interrupt": "for interpreters; a program in C++ calls it as in C",
     "sf_team_create_over_fortran": "for steadfold.f90 alone",
     "sf_version": AS_IN_C,
 }

@@ -1,0 +1,73 @@
+#include "session/watch.hpp"
+
+#include <sched.h>
+
+#include <cstdio>
+
+#include "agreement/failure.hpp"
+
+namespace steadfold::session {
+
+using agreement::Failure;
+
+Watch::Watch(std::size_t callers, const char* what)
+    : callers_(callers + 1), what_(what), is_on_(interrupt.load() != nullptr) {}
+
+void Watch::set_limit(std::chrono::nanoseconds most) noexcept {
+  limit_ = most;
+  is_on_.store(true);
+}
+
+void Watch::enter(std::size_t caller) {
+  // In one order with the end: who ends it sees this call, or this call sees the end.
+  callers_[caller].calls.fetch_add(1);
+  if (!ended_.load()) return;
+  leave(caller);
+  throw Failure(Status::transport_failed, why_);
+}
+
+void Watch::look(Wait& wait) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds between_questions(100);
+  if (ended_.load()) leave_for_good(wait.caller_);
+  if (!wait.is_for_good_) return;
+  const steady_clock::time_point now = steady_clock::now();
+  if (wait.since_ == steady_clock::time_point{}) wait.since_ = wait.asked_ = now;
+  if (limit_.count() > 0 && now - wait.since_ >= limit_) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", std::chrono::duration<double>(limit_).count());
+    end(wait.caller_, "a call on " + std::string(what_) + " took longer than its limit of " + seconds + " s" +
+                          absent() + ", let every worker make the same calls, each on a thread of its own");
+  }
+  if (now - wait.asked_ < between_questions) return;
+  wait.asked_ = now;
+  const Interrupt asked = interrupt.load();
+  if (asked != nullptr && asked() != 0)
+    end(wait.caller_, std::string(what_) + " can't be used any more (a call on it was interrupted), use another");
+}
+
+/// Which callers are in no call.
+std::string Watch::absent() const {
+  std::string list;
+  for (std::size_t i = 0; i + 1 < callers_.size(); ++i)
+    if (callers_[i].calls.load() == 0) list += (list.empty() ? "" : ", ") + std::to_string(i);
+  return list.empty() ? "" : " (of its workers here, these are in no call: " + list + ")";
+}
+
+void Watch::end(std::size_t caller, const std::string& why) {
+  if (!is_ending_.exchange(true)) {
+    why_ = why;
+    ended_.store(true);
+  }
+  leave_for_good(caller);
+}
+
+void Watch::leave_for_good(std::size_t caller) {
+  callers_[caller].has_left.store(true);
+  while (!ended_.load()) sched_yield();  // another caller is writing why
+  for (const Caller& each : callers_)
+    while (each.calls.load() != 0 && !each.has_left.load()) sched_yield();
+  throw Failure(Status::transport_failed, why_);
+}
+
+}  // namespace steadfold::session
