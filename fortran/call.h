@@ -161,6 +161,33 @@ static inline sf_status take_kept(Argument keep, Argument array, Translated* to)
   return SF_OK;
 }
 
+/* "2, 3": in Fortran's order. */
+static inline const char* shape_text(Argument a, char* text, size_t room) {
+  size_t used = 0;
+  int i;
+  text[0] = '\0';
+  for (i = 0; i < a->rank && used < room; ++i)
+    used += (size_t)snprintf(text + used, room - used, "%s%lld", i == 0 ? "" : ", ", (long long)a->dim[i].extent);
+  return text;
+}
+
+/* Whether it can be repeated to the shape of the elements. C would tell the extents in its own order. */
+static inline sf_status require_stretches(Argument operand, const char* what, Argument elements) {
+  char own[400], others[400];
+  const int skipped = elements->rank - operand->rank;
+  int i, fits = skipped >= 0;
+  for (i = 0; fits && i < operand->rank; ++i) {
+    const CFI_index_t extent = operand->dim[i].extent;
+    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* below 0: C says what is wrong */
+  }
+  if (fits) return SF_OK;
+  return refuse(
+      SF_INVALID_ARGUMENT,
+      "%s of shape (%s) for elements of shape (%s) (from the first dimension on, extents are equal, or 1, and "
+      "none are more), give some that can be repeated to the elements",
+      what, shape_text(operand, own, sizeof own), shape_text(elements, others, sizeof others));
+}
+
 static inline sf_status take_mask(Argument where, Translated* to) {
   if (where == NULL) return SF_OK;
   if (type_of(where) != type_logical)
@@ -193,6 +220,9 @@ static inline int are_rows(const Arguments* from) {
 static inline sf_status take_arrays(const Arguments* from, Argument result, Translated* to) {
   sf_status status = sf_arrays_init(&to->arrays, sizeof to->arrays);
   if (status == SF_OK) status = take_array(from->array, "elements", to->call.type, &to->arrays.x);
+  if (status == SF_OK && from->factors != NULL) status = require_stretches(from->factors, "factors", from->array);
+  if (status == SF_OK && from->where != NULL) status = require_stretches(from->where, "a mask", from->array);
+  if (status == SF_OK && from->labels != NULL) status = require_stretches(from->labels, "labels", from->array);
   if (status == SF_OK && from->factors != NULL)
     status = take_array(from->factors, "factors", to->call.type, &to->arrays.factors);
   if (status == SF_OK) status = take_kept(from->keep, from->array, to);

@@ -252,7 +252,7 @@ void sf_fortran_run(Plan** plan, int* ierr) {
   if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
-    deliver_run(own, status);
+    if (!own->is_started) deliver_run(own, status); /* else it was refused: the run that was started goes on */
   }
   settle(status, NULL, ierr);
 }

@@ -84,8 +84,18 @@ void check(const SimulateOptions& options) {
 std::string schedule_of(const SimulateOptions& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
-  return agreement::chosen_schedule(is_forced ? forced : options.schedule, std::span(&scenario.description, 1),
-                                    order::Layout::contiguous(scenario.counts), options.link);
+  const auto chosen = [&](const std::string& asked) {
+    return agreement::chosen_schedule(asked, std::span(&scenario.description, 1),
+                                      order::Layout::contiguous(scenario.counts), options.link);
+  };
+  if (!is_forced) return chosen(options.schedule);
+  try {
+    std::string schedule = chosen(forced);
+    schedule::parse(schedule);
+    return schedule;
+  } catch (const std::exception& wrong) {
+    throw Failure(std::string("STEADFOLD_SCHEDULE: ") + wrong.what());
+  }
 }
 
 std::string_view text_of(PredictedBy by) {

@@ -379,6 +379,13 @@ inline constexpr bool has_operator_name = false;
 template <class Op>
 inline constexpr bool has_operator_name<Op, std::void_t<decltype(std::declval<Op&>().operator_name.c_str())> > = true;
 
+/// Whether an operator gives floating-point numbers for integers, which would be cut off at every step.
+template <class T, class Op, class = void>
+inline constexpr bool cuts_off = false;
+template <class T, class Op>
+inline constexpr bool cuts_off<T, Op, std::void_t<std::invoke_result_t<Op&, const T&, const T&> > > =
+    std::is_integral_v<T> && std::is_floating_point_v<std::invoke_result_t<Op&, const T&, const T&> >;
+
 /// The caller's own operator; it must stay where it is while a call or a plan uses it.
 template <class T, class Op>
 class CallersOperator : public OperatorHolder {
@@ -387,6 +394,7 @@ class CallersOperator : public OperatorHolder {
   static constexpr bool on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
   static constexpr bool on_elements = std::is_invocable_r_v<T, Op&, const T&, const T&>;
   static_assert(on_arrays || on_elements, "an operator is called as op(left, right) or op(left, right, result, count)");
+  static_assert(!cuts_off<T, Op>, "an operator on integers gives integers: convert the elements, or round in it");
   static constexpr bool never_fails = on_arrays ? std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t>
                                                 : std::is_nothrow_invocable_v<Op&, const T&, const T&>;
 

@@ -66,8 +66,8 @@ class MaybeLabels : public MaybeArray {
 
 /// What of an array is reduced, and what has a result of its own.
 struct Axes {
-  /// The axes that are kept: each of their indices has a result, in C order. Negative ones count from the end. All
-  /// others are reduced; for `tree` their elements are in C order.
+  /// The axes that are kept, in ascending order: each of their indices has a result, in C order. Negative ones count
+  /// from the end. All others are reduced; for `tree` their elements are in C order.
   std::vector<int> keep = {};
   /// Which elements count: those whose mask (of bool, bytes or integers) is not 0. What is left out is never combined,
   /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
@@ -94,10 +94,13 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   arrays.mask = axes.where.c_array();
   arrays.labels = axes.labels.c_array();
   arrays.groups = axes.groups;
+  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with a text of its own
+  int last = -1;
   for (const int each : axes.keep) {
     const int axis = each < 0 ? each + x.axis_count : each;
     const bool is_there = axis >= 0 && axis < x.axis_count;
-    arrays.kept |= std::uint32_t{1} << (is_there ? axis : 31);  // the library refuses that
+    arrays.kept |= std::uint32_t{1} << (!is_there ? none : axis <= last ? disorder : axis);
+    last = axis;
   }
   return arrays;
 }

@@ -292,8 +292,8 @@ static inline sf_call sf_call_default(void) {
 
 /* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT,
  * SF_DOTC or SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);
- * both are only read. `result` receives `columns` results. root and schedule are ignored; collective must be SF_REDUCE.
- */
+ * both are only read. `result` receives `columns` results. root is SF_ALL_RANKS or 0, collective SF_REDUCE; schedule
+ * must be one, and is not needed. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* The error of this thread's last failing call: "problem (why), suggestion". Valid until the next call. */

@@ -165,10 +165,9 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   to.x = rows_of(from.x);
   PyArrayObject* const x = as_array(to.x);
   const bool batched = flag(from.batched);
-  const int outer = batched ? 2 : 1;  // axes that are not an element's own
-  if (PyArray_NDIM(x) < outer)
-    refuse("an array of %d axes (the first counts elements%s), add axes", PyArray_NDIM(x),
-           batched ? ", the second columns" : "");
+  const bool has_columns = batched && PyArray_NDIM(x) > 1;
+  const int outer = has_columns ? 2 : 1;  // axes that are not an element's own
+  if (PyArray_NDIM(x) < 1) refuse("an array of no axes (the first one counts elements), add it");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
   set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),
@@ -177,7 +176,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   if (to.user->element_bytes() == 0) refuse("elements of no bytes (an axis has no indices), leave them out");
   to.call.layout = SF_RANK_ORDER;
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
-  if (batched) to.call.columns = static_cast<std::uint64_t>(shape[1]);
+  if (has_columns) to.call.columns = static_cast<std::uint64_t>(shape[1]);
   take_options(options, to);
   to.first = PyArray_DATA(x);
   to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));

@@ -46,9 +46,11 @@ def _operands(operation: Operation, x: Array, factors: Any, dtype: Any) -> tuple
     if factors is not None and kind in "fc" and are_wider(as_array(factors), x.dtype):
         return operation, _as_wide_as(x, factors), factors, dtype, None
     if kind not in "biufc":
-        raise TypeError(f"elements of dtype {x.dtype} cannot be reduced (numbers and bool can), convert them")
+        raise TypeError(f"elements of dtype {x.dtype} cannot be reduced (numbers and bool can), convert them; of what is iterated over, take steadfold.fsum")
     if kind == "f" and x.dtype.itemsize == 2:  # locations of halves
         return operation, x.astype(np.float32), factors, dtype, None
+    if kind not in "biu" and dtype is not None and np.dtype(dtype).kind in "biu":
+        raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (they are rounded to floating point), round the result yourself")
     if kind not in "biu":
         raise TypeError(f"{operation.name.lower()} of dtype {x.dtype} is not offered, convert the elements")
     if operation is Operation.MEAN or (operation in _WRAPPING and dtype is not None and np.dtype(dtype).kind not in "iu"):

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from . import _core, _fallback
+from ._convert import as_array
 from ._errors import EmptyError
 from ._method import Binned
 from ._numbers import Mode, Operation
@@ -58,18 +59,40 @@ _reduce = _core.reduce
 
 
 def _store(result: Any, out: Any) -> Any:
-    """Puts a result where NumPy's argument `out` says."""
+    """Puts a result where NumPy's argument `out` says, of which _check_out has told."""
     if out is None or result is None:
         return result
-    if np.shape(result) != out.shape:
-        raise ValueError(f"out of shape {out.shape} for results of shape {np.shape(result)}, give it theirs")
     np.copyto(out, result, casting="same_kind")
     return out
 
 
-def _check_out(out: Any, comm: Any) -> None:
-    if out is not None and not isinstance(out, np.ndarray):
+def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...] | None:
+    """None where the call will refuse the axis."""
+    axes = range(elements.ndim)
+    try:
+        reduced = set(axes if axis is None else (axes[each] for each in (axis if isinstance(axis, tuple) else (axis,))))
+    except (IndexError, TypeError):
+        return None
+    return tuple(1 if i in reduced else elements.shape[i] for i in axes if keepdims or i not in reduced)
+
+
+def _check_out(
+    out: Any, x: Any, axis: Any, dtype: Any, keepdims: Any, comm: Any, factors: Any = None, is_divided: bool = False,
+) -> None:
+    """Whether `out` can take the results, before the call: else one rank alone would raise, after it."""
+    if out is None:
+        return
+    if not isinstance(out, np.ndarray):
         refuse(comm, TypeError(f"out is an array, not {out!r}"))
+    with told(comm):
+        elements = as_array(x)
+        shape = _shape_of_results(elements, axis, keepdims)
+        if shape not in (None, out.shape):
+            raise ValueError(f"out of shape {out.shape} for results of shape {shape}, give it theirs")
+        known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
+        results = np.result_type(*known) if dtype is None else np.dtype(dtype)
+        if not np.can_cast(results, out.dtype, "same_kind"):
+            raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
 
 
 def _call(
@@ -109,7 +132,7 @@ def sum(
     array([2., 2., 2.])
     """
     if out is not None:
-        _check_out(out, comm)
+        _check_out(out, x, axis, dtype, keepdims, comm, weights)
     operation = _SUM if weights is None else _DOT
     # As _call, and no call that is not needed: each takes a tenth of what a sum of few elements takes.
     result = _reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
@@ -131,7 +154,7 @@ def prod(
     >>> float(sf.prod([1.5, 2.0, 4.0]))
     12.0
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, dtype, keepdims, comm)
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, method, comm, layout, root, schedule, threads, require), out)
 
 
@@ -209,7 +232,7 @@ def mean(
     >>> float(sf.mean([1, 2]))
     1.5
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
         result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
@@ -275,7 +298,7 @@ def var(
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
     1.0
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -290,7 +313,7 @@ def std(
     >>> float(sf.std([1.0, 3.0]))
     1.0
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -304,7 +327,7 @@ def min(
     >>> float(sf.min([3.0, -0.0, 0.0]))
     -0.0
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MIN, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
 
 
@@ -318,7 +341,7 @@ def max(
     >>> int(sf.max([3, 1, 2]))
     3
     """
-    _check_out(out, comm)
+    _check_out(out, x, axis, None, keepdims, comm)
     return _store(_call(_MAX, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None), out)
 
 
@@ -386,8 +409,8 @@ def reduce(
         which elements are combined number by number. An exception that it raises is raised on its rank; other ranks raise
         `OperatorError`.
     batched
-        Elements stand in columns, x[i, j], which are reduced by themselves; `op` combines many pairs in one call: it gets
-        arrays of shape (pairs, *x.shape[2:]).
+        Elements stand in columns, x[i, j], or in one, x[i], which are reduced by themselves; `op` combines many pairs in one
+        call: it gets arrays of shape (pairs, *x.shape[2:]).
     commutative
         That the order of operands does not matter, in bits.
 

@@ -250,13 +250,6 @@ void take_schedule(Agreement& agreed, const std::string& text, std::span<const D
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, means.rows, means.may_differ);
 }
 
-/// What the environment asks for is in no call, so an error has to say where it comes from.
-void take_forced_schedule(Agreement& agreed, std::span<const Description> descriptions, const Means& means) try {
-  take_schedule(agreed, means.forced_schedule, descriptions, means);
-} catch (const Failure& failure) {
-  throw Failure(failure.status(), std::string("STEADFOLD_SCHEDULE of rank 0: ") + failure.what());
-}
-
 /// The schedule of what is agreed otherwise, which was asked for by `text` if that is not empty.
 void choose(Agreement& agreed, const std::string& text, const Means& means) {
   std::vector<Description> descriptions;
@@ -265,12 +258,14 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   agreed.digest = digest_of(descriptions);
   const std::string& asked = text.empty() ? means.forced_schedule : text;
   agreed.is_our_choice = asked.empty() || asked == "auto";
-  if (text.empty() && !asked.empty())
-    take_forced_schedule(agreed, descriptions, means);
-  else
-    take_schedule(agreed, text, descriptions, means);
-  if (nodes_of(*agreed.schedule.row, &agreed.schedule, means.nodes.get()) != nullptr) take_nodes(agreed, means.nodes);
-  require_served(agreed);
+  try {
+    take_schedule(agreed, asked, descriptions, means);
+    if (nodes_of(*agreed.schedule.row, &agreed.schedule, means.nodes.get()) != nullptr) take_nodes(agreed, means.nodes);
+    require_served(agreed);
+  } catch (const Failure& failure) {
+    if (!text.empty() || asked.empty()) throw;
+    throw Failure(failure.status(), std::string("STEADFOLD_SCHEDULE of rank 0: ") + failure.what());
+  }
   for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
 }
 

@@ -1,8 +1,35 @@
 #include "agreement/failure.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
+#include <optional>
+#include <span>
+#include <utility>
 
 namespace steadfold::agreement {
+
+namespace {
+
+using arithmetic::Labels;
+using arithmetic::Operand;
+
+/// A label as text, if it names no group and does not say that there is none.
+std::optional<std::string> unknown_label(const std::byte* place, const Labels& how) {
+  const auto look = [&]<class Label>(Label label) -> std::optional<std::string> {
+    std::memcpy(&label, place, sizeof label);
+    if (std::cmp_less(label, 0) || std::cmp_less(label, how.groups)) return std::nullopt;
+    return std::to_string(label);
+  };
+  switch (how.bytes) {
+    case 1: return look(std::uint8_t{});
+    case 2: return look(std::uint16_t{});
+    case 4: return how.is_signed ? look(std::int32_t{}) : look(std::uint32_t{});
+    default: return how.is_signed ? look(std::int64_t{}) : look(std::uint64_t{});
+  }
+}
+
+}  // namespace
 
 std::string in_bundle(std::size_t call, std::size_t calls) {
   return calls == 1 ? "" : "call " + std::to_string(call) + ": ";
@@ -45,10 +72,23 @@ Failure operator_failure() {
           "the user operator failed (on this rank it returned other than 0, or threw), see its own message"};
 }
 
-Failure label_failure(std::uint64_t groups) {
-  return {Status::invalid_argument, "a label is " + std::to_string(groups) +
-                                        " or above (there are as many groups: labels are 0 to " +
-                                        std::to_string(groups - 1) + ", or below 0 for none), correct it"};
+Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows) {
+  const Labels& how = strides.labels();
+  const auto is_selected = [&](const arithmetic::Operands& element) {
+    const std::byte* const mask = strides.place(element, Operand::mask);
+    return mask == nullptr ||
+           std::ranges::any_of(std::span(mask, strides.mask_bytes()), [](std::byte b) { return b != std::byte{0}; });
+  };
+  std::string which = "a label";
+  for (order::Count i = 0; i < rows * how.columns && which == "a label"; ++i) {
+    const arithmetic::Operands element = data.at(i / how.columns, i % how.columns);
+    const auto label = unknown_label(strides.place(element, Operand::label), how);
+    if (!label || !is_selected(element)) continue;
+    which = "label " + *label + " of element " + std::to_string(i / how.columns) + ", counted from 0,";
+    if (how.columns > 1) which += " of kept index " + std::to_string(i % how.columns);
+  }
+  return {Status::invalid_argument,
+          which + " names no group (the last one is " + std::to_string(how.groups - 1) + "), correct it"};
 }
 
 }  // namespace steadfold::agreement

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "arithmetic/strides.hpp"
 #include "order/message.hpp"
 
 namespace steadfold::agreement {
@@ -31,7 +32,7 @@ const char* text_of(const std::exception& wrong) noexcept;
 
 /// What the rank says whose operator failed.
 Failure operator_failure();
-/// What is said where a label names none of the groups.
-Failure label_failure(std::uint64_t groups);
+/// What is said where a label names none of the groups: the first one of so many rows. Cost: reads them again.
+Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows);
 
 }  // namespace steadfold::agreement

@@ -193,7 +193,7 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
   if (call.columns != shape.columns)
     refuse(std::to_string(call.columns) + " kept results (the accumulator holds " + text_of(shape) +
            "), keep axes that have as many indices");
-  if (array.mask_has_columns)
+  if (array.mask_has_columns && call.columns > 1)
     not_offered("a mask that differs between " + std::to_string(call.columns) +
                 " columns (all of them have one number of rows), make an accumulator for every column");
   return call;

@@ -1,7 +1,9 @@
 #include "capi/arrays.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -58,6 +60,16 @@ arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, co
     refuse(std::string(what) + " of shape " + shape_of(array) + " for elements of shape " + shape_of(x) +
            " (from the last axis on, extents are equal, or 1), give one that can be stretched to the elements");
   return array.strides[own];
+}
+
+/// Whether the mask has kept axes, by which results have numbers of elements of their own: it differs along one, or
+/// there is one result, and it has its axis. So what a result of nothing is depends on no extent.
+bool has_kept_axis(const sf_arrays& arrays, const Array& array, Count columns) {
+  const std::span<const Axis> kept(&array.axes[array.row_axes], array.column_axes);
+  const auto differs = [](const Axis& axis) { return axis.extent > 1 && axis.of(Operand::mask) != 0; };
+  if (std::ranges::any_of(kept, differs)) return true;
+  const int skipped = arrays.x.axis_count - arrays.mask.axis_count;  // of x, where the mask has no axes
+  return columns == 1 && arrays.kept >> std::max(skipped, 0) != 0;
 }
 
 /// The product of extents; throws where no memory has as many.
@@ -144,6 +156,9 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
   const sf_arrays& arrays = whole(callers, room);
   const sf_array& x = arrays.x;
   const Given given = require_operands(arrays, call);
+  if ((arrays.kept >> 30) == 1)  // as C++ has it, whose axes are a list
+    refuse(
+        "axes to keep that do not ascend (results stand in the order of the array's axes), list each once, in order");
   if ((arrays.kept >> x.axis_count) != 0)
     refuse("an axis is kept that is not there (the elements have " + std::to_string(x.axis_count) +
            " axes), clear the bits from that one on in arrays.kept");
@@ -171,7 +186,6 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       Count& count = kept ? call.columns : call.rows;
       count = times(count, axis.extent, x);
       if (kept) array.labels.columns *= axis.extent;
-      if (kept && axis.extent > 1 && axis.of(Operand::mask) != 0) array.mask_has_columns = true;
     }
     // Both have one axis at least.
     std::size_t& axes = kept ? array.column_axes : array.row_axes;
@@ -184,6 +198,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
     call.columns = array.axes[array.row_axes].extent = arrays.x_count;
     array.is_listed = true;
   }
+  array.mask_has_columns = given.mask && has_kept_axis(arrays, array, call.columns);
   array.mask_bytes = given.mask ? mask_bytes_of(arrays.mask) : 0;
   const void* const first = is_list(arrays) ? static_cast<const void*>(arrays.xs) : x.data;
   array.data = {.first = static_cast<const std::byte*>(first),

@@ -1,5 +1,8 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call. Source: ours.
+#include <cstddef>
+#include <cstring>
+
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
 #include "session/local.hpp"
@@ -34,14 +37,21 @@ struct OwnReducer {
 };
 thread_local OwnReducer of_this_thread;
 
-/// Whether two calls by a built-in operator differ only in their rows. Schedules and roots do not count within one
-/// process.
+/// Whether the fields of two calls from one offset to another are the same; there is nothing between them.
+template <std::size_t begin, std::size_t end>
+bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
+  return std::memcmp(reinterpret_cast<const char*>(&a) + begin, reinterpret_cast<const char*>(&b) + begin,
+                     end - begin) == 0;
+}
+static_assert(offsetof(sf_call, root) - offsetof(sf_call, operation) == 24 &&
+              offsetof(sf_call, collective) - offsetof(sf_call, threads) == 12);
+
+/// Whether two calls by a built-in operator differ only in their rows.
 bool are_alike(const sf_call& a, const sf_call& b) noexcept {
-  return number(a.operation) == number(b.operation) && number(a.method) == number(b.method) &&
-         number(a.type) == number(b.type) && number(a.result_type) == number(b.result_type) && a.columns == b.columns &&
+  return same_bytes<offsetof(sf_call, operation), offsetof(sf_call, root) + sizeof a.root>(a, b) &&
          a.element_count == b.element_count && number(a.layout) == number(b.layout) && a.require == b.require &&
-         a.threads == b.threads && a.bins == b.bins && number(a.sweep) == number(b.sweep) &&
-         number(a.collective) == number(b.collective) && a.arrays == nullptr && b.arrays == nullptr;
+         same_bytes<offsetof(sf_call, threads), offsetof(sf_call, collective) + sizeof a.collective>(a, b) &&
+         a.schedule == nullptr && b.schedule == nullptr && a.arrays == nullptr && b.arrays == nullptr;
 }
 
 bool is_repeated(const sf_call& call, const Data& data) {

@@ -110,6 +110,16 @@ sf_status status_of(int code, const char* what) {
   return SF_TRANSPORT_FAILED;
 }
 
+/// Runs `body` on the communicator that has this number in Fortran. Only while there is MPI: before and afterwards the
+/// MPI library would end the program.
+template <class Body>
+sf_status over_fortran(int32_t comm, Body body) noexcept {
+  return guarded([&] {
+    transport::require_mpi();
+    return body(MPI_Comm_f2c(comm));
+  });
+}
+
 /// Runs `body` on the communicator's group. If there is none, returns the status that says why.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
@@ -123,6 +133,7 @@ sf_status over(MPI_Comm comm, Body body) noexcept {
 
 using steadfold::capi::guarded;
 using steadfold::capi::over;
+using steadfold::capi::over_fortran;
 
 extern "C" {
 
@@ -138,13 +149,20 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
   });
 }
 
-sf_status sf_group_of_fortran(int32_t comm, sf_group** group) { return sf_group_of(MPI_Comm_f2c(comm), group); }
-
-sf_status sf_team_create_over_fortran(int32_t comm, int32_t workers, sf_team** team) {
-  return sf_team_create_over(MPI_Comm_f2c(comm), workers, team);
+sf_status sf_group_of_fortran(int32_t comm, sf_group** group) {
+  return over_fortran(comm, [&](MPI_Comm known) { return sf_group_of(known, group); });
 }
 
-void sf_fail_fortran(int32_t comm) { MPI_Comm_call_errhandler(MPI_Comm_f2c(comm), MPI_ERR_OTHER); }
+sf_status sf_team_create_over_fortran(int32_t comm, int32_t workers, sf_team** team) {
+  return over_fortran(comm, [&](MPI_Comm known) { return sf_team_create_over(known, workers, team); });
+}
+
+void sf_fail_fortran(int32_t comm) {
+  over_fortran(comm, [](MPI_Comm known) {
+    MPI_Comm_call_errhandler(known, MPI_ERR_OTHER);
+    return SF_OK;
+  });
+}
 
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm) {
   return over(comm, [&](sf_group* group) { return sf_group_reduce(call, first, second, result, group); });

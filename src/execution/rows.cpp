@@ -101,7 +101,7 @@ void Rows::refuse() noexcept {
 std::optional<Failure> Rows::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
   if (operator_failed_) return agreement::operator_failure();
-  if (label_failed_) return agreement::label_failure(agreed_->description.groups);
+  if (label_failed_) return agreement::label_failure(strides_, operands_of(agreed_->description, data_), local_rows_);
   return std::nullopt;
 }
 

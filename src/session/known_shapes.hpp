@@ -64,7 +64,7 @@ class KnownShapes {
   ShapeInUse of(const Call& call, const Description& description) {
     const auto found = std::ranges::find_if(shapes_, [&](const auto& s) { return s->description == description; });
     if (found != shapes_.end()) {
-      if (found != shapes_.begin()) std::iter_swap(found, shapes_.begin());
+      std::rotate(shapes_.begin(), found, std::next(found));  // the last used comes first
       return ShapeInUse(*shapes_.front());
     }
     auto shape = std::make_unique<KnownShape>(description, call);

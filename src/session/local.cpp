@@ -1,8 +1,10 @@
 #include "session/local.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "agreement/agreement.hpp"
+#include "agreement/choice.hpp"
 #include "agreement/failure.hpp"
 #include "session/shape.hpp"
 
@@ -17,6 +19,12 @@ using execution::ThreadTeam;
 using order::Bytes;
 
 namespace {
+
+/// The name of a schedule must be one, though nothing is sent.
+void require_schedule(const Call& call) {
+  if (call.schedule.empty() || std::ranges::find(schedule::policies, call.schedule) != schedule::policies.end()) return;
+  static_cast<void>(agreement::checked_schedule(std::string(call.schedule), {}));
+}
 
 constexpr Count most_kept_columns = 64;  // memory for more columns is not kept
 
@@ -136,15 +144,16 @@ LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Des
 
 bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   Call call = given;
-  call.root = all_ranks;
-  if (call.collective == Collective::reduce) call.collective = Collective::allreduce;
-  if (call.collective != Collective::allreduce)
+  if (call.collective != Collective::reduce && call.collective != Collective::allreduce)
     throw Failure(Status::unsupported,
                   "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
   const bool has_grid = call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(1);
   const order::Interval all{0, has_grid ? call.grid->element_count() : call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};
   validate(call, 1);
+  require_schedule(call);
+  call.root = all_ranks;
+  call.collective = Collective::allreduce;
   const Data data = given.array == nullptr ? given_data : located(given_data, given.array->data);
   const Description description = describe(call);
   const Missing lacked = missing(description, call.rows, data, true);
@@ -164,7 +173,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   }
   if (status == Status::operator_failed) throw agreement::operator_failure();
   if (status == Status::invalid_argument && description.deals_rows())
-    throw agreement::label_failure(description.groups);
+    throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
   return is_kept && workspace_->repeats(call);
 }

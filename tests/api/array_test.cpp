@@ -207,6 +207,25 @@ TEST(Arrays, LeastAndGreatestAndIntegers) {
   }
 }
 
+/// Where a mask has a kept axis of its own, results of nothing are NaN, whatever the extent of that axis.
+TEST(Arrays, NothingIsSelected) {
+  const std::vector<double> x(6, 1.0);
+  const std::vector<std::uint8_t> none(6, 0);
+  for (const std::uint64_t kept : {1u, 2u}) {
+    const Array<double> elements(x.data(), {3, kept});
+    const Axes own = {.keep = {1}, .where = Array<std::uint8_t>(none.data(), {3, kept})};
+    for (const double value : max(elements, own)) EXPECT_TRUE(std::isnan(value)) << kept;
+    for (const double value : min(elements, own)) EXPECT_TRUE(std::isnan(value)) << kept;
+    for (const double value : mean(elements, own)) EXPECT_TRUE(std::isnan(value)) << kept;
+    for (const auto& value : max_location(elements, own)) EXPECT_EQ(value.index, ~std::uint64_t{0}) << kept;
+    EXPECT_TRUE(are(sum(elements, own), std::vector<double>(kept, 0.0)));
+  }
+  const Axes shared = {.keep = {1},
+                       .where = Array<std::uint8_t>(none.data(), {3, 1})};  // stretched along the kept axis
+  EXPECT_THROW(max(Array<double>(x.data(), {3, 2}), shared), Error);
+  EXPECT_THROW(max(Array<double>(x.data(), {3}), {.where = Array<std::uint8_t>(none.data(), {3})}), Error);
+}
+
 /// Without axes to keep, and what is like std::mdspan.
 struct Like {
   using element_type = const double;
@@ -245,6 +264,16 @@ void expect_refused(const Call& call, const std::string& text, sf_status status 
     EXPECT_EQ(error.status(), status);
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
   }
+}
+
+TEST(Arrays, AxesToKeepAscend) {
+  const std::vector<double> x(6, 1.0);
+  const Array<double> rows(x.data(), {2, 3});
+  for (const std::vector<int>& keep : {std::vector{1, 0}, {0, 0}, {-1, 1}, {1, -1}})
+    expect_refused([&] { sum(rows, {.keep = keep}); }, "axes to keep that do not ascend");
+  for (const std::vector<int>& keep : {std::vector{2}, {-3}, {0, 2}})
+    expect_refused([&] { sum(rows, {.keep = keep}); }, "an axis is kept that is not there");
+  EXPECT_EQ(sum(rows, {.keep = {0, -1}}), x);
 }
 
 /// As dlpack.h lays it out.

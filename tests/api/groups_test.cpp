@@ -148,7 +148,7 @@ void expect_all(std::mt19937_64& random, const Grouped<Label>& grouped) {
       SCOPED_TRACE(testing::Message() << (is_masked ? "masked" : "") << (is_grouped ? " grouped" : ""));
       const auto all = grouped.gathered(is_masked, is_grouped);
       const Axes axes = grouped.axes(is_masked, is_grouped);
-      const bool has_own_rows = is_grouped || (is_masked && grouped.made.mask_has_kept_axis());
+      const bool has_own_rows = is_grouped || (is_masked && grouped.made.mask_has_own_results());
       const bool is_empty = !has_own_rows && std::ranges::all_of(all, [](const Some& some) { return some.x.empty(); });
       const LocalOptions options{.threads = static_cast<unsigned>(1 + random() % 3)};
       for (const Method& method : {exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
@@ -224,7 +224,18 @@ TEST(Groups, ThatAreNotThereAreRefused) {
   };
   for (const unsigned threads : {1U, 3U})
     expect_refused([&] { sum(elements, {.labels = groups, .groups = 2}, {.threads = threads}); },
-                   "a label is 2 or above (there are as many groups");
+                   "label 2 of element 2, counted from 0, names no group (the last one is 1), correct it");
+  const Array<double> squares(x.data(), {2, 2});  // a kept index more, and what a mask leaves out counts for nothing
+  const std::vector<std::uint8_t> all_but_one = {1, 0, 1, 1};
+  const std::vector<std::uint16_t> too_great = {0, 9, 8, 7};
+  expect_refused(
+      [&] {
+        sum(squares, {.keep = {1},
+                      .where = Array<std::uint8_t>(all_but_one.data(), {2, 2}),
+                      .labels = Array<std::uint16_t>(too_great.data(), {2, 2}),
+                      .groups = 2});
+      },
+      "label 8 of element 1, counted from 0, of kept index 0 names no group (the last one is 1)");
   for (const auto& [at, is_masked] : {std::pair(0U, false), std::pair(9000U, false), std::pair(9000U, true)}) {
     std::vector<std::int64_t> many(10000, 1);
     many[at] = std::numeric_limits<std::int64_t>::max();
@@ -239,7 +250,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
     if (is_masked) {
       EXPECT_TRUE(are(call(), {0.0, 9999.0}));
     } else {
-      expect_refused(call, "a label is 2 or above");
+      expect_refused(call, "label 9223372036854775807 of element " + std::to_string(at) + ", counted from 0, names no");
     }
   }
   expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no room for 18446744073709551615 results");

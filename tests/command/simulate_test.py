@@ -169,7 +169,7 @@ class Simulate(CommandTest):
         found = self.simulate(4, 10, environment={"STEADFOLD_SCHEDULE": "flat"})
         self.assertEqual(found["schedule"], "flat")
         ran = run("simulate", "--ranks=4", "--elements=10", environment={"STEADFOLD_SCHEDULE": "nosuch"})
-        self.expect_fault(ran, "nosuch")
+        self.expect_fault(ran, "STEADFOLD_SCHEDULE: unknown schedule 'nosuch'")
 
     def test_for_people(self):
         ran = run("simulate", "--ranks=4", "--elements=10", "--schedule=native")

@@ -118,9 +118,30 @@ contains
     call check(same(values(1:3), expected(1:3)), "greatest values of groups")
   end subroutine
 
+  ! By a mask, at a kept dimension of one index too: results are NaN, and no call fails.
+  subroutine test_nothing_is_selected
+    character(*), parameter :: names(3) = [character(4) :: 'max', 'min', 'mean']
+    real(c_double) :: field(2, 9), values(2), everyones(2)
+    logical :: nothing(2, 9)
+    integer :: i, k, alone, together
+    field = 1
+    nothing = .false.
+    do i = 1, size(names)
+      do k = 1, 2
+        values = 0
+        everyones = 0
+        call sf_combine(field(1:k, :), names(i), values(1:k), keep=1, where=nothing(1:k, :), ierr=alone)
+        call sf_combine(field(1:k, :), names(i), everyones(1:k), MPI_COMM_WORLD, keep=1, where=nothing(1:k, :), ierr=together)
+        call check(alone == SF_OK .and. all(ieee_is_nan(values(1:k))), trim(names(i))//" of nothing, alone")
+        call check(together == SF_OK .and. all(ieee_is_nan(everyones(1:k))), trim(names(i))//" of nothing on all ranks")
+      end do
+    end do
+  end subroutine
+
   ! With a root, others keep what they had, in sections too; so does rank 0 in a scan of the lower ranks. Lists of names.
   subroutine test_options
-    real(c_double) :: x(6, 10), result(8)
+    real(c_double) :: x(6, 10), result(8), seen_by_four_bins(3)
+    character(511) :: longest
     integer :: ierr
     call fill_hostile(x(:, 1))
     x = spread(x(:, 1), 2, 10)
@@ -135,6 +156,15 @@ contains
     call test_what_is_no_option
     call sf_sum(x, result(1), MPI_COMM_WORLD, options='require=ranks,colour', ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown guarantee 'colour'")
+    ! As long as options may be, with one that counts at the very end.
+    seen_by_four_bins = [1.0_c_double, scale(1.0_c_double, -130), -1.0_c_double]
+    longest = 'method=binned'
+    call sf_sum(seen_by_four_bins, result(1), options=longest)
+    longest(505:) = ',bins=4'
+    call sf_sum(seen_by_four_bins, result(2), options=longest)
+    call check(same(result(1), 0.0_c_double) .and. same(result(2), seen_by_four_bins(2)), "options of 511 letters")
+    call sf_sum(seen_by_four_bins, result(2), options=longest//' ', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "options of 512 letters (at most 511 are taken)")
   end subroutine
 
   ! What arguments say, by every kind of call. A result beside which nothing may be written.
@@ -364,9 +394,31 @@ contains
 
   subroutine test_misuse
     type(sf_layout) :: layout, none
-    real(c_double) :: x(6), total
-    integer :: ierr
+    real(c_double) :: x(6), total, field(2, 3), by_group(3)
+    type(sf_team) :: team
+    type(sf_group) :: members(2)
+    integer :: ierr, w
     x = 1
+    field = 1
+    call sf_sum(field, total, MPI_COMM_WORLD, weight=reshape(x, [3, 2]), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "factors of shape (3, 2) for elements of shape (2, 3)")
+    call sf_sum(field, total, MPI_COMM_WORLD, where=[.true., .true., .true.], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a mask of shape (3) for elements of shape (2, 3)")
+    call sf_sum_by(field, reshape([0, 1, 2, 3, 4, 3], [2, 3]), by_group, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "label 4 of element 4, counted from 0, names no group (the last one is 3)")
+    ! Asking for members waits for nobody; a call does, no longer than the team's limit.
+    call sf_team_create(team, 2)
+    call sf_team_set_timeout(team, -1d0, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a timeout of -1 seconds")
+    call sf_team_set_timeout(team, 0.05d0)
+    do w = 1, 2
+      call sf_team_member(team, w - 1, members(w))
+    end do
+    do w = 1, 2
+      call sf_sum(x, total, members(w), ierr=ierr)
+      call expect(ierr, SF_TRANSPORT_FAILED, "took longer than its limit of 0.05")
+    end do
+    call sf_free(team)
     call sf_sum(x, total, MPI_COMM_WORLD, layout=none, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a layout that was not made")
     call sf_layout_rank_order(layout)
@@ -427,6 +479,7 @@ contains
     integer :: i, last, share
     real(c_double), target :: failing
     real(c_float) :: narrow(n)
+    integer(c_int64_t) :: as_wide(n)
     type(c_ptr) :: context
     integer :: ierr
     call fill_hostile(numbers)
@@ -485,6 +538,8 @@ contains
     call check(ierr == SF_INVALID_ARGUMENT, "too few blocks")
     call sf_reduce_scatter(all(:, rank), narrow(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a result of another type than the elements")
+    call sf_reduce_scatter(all(:, rank), as_wide(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a result of another type than the elements")
     call sf_allreduce(line, "5", MPI_COMM_WORLD, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown name")
   end subroutine
@@ -496,7 +551,7 @@ module others
 contains
   subroutine test_accumulators
     type(sf_accumulator) :: a, b, c, nothing
-    real(c_double) :: x(500), total, root, columns_of(2)
+    real(c_double) :: x(500), total, root, columns_of(2), apart(3)
     integer(c_int64_t) :: columns, rows
     integer(c_int8_t), allocatable :: bytes(:), others(:)
     integer :: order, orders(2), products, ierr
@@ -534,6 +589,10 @@ contains
     call sf_add(c, reshape(x(1:4), [2, 2]), keep=1, weight=reshape(x(1:4), [2, 2]))
     call sf_root(c, columns_of)
     call check(same(columns_of, [sf_norm2(x(1:3:2)), sf_norm2(x(2:4:2))]), "roots of sums of squares")
+    apart = -7
+    call sf_total(c, apart(1:3:2))
+    call check(same(apart, [sf_dot(x(1:3:2), x(1:3:2), options='method=exact'), -7.0_c_double, &
+                            sf_dot(x(2:4:2), x(2:4:2), options='method=exact')]), "sums into a section")
     call sf_compare(c, c, orders)
     call check(all(orders == 0), "equal columns")
     call sf_compare(c, c, order, ierr)
@@ -600,7 +659,7 @@ contains
 end module
 
 program fortran_operations_test
-  use operations, only: test_values, test_locations_and_statistics, test_options
+  use operations, only: test_values, test_locations_and_statistics, test_nothing_is_selected, test_options
   use layouts, only: test_layouts, test_plans, test_plan_on_one_rank, test_misuse
   use vectors, only: test_vectors
   use others
@@ -611,6 +670,7 @@ program fortran_operations_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call test_values
   call test_locations_and_statistics
+  call test_nothing_is_selected
   call test_options
   call test_layouts
   call test_plans

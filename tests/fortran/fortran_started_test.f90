@@ -6,6 +6,8 @@ module started
   use checks
   implicit none
   integer, parameter :: n = 501
+  ! Of calls that MPI_Finalize cuts off.
+  real(c_double), asynchronous, save, target :: left(3) = 1, totals(4) = -7
 contains
   ! A call's elements and results belong to it from its start to its end.
   subroutine test_reductions
@@ -312,6 +314,73 @@ contains
     !$omp end parallel
     call sf_free(team)
   end subroutine
+
+  ! Before MPI_Init and after MPI_Finalize: no call over ranks, and why; what needs none works.
+  subroutine expect_no_calls(why)
+    character(len=*), intent(in) :: why
+    real(c_double), asynchronous, target :: x(3), total
+    type(sf_plan) :: plan
+    type(sf_request) :: request
+    type(sf_team) :: team
+    type(sf_group) :: group
+    integer :: ierr
+    x = 1
+    total = -7
+    call sf_sum(x, total, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_sum(x, total, MPI_COMM_WORLD%MPI_VAL, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_allreduce(x, 'sum', MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_plan_sum(plan, x, total, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_start_sum(x, total, MPI_COMM_WORLD, request, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_barrier(MPI_COMM_WORLD, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_group_of(MPI_COMM_WORLD, group, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call sf_team_create(team, 2, MPI_COMM_WORLD, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, why)
+    call check(sf_group_rank(MPI_COMM_WORLD) == -1 .and. same(total, -7.0_c_double), "what is refused does nothing")
+    call sf_sum(x, total)
+    call check(same(total, 3.0_c_double), "a sum of this process alone")
+  end subroutine
+
+  ! What is there still when MPI ends, some of it under way.
+  subroutine leave_behind(plan, under_way, tested, awaited)
+    type(sf_plan), intent(inout) :: plan, under_way
+    type(sf_request), intent(inout) :: tested, awaited
+    type(MPI_Comm) :: other
+    call MPI_Comm_dup(MPI_COMM_WORLD, other)
+    call sf_plan_sum(plan, left, totals(1), MPI_COMM_WORLD)
+    call sf_plan_sum(under_way, left, totals(2), other)
+    call sf_start(under_way)
+    call sf_start_sum(left, totals(3), other, tested)
+    call sf_start_sum(left, totals(4), other, awaited)
+  end subroutine
+
+  subroutine expect_no_ends(plan, under_way, tested, awaited)
+    type(sf_plan), intent(inout) :: plan, under_way
+    type(sf_request), intent(inout) :: tested, awaited
+    integer :: done, ierr
+    call sf_run(plan, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_start(plan, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_test(under_way, done, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_wait(under_way, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_test(tested, done, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_wait(awaited, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "MPI is finalised")
+    call sf_free(plan)
+    call sf_free(under_way)
+    call sf_free(tested)
+    call sf_free(awaited)
+  end subroutine
 end module
 
 program fortran_started_test
@@ -319,6 +388,9 @@ program fortran_started_test
   implicit none
   integer :: threads_of_mpi
   real(c_double), asynchronous, save :: x(2, 100), scattered(3)
+  type(sf_plan), save :: plan, under_way
+  type(sf_request), save :: tested, awaited
+  call expect_no_calls("MPI is not initialised")
   call MPI_Init_thread(MPI_THREAD_FUNNELED, threads_of_mpi)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -331,8 +403,11 @@ program fortran_started_test
   call test_giving_up(x, scattered)
   call test_timeouts
   call test_team
+  call leave_behind(plan, under_way, tested, awaited)
+  call MPI_Finalize
+  call expect_no_calls("MPI is finalised")
+  call expect_no_ends(plan, under_way, tested, awaited)
   if (rank == 0) write (*, '("calls started from Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') ranks, &
     passed, failures
-  call MPI_Finalize
   if (failures > 0) error stop 1
 end program

@@ -176,6 +176,11 @@ contains
     call check(same(total, 2.5_c_double*ranks), "a scalar of every rank")
     call sf_sum(mine(1:0), total, MPI_COMM_WORLD, ierr=ierr)
     call check(ierr == SF_OK .and. same(total, 0.0_c_double), "a sum of nothing")
+    ! Weights that are repeated, and behind them what nobody may read.
+    y = ieee_value(1.0_c_double, ieee_quiet_nan)
+    y(1:4) = x(1:4)
+    call sf_sum(reshape(x(1:20), [4, 5]), total, weight=y(1:4))
+    call check(same(total, reference_dot(x(1:20), [(x(1:4), i = 1, 5)], wide(20))), "fewer weights than elements")
   end subroutine
 
   subroutine test_allreduce_and_operators
@@ -271,6 +276,19 @@ contains
       call check(same(sums(2*nz:2:-2), expected) .and. all(sums(1::2) < 0), "a plan's run")
     end do
     call check(same(product, sf_dot(x, x(100:1:-1), MPI_COMM_WORLD)), "a plan of a dot product")
+    ! Started and run again while under way: both are refused, and the run goes on.
+    do k = 1, nz
+      expected(k) = reference_dot(wet_numbers(k), wet_areas(), length(wet_areas()))
+    end do
+    sums = -1
+    call sf_start(plan)
+    call sf_start(plan, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "the plan is running")
+    call sf_run(plan, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "the plan is running")
+    call check(all(sums < 0) .and. all(sums > -1.5_c_double), "what is refused delivers nothing")
+    call sf_wait(plan)
+    call check(same(sums(2*nz:2:-2), expected) .and. all(sums(1::2) < 0), "a run that was asked for again")
     call sf_run(norm)
     call check(same(length_of, sf_norm2(x, MPI_COMM_WORLD, options='method=binned')), "a plan of a norm")
     call sf_plan_norm2(norm, x, length_of, MPI_COMM_WORLD, ierr=ierr)
@@ -316,6 +334,8 @@ contains
       length_of = 0
       if (run == 2) then
         call sf_start(plan)
+        call sf_run(plan, ierr)
+        call expect(ierr, SF_INVALID_ARGUMENT, "the plan is running")
         call sf_wait(plan)
       else
         call sf_run(plan)
@@ -459,7 +479,7 @@ module misuse
   implicit none
 contains
   subroutine test_misuse
-    real(c_double) :: x(6, 4), result(4), one, wrong(3)
+    real(c_double) :: x(6, 4), result(4), one, wrong(3), square(4, 4)
     integer :: ierr
     logical :: is_culprit
     real(c_double), allocatable :: nothing(:)
@@ -477,6 +497,8 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "dimension 3 in keep (they ascend from 1 to the array's rank, 2)")
     call sf_sum(x, one, keep=[2, 1], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "dimension 1 in keep")
+    call sf_sum(x, square, keep=[2, 2], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "dimension 2 in keep")
     call sf_sum(x, result, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a result of 1 dimensions (the call has results of 0)")
     call sf_sum(x, one, where=x(:, 1), ierr=ierr)
@@ -491,6 +513,15 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "option 'bins' (it has no value)")
     call sf_sum(x, one, options="method=best", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown method 'best'")
+    call sf_sum(x, one, MPI_COMM_WORLD, options="root=99", ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "root 99 (the ranks are 0 to")
+    ! What only ranks can have: alone, it may be wrong as well.
+    call sf_sum(x, one, options="root=3", ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "root 3 (the ranks are 0 to 0)")
+    call sf_sum(x, one, options="schedule=rng", ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "unknown schedule 'rng'")
+    call sf_sum(x, one, options="root=0, schedule=ring", ierr=ierr)
+    call check(ierr == SF_OK .and. same(one, 24.0_c_double), "a root and a schedule that there are")
     call sf_sum(x, one, 1.5, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a communicator of another type")
     call sf_allreduce(result, 'add', MPI_COMM_WORLD, ierr=ierr)

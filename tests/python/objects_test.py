@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import doctest
 import gc
@@ -14,7 +15,9 @@ import resource
 import subprocess
 import sys
 import threading
+import time
 import unittest
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +54,7 @@ class Plans(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "not started"):
             sf.Bundle().wait()
         for made in (lambda p: p.reduce(x[:, ::2], np.add), lambda p: p.sum([1.0, 2.0]), lambda p: p.dot(x[0], x[1].astype("f4")),
-                     lambda p: p.sum_by(x[0], np.array([0, 0, 0], "i2"), 1)):
+                     lambda p: p.sum_by(x[0], np.array([0, 0, 0], "i2"), 1), lambda p: p.sum(x, where=[[True, False, True]])):
             with self.assertRaisesRegex((sf.InvalidArgumentError, TypeError), "convert"):
                 made(sf.plan())
         bundle = sf.Bundle()
@@ -61,6 +64,8 @@ class Plans(unittest.TestCase):
             bundle.run()
         dot = sf.plan().dot(x[0], x[1])
         self.assertEqual(float(dot.run(y=np.ones(3))), 6.0 + 0.0)
+        dot.start(y=np.full(3, 2.0))
+        self.assertEqual(float(dot.wait(5)), 12.0)
 
     def test_bundles(self):
         x = hostile(np.random.default_rng(SEED), 100)
@@ -102,6 +107,58 @@ class Plans(unittest.TestCase):
         with self.assertRaises(sf.InvalidArgumentError):
             sf.Team(0)
 
+    def test_members_wait_for_nobody_before_their_first_call(self):
+        team = sf.Team(3)
+        members = list(team)
+        self.assertEqual([(m.rank, m.size) for m in members], [(0, 3), (1, 3), (2, 3)])
+        requests = [sf.start(member).sum([float(w)]) for w, member in enumerate(members)]
+        self.assertEqual([float(request.wait(30)) for request in requests], [3.0] * 3)
+
+    def test_a_team_whose_workers_do_not_come(self):
+        team = sf.Team(2, timeout=0.1)
+        x = np.ones(100)
+        for _ in range(2):
+            with self.assertRaisesRegex(sf.TransportError, r"longer than its limit of 0.1.* \(of its workers here, these are in no call: 1\)"):
+                sf.sum(x, comm=team[0])
+        with self.assertRaisesRegex(sf.TransportError, "in no call: 1"):
+            sf.sum(x, comm=team[1])
+        for wrong in (-1.0, float("nan")):
+            with self.assertRaisesRegex(ValueError, "a timeout of"):
+                sf.Team(2, timeout=wrong)
+        pool = concurrent.futures.ThreadPoolExecutor(1)  # fewer threads than workers
+        late = sf.Team(2, timeout=0.1)
+        futures = [pool.submit(sf.sum, x, comm=late[w]) for w in range(2)]
+        for future in futures:
+            self.assertIsInstance(future.exception(30), sf.TransportError)
+
+    def test_ctrl_c_ends_all_waits_of_a_team(self):
+        program = """
+import os, signal, threading, time, steadfold as sf
+team, texts = sf.Team(3), []
+def work():
+    try:
+        sf.sum([1.0], comm=team[1])
+    except sf.TransportError as error:
+        texts.append(str(error))
+thread = threading.Thread(target=work)
+thread.start()
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    sf.sum([1.0], comm=team[0])
+except KeyboardInterrupt:
+    took = time.monotonic() - began
+thread.join()
+try:
+    sf.sum([1.0], comm=team[2])
+except sf.TransportError as error:
+    texts.append(str(error))
+print(took < 10 or took, *texts, sep="|")
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+        text = "the team can't be used any more (a call on it was interrupted), use another"
+        self.assertEqual(done.stdout.strip(), f"True|{text}|{text}", done.stderr)
+
     def test_time_limits(self):
         team = sf.Team(2)
         done = threading.Event()
@@ -130,6 +187,39 @@ class Plans(unittest.TestCase):
         for _ in range(100):
             sf.start(team[0]).sum(np.ones(1000))
         self.assertEqual(float(sf.sum([1.0], comm=team[0])), 1.0)
+
+    def test_what_is_dropped_under_way_keeps_its_arrays(self):
+        """As long as another worker is to come, the library reads them."""
+        team, may_come, found = sf.Team(2), threading.Event(), []
+
+        def late():
+            twos = np.full(1000, 2.0)
+            plan = sf.plan(team[1]).sum(twos)
+            may_come.wait(30)
+            found.extend([float(sf.sum(twos, comm=team[1])), float(plan.run()), float(sf.sum([1.0], comm=team[1]))])
+
+        thread = threading.Thread(target=late)
+        thread.start()
+        started, bound, given = (np.full(1000, value) for value in (1.0, 5.0, 3.0))
+        read = [weakref.ref(array) for array in (started, bound, given)]
+        plan = sf.plan(team[0]).sum(bound)
+        request = sf.start(team[0]).sum(started)
+        plan.start(given)
+        try:
+            del started, given
+            gc.collect()
+            self.assertEqual([array() is None for array in read], [False] * 3, "request and plan are there")
+            del request
+            gc.collect()
+            self.assertIsNotNone(read[0](), "a request that was dropped")
+            del plan, bound
+            gc.collect()
+            self.assertEqual([array() is None for array in read], [False] * 3, "a plan that was dropped")
+        finally:
+            may_come.set()
+            self.assertEqual(float(sf.sum([1.0], comm=team[0])), 2.0)
+            thread.join(30)
+        self.assertEqual(found, [3000.0, 5000.0, 2.0])
 
 
 class Accumulators(unittest.TestCase):
@@ -177,6 +267,10 @@ class Accumulators(unittest.TestCase):
                 sums.add(wrong)
         with self.assertRaises(ValueError):
             sums += masked
+        turned = sf.Accumulator((4, 3))  # as many columns, which mean something else
+        for change in (sums.__iadd__, sums.__isub__, sums.compare):
+            with self.assertRaisesRegex(ValueError, "different shapes"):
+                change(turned)
         with self.assertRaises(TypeError):
             sf.Accumulator(dtype=np.float32).add([0.1])
         integers = sf.Accumulator()
@@ -206,6 +300,30 @@ class Accumulators(unittest.TestCase):
         for _ in range(sum(added)):
             expected.add(x)
         self.assertEqual(total, expected)
+
+    def test_another_thread_that_changes_it_meanwhile(self):
+        """While it is merged with that of a worker who comes late, everyone else is refused."""
+        team, one, other = sf.Team(2), sf.Accumulator(), sf.Accumulator()
+        one.add([1.0, 2.0])
+        other.add([4.0])
+        thread = threading.Thread(target=one.merge_ranks, args=(team[0],))
+        thread.start()
+        try:
+            end, is_refused = time.monotonic() + 5, False
+            while not is_refused and time.monotonic() < end:
+                try:
+                    self.assertEqual(one.rows, 2)  # the thread has not come that far
+                except sf.InvalidArgumentError:
+                    is_refused = True
+            self.assertTrue(is_refused)
+            for call in (lambda: one.add([8.0]), one.sum, one.copy, one.to_bytes, lambda: other.compare(one)):
+                with self.assertRaisesRegex(sf.InvalidArgumentError, "another thread is changing"):
+                    call()
+        finally:
+            other.merge_ranks(team[1])
+            thread.join(30)
+        self.assertEqual([float(each.sum()) for each in (one, other)], [7.0, 7.0])
+        self.assertEqual(one, other)
 
     def test_bytes_and_pickles(self):
         one = sf.Accumulator((2, 3))

@@ -137,7 +137,14 @@ def failures():
         raises((TypeError, sf.InvalidArgumentError), lambda: sf.sum_by([1.0], ["a"] if rank == last else [0], 1, comm=comm)),
         raises((TypeError, sf.Error), lambda: sf.mean(np.array([2**40]), method=7 if rank == last else None, dtype="S1" if rank == last else None, comm=comm)),
         raises(sf.EmptyError, lambda: sf.min([], comm=comm)),
+        raises(sf.InvalidArgumentError, lambda: sf.sum([1.0], root=ranks, comm=comm)),
+        raises(sf.InvalidArgumentError, lambda: sf.plan(comm).sum(np.ones(2), root=-2)),
+        raises((TypeError, sf.Error), lambda: sf.sum([1.5], out=np.array(0, int if rank == last else float), comm=comm)),
     ]
+    for function in (sf.sum, sf.mean):
+        out = np.zeros(2) if rank == last else np.array(0.0)
+        texts.append(raises(ValueError if rank == last else sf.Error, lambda: function([1.0], out=out, comm=comm)))  # noqa: B023
+        assert "out of shape (2,)" in texts[-1], texts[-1]
     if ranks > 1:
         texts += [
             raises(sf.MismatchError, lambda: sf.reduce(np.ones(2, other), np.add, comm)),
@@ -147,6 +154,7 @@ def failures():
             raises(sf.MismatchError, lambda: sf.sum(np.ones((2, 3 + rank // last)), axis=0, comm=comm)),
             raises(sf.OverlapError, lambda: sf.sum([1.0, 2.0], method="tree", layout=sf.Layout.intervals([(rank, rank + 2)]), comm=comm)),
             raises((sf.MismatchError, sf.InvalidArgumentError), lambda: sf.plan(comm).sum([1.0] if rank == last else [[1.0, 2.0]], axis=0)),
+            raises(sf.MismatchError, lambda: sf.Accumulator(3 if rank == last else 2).merge_ranks(comm)),
         ]
         plan = sf.plan(comm).sum(np.ones(4))
         texts.append(raises(sf.Error, lambda: plan.run(np.ones(5) if rank == last else np.ones(4))))
@@ -241,7 +249,7 @@ def threads_of_the_library():
 
 
 def what_is_gone():
-    """Groups of communicators that were freed, and calls after the end of MPI, are refused."""
+    """Groups of communicators that were freed, and all calls after the end of MPI, also of what is from before, are refused."""
     copy = comm.Dup()
     group = sf.Group(copy)
     assert sf.sum([1.0], comm=group) == ranks
@@ -252,12 +260,21 @@ def what_is_gone():
         except sf.InvalidArgumentError:
             continue
         raise AssertionError("a communicator that was freed")
+    plan, run = (sf.plan(comm).sum(np.ones(4)) for _ in range(2))
+    run.start()
+    request = sf.start(comm.Dup()).sum(np.ones(4))
     MPI.Finalize()
-    try:
-        sf.sum([1.0], comm=comm)
-    except sf.InvalidArgumentError:
-        return
-    raise AssertionError("a call after the end of MPI")
+    for call in (
+        lambda: sf.sum([1.0], comm=comm), lambda: sf.plan(comm).sum(np.ones(2)), lambda: sf.start(comm).sum(np.ones(2)),
+        lambda: sf.allreduce([1.0], comm=comm), lambda: sf.Accumulator().merge_ranks(comm), lambda: sf.Group(comm),
+        plan.run, plan.start, run.wait, request.test, request.wait,
+    ):  # fmt: skip
+        try:
+            call()
+        except sf.InvalidArgumentError as error:
+            assert "MPI is finalised" in str(error), error
+            continue
+        raise AssertionError("a call after the end of MPI")
 
 
 results()

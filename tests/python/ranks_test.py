@@ -8,6 +8,8 @@ from pathlib import Path
 from support import libraries, on_ranks
 
 PROGRAM = Path(__file__).with_name("ranks_program.py")
+INTERRUPTED = PROGRAM.with_name("interrupted_program.py")
+BEFORE_MPI = PROGRAM.with_name("before_mpi_program.py")
 
 
 class Ranks(unittest.TestCase):
@@ -29,6 +31,17 @@ class Ranks(unittest.TestCase):
             self.assertEqual([line for line in lines if not line.startswith("#")], expected, run)
         plain = {line for lines in found.values() for line in lines if line.startswith("# plain")}
         self.assertGreater(len(plain), 1, "plain sums should differ with the number of ranks, or this shows nothing")
+
+    def test_ctrl_c(self):
+        text = "the communicator can't be used any more (a call on it was interrupted), use another"
+        for library in libraries():
+            with self.subTest(library=library):
+                self.assertEqual(on_ranks(library, 3, INTERRUPTED, timeout=60).splitlines(), ["interrupted True", text, text, text])
+
+    def test_before_mpi(self):
+        for library in libraries():
+            with self.subTest(library=library):
+                self.assertEqual(on_ranks(library, 2, BEFORE_MPI, timeout=60).split(), ["2", "2"])
 
 
 if __name__ == "__main__":

@@ -113,6 +113,16 @@ class Bits(unittest.TestCase):
                     if products is not None:
                         self.assertEqual(bits(products[index]), bits(in_cxx("dot", section[index], y, method=method)))
 
+    def test_elements_have_c_order_however_they_stand(self):
+        x, w = hostile(self.rng, 600).reshape(20, 30), self.rng.standard_normal((20, 30))
+        turned = np.asfortranarray(x)
+        expected = bits(in_cxx("sum", x, method="tree"))
+        self.assertNotEqual(bits(in_cxx("sum", x.T, method="tree")), expected, f"or this shows nothing: seed {SEED}")
+        self.assertEqual(bits(sf.sum(turned, method="tree")), expected)
+        self.assertEqual(int(sf.argmax(turned)), int(np.argmax(x)))
+        for a, b in ((turned, w), (w, turned), (x, np.asfortranarray(w))):
+            self.assertEqual(bits(sf.dot(a, b)), bits(in_cxx("dot", x, w)))
+
     def test_weights(self):
         x, w = self.rng.standard_normal((4, 5)), self.rng.random(5)
         self.assertEqual(bits(sf.sum(x, weights=w)), bits(sf.dot(x, np.broadcast_to(w, x.shape))))
@@ -127,6 +137,10 @@ class Bits(unittest.TestCase):
         self.assertEqual(bits(sf.dot(x, np.arange(50, dtype="i2"))), bits(in_cxx("dot", x, np.arange(50, dtype=np.float32))))
         with self.assertRaisesRegex(TypeError, "convert one"):
             sf.dot(x, np.full(50, 2**24 + 1))
+        self.assertEqual(float(sf.dot(np.ones(2), np.array([2**60, 1]))), 2.0**60)
+        for call in (lambda y: sf.dot(np.ones(1), y), lambda y: sf.sum(np.ones(1), weights=y), lambda y: sf.Accumulator().add(y)):
+            with self.assertRaisesRegex(TypeError, "convert one"):
+                call(np.array([2**53 + 1]))
 
     def test_groups(self):
         x, labels = hostile(self.rng, 500).reshape(100, 5), self.rng.integers(-1, 4, (100, 5))
@@ -171,8 +185,10 @@ class Numpy(unittest.TestCase):
         self.assertEqual(int(sf.sum(x)), 2)
         self.assertEqual(float(sf.sum(np.array([2**53 + 1, -(2**53)]), dtype=float)), 1.0)
         self.assertEqual(float(sf.mean(np.array([2**63 - 1, 2**63 - 1]))), 2.0**63)
-        with self.assertRaisesRegex(TypeError, "above 2..53"):
-            sf.norm(np.array([2**60 + 1]))
+        for odd in (2**60 + 1, 2**53 + 1, -(2**53) - 1):
+            with self.assertRaisesRegex(TypeError, "above 2..53"):
+                sf.norm(np.array([odd]))
+        self.assertEqual(float(sf.norm(np.array([-(2**53)]))), 2.0**53)
         self.assertEqual(float(sf.norm(np.array([3, 4], dtype="i2"))), 5.0)
         self.assertEqual(float(sf.var(np.array([1, 3]))), 1.0)
 
@@ -247,6 +263,23 @@ class Numpy(unittest.TestCase):
         with self.assertWarns(RuntimeWarning):
             self.assertTrue(np.isnan(sf.mean([])))
         self.assertTrue(np.isnan(sf.mean(np.array([], dtype=int))))
+        for kept in (1, 2):  # a mask that has the kept axis
+            x, mask = np.ones((3, kept)), np.zeros((3, kept), bool)
+            for function in (sf.min, sf.max, sf.mean):
+                self.assertTrue(np.isnan(function(x, axis=0, where=mask)).all(), (function, kept))
+
+    def test_what_is_refused_says_why(self):
+        for call, text in (
+            (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
+            (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
+            (lambda: sf.sum([1.5], root=3), r"root 3 \(the ranks are 0 to 0\)"),
+            (lambda: sf.sum([1.5], schedule="rng"), "unknown schedule 'rng'"),
+            (lambda: sf.sum_by([1.5, 2.5], [0, 7], 2), "label 7 of element 1, counted from 0, names no group"),
+            (lambda: sf.sum(np.ones((2, 3)), where=np.ones(4, bool)), r"a mask of shape \(4\) for elements of shape \(2, 3\)"),
+        ):
+            with self.assertRaisesRegex((TypeError, ValueError), text):
+                call()
+        self.assertEqual(sf.sum([1.5], root=0, schedule="ring"), 1.5)
 
     def test_whatever_has_elements(self):
         class Dlpack:
@@ -292,6 +325,11 @@ class Numpy(unittest.TestCase):
                 sf.sum([1.0, 2.0], out=wrong)
         with self.assertRaises(TypeError):
             sf.mean([1.0, 2.0], out=[0.0])
+        whole = np.array(7)
+        for call in (lambda: sf.sum([1.5], out=whole), lambda: sf.mean([1, 2], out=whole)):
+            with self.assertRaises(TypeError):
+                call()
+        self.assertEqual(int(whole), 7, "nothing is cut off")
 
     def test_odd_arguments(self):
         x = np.ones((2, 3))
@@ -340,6 +378,9 @@ class Numpy(unittest.TestCase):
     def test_options(self):
         x = np.arange(5.0)
         self.assertEqual(float(sf.sum(x, method=sf.binned(k=2, double_sweep=True))), 10.0)
+        for exponent, least in ((-100, 3), (-130, 4)):  # how many bins it takes to see so small a term
+            sums = [float(sf.sum([1.0, 2.0**exponent, -1.0], method=sf.binned(k=k))) for k in (2, 3, 4)]
+            self.assertEqual(sums, [2.0**exponent if k >= least else 0.0 for k in (2, 3, 4)])
         with self.assertRaisesRegex(sf.InvalidArgumentError, "fastest"):
             sf.sum(x, method="fastest")
         with self.assertRaises(TypeError):
@@ -365,6 +406,7 @@ class Operators(unittest.TestCase):
         self.assertEqual(bits(sf.reduce(x, "sum")), bits(in_cxx("sum", x, method="tree")))
         columns = x.reshape(200, 5)
         by_batches = sf.reduce(columns, np.add, batched=True)
+        self.assertEqual(bits(sf.reduce(columns[:, 0], np.add, batched=True)), bits(by_batches[0]))
         self.assertEqual(bits(by_batches), bits(sf.sum(columns, axis=0, method="tree")))
 
     def test_matrices_do_not_commute(self):
@@ -417,6 +459,13 @@ class Operators(unittest.TestCase):
         np.testing.assert_array_equal(result, x.sum(axis=0))
         self.assertEqual(len({id(a) for a, _ in kept}), 5)
         np.testing.assert_array_equal(kept[0][1], [2.0, 3.0])
+        seen, x = [], hostile(np.random.default_rng(SEED), 12).reshape(6, 2)
+        before = x.copy()
+        with np.errstate(all="ignore"):
+            sf.reduce(x, lambda a, b: seen.append((a, b, a.copy(), b.copy())) or a + b)
+        for a, b, left, right in seen:
+            self.assertEqual(bits([a, b]), bits([left, right]), "the library wrote to operands that were kept")
+        self.assertEqual(bits(x), bits(before))
 
 
 if __name__ == "__main__":

@@ -140,6 +140,17 @@ struct ArrayCase {
       if (mask_shape[i] > 1 && keeps(skipped + i)) return true;
     return false;
   }
+  /// Whether results of nothing are NaNs: also where there is one result, and the mask has its axis.
+  bool mask_has_own_results() const {
+    std::uint64_t results = 1;
+    bool has_one = false;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!keeps(axis)) continue;
+      results *= shape[axis];
+      has_one = has_one || axis >= shape.size() - mask_shape.size();
+    }
+    return mask_has_kept_axis() || (results == 1 && has_one);
+  }
   /// For each result, in C order, what `take` says of the elements that come to it, in C order; nothing: left out.
   template <class Take>
   auto gathered(const Take& take) const {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -15,12 +17,17 @@ constexpr std::array<std::pair<std::string_view, Format>, 6> formats = {{{"auto"
                                                                          {"raw", Format::raw},
                                                                          {"csv", Format::csv}}};
 
+/// Whether a text is this one, in letters of any case.
+bool has_letters(std::string_view text, std::string_view lower) noexcept {
+  return std::ranges::equal(text, lower, {}, [](unsigned char letter) { return std::tolower(letter); });
+}
+
 /// The format that the extension stands for, or automatic.
 Format format_of_name(std::string_view path) noexcept {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return Format::automatic;
   for (const auto& [name, format] : formats) {
-    if (path.substr(dot + 1) == name && format != Format::automatic) return format;
+    if (has_letters(path.substr(dot + 1), name) && format != Format::automatic) return format;
   }
   return Format::automatic;
 }
