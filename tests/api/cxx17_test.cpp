@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -327,16 +329,49 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   sf17::Options options;
   options.schedule = "none such";
   EXPECT_NE(text_of([&] { return sf17::sum(x, team[0], options); }).find("none such"), std::string::npos);
+  sf17::Options rooted;
+  rooted.root = 7;
+  const std::string root = text_of([&] { return sf17::sum(x, team[0], rooted); });
+  EXPECT_NE(root.find("root 7 (the ranks are 0 to 0)"), std::string::npos) << root;
   EXPECT_THROW(sf17::Team(0), sf17::Error);
   EXPECT_EQ(text_of([&] {
               return sf17::sum(sf17::Array<double>(x.data(), {3, 1}, {8}));
             }),
             "1 strides for a shape of 2 axes (every axis has one), give as many, or none for elements without gaps");
+  const sf17::Array<double> column(x.data(), {3, 1});
+  for (const int first : {1, 0}) {
+    sf17::Axes axes;
+    axes.keep = {first, 0};
+    EXPECT_EQ(text_of([&] { return sf17::sum(column, axes).size(); }),
+              "axes to keep that do not ascend (results stand in the order of the array's axes), list each once, in "
+              "order");
+  }
+  const std::vector<int> labels = {0, 2, 1};
+  EXPECT_EQ(text_of([&] { return sf17::sum_by(x, labels, 2).size(); }),
+            "label 2 of element 1, counted from 0, names no group (the last one is 1), correct it");
   auto left = sf17::start(sf17::plus, x, team[0]);
   const auto right = std::move(left);
   const std::string moved = "no call (its Pending was moved from), ask the one that it was moved to";
   EXPECT_EQ(text_of([&] { return left.test(); }), moved);
   EXPECT_EQ(text_of([&] { return left.get(); }), moved);
+  sf17::Team of_two(2);  // of whom one never comes
+  of_two.set_timeout(std::chrono::milliseconds(50));
+  const std::string late = text_of([&] { return sf17::sum(x, of_two[0]); });
+  EXPECT_NE(late.find("took longer than its limit of 0.05 s (of its workers here, these are in no call: 1)"),
+            std::string::npos)
+      << late;
+}
+
+TEST(Cxx17, NothingIsSelected) {
+  const std::vector<double> x(3, 1.0);
+  const std::vector<unsigned char> none(3, 0);
+  const sf17::Array<double> column(x.data(), {3, 1});
+  sf17::Axes axes;
+  axes.keep = {1};
+  axes.where = sf17::Array<unsigned char>(none.data(), {3, 1});
+  EXPECT_TRUE(std::isnan(sf17::max(column, axes).at(0)));
+  EXPECT_TRUE(std::isnan(sf17::mean(column, axes).at(0)));
+  EXPECT_EQ(bits(sf17::sum(column, axes)), bits(std::vector<double>(1, 0.0)));
 }
 
 // --- teams and plans -------------------------------------------------------------------------------------------------
@@ -378,6 +413,17 @@ TEST(Cxx17, TeamsHaveTheBitsOfOneProcess) {
     const double sum = sf17::sum(mine, member, rooted);
     EXPECT_EQ(bits(sum), member.worker() == 1 ? bits(sf17::sum(x)) : bits(nan));
   });
+}
+
+TEST(Cxx17, OneThreadStartsForAllWorkers) {
+  const std::vector<double> x = hostile(300, 11);
+  const sf17::Team team(workers);
+  std::vector<std::vector<double>> parts;
+  for (int w = 0; w < workers; ++w) parts.push_back(part_of(x, w));
+  std::vector<sf17::Pending<double>> pending;
+  for (int w = 0; w < workers; ++w)
+    pending.push_back(sf17::start(sf17::plus, parts[static_cast<std::size_t>(w)], team[w]));
+  for (auto& each : pending) EXPECT_EQ(bits(each.get()), bits(sf17::sum(x)));
 }
 
 TEST(Cxx17, VectorsInMpisShape) {
@@ -433,14 +479,19 @@ TEST(Cxx17, PlansRunStartTestWaitAndMove) {
       EXPECT_EQ(bits(masked.run(mine, my_mask)), bits(sf17::masked_sum(x, mask)));
       EXPECT_TRUE(greatest.run(mine) == sf17::max_location(x));
     }
-    double sum = 0, dot = 0;
+    double sum = 0, dot = 0, nothing = 7;
     sf17::Plan<double> sums(sf17::plus, mine.size(), member, sf17::tree());
     sums.start(mine, sum);
+    const std::string running =
+        "the plan is running (it was started, and nobody has waited for the end), call wait before the next start";
+    EXPECT_EQ(outcome_of([&] { return sums.start(mine, nothing), 0; }).text, running);
+    EXPECT_EQ(outcome_of([&] { return sums.run(mine); }).text, running);
     dots.start(sf17::view(mine.data(), mine.size()), other, dot);
     while (!sums.test()) std::this_thread::yield();
     EXPECT_TRUE(dots.wait_for(std::chrono::seconds(60)));
     EXPECT_EQ(bits(sum), bits(sf17::sum(x, sf17::tree())));
     EXPECT_EQ(bits(dot), bits(sf17::dot(x, y)));
+    EXPECT_EQ(nothing, 7.0) << "a start that was refused wrote its result";
 
     static_assert(!std::is_copy_constructible_v<sf17::Plan<double>>);
     sf17::Plan<double> moved(std::move(sums));
@@ -504,6 +555,11 @@ TEST(Cxx17, PlansCompareSizes) {
     sums.start(wrong, result);
     expect_fault(outcome_of([&] { return sums.wait(), 0; }),
                  "6 elements (the plan was bound for 5 on this rank), give as many");
+    auto vectors = sf17::Plan<double>::of_vectors(sf17::plus, 3, member);
+    const std::vector<double> row(3, 0.1);
+    std::vector<double> places(member.worker() == 1 ? 2 : 3);
+    expect_fault(outcome_of([&] { return vectors.run(row, places), 0; }),
+                 "2 places for results (the plan was bound for 3 on this rank), give as many");
     EXPECT_EQ(outcome_of([&] { return dots.run(x); }).text,
               "no second vector (a dot product takes two of one type), give one");
     EXPECT_EQ(bits(sums.run(x)), bits(sf17::sum(std::vector<double>(15, 0.1))));

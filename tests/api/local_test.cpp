@@ -406,6 +406,38 @@ TEST_F(LocalTest, NullsFromC) {
   EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_OK) << "nothing to read";
 }
 
+/// They must be some, though there is one rank and nothing is sent; also in a call that is like the one before.
+TEST_F(LocalTest, RootsAndSchedulesFromC) {
+  const double x[] = {1, 2, 3};
+  double result = 0;
+  sf_call call = sf_call_default();
+  call.rows = 3;
+  const auto expect_sum = [&] {
+    result = 0;
+    EXPECT_EQ(sf_reduce_local(&call, x, nullptr, &result), SF_OK) << sf_error_text();
+    EXPECT_TRUE(is(result, 6.0));
+  };
+  const auto expect_refused = [&](const std::string& words) {
+    EXPECT_EQ(sf_reduce_local(&call, x, nullptr, &result), SF_INVALID_ARGUMENT) << words;
+    EXPECT_NE(std::string(sf_error_text()).find(words), std::string::npos) << sf_error_text();
+  };
+  expect_sum();
+  call.root = 3;
+  expect_refused("root 3 (the ranks are 0 to 0)");
+  call.root = 0;
+  expect_sum();
+  call.root = -2;
+  expect_refused("root -2 (the ranks are 0 to 0)");
+  call.root = SF_ALL_RANKS;
+  std::string schedule = "linear";
+  call.schedule = schedule.c_str();
+  expect_sum();
+  schedule = "rng";  // at the same address
+  expect_refused("unknown schedule 'rng'");
+  schedule = "linear";
+  expect_sum();
+}
+
 /// Sums read one vector, whatever else a caller gives.
 TEST_F(LocalTest, VectorsThatAnOperationDoesNotRead) {
   const std::vector<float> x = elements<float>(1000, random);

@@ -283,6 +283,10 @@ TEST(Accumulator, RoundsMeansOnce) {
   EXPECT_EQ(bits(mean({nan_of(5), 1})), canonical_nan);
   // The sum rounded first would be a tie that the rest decides: (2^53 + 1 + 2^-60) / 2 is above the half.
   EXPECT_TRUE(same_bits(mean({0x1p54, 2.0, 0x1p-60, 0.0}), 0x1p52 + 1));
+  // A third of 3 (2^53 + 1) 2^72 + 1, which has 127 bits: of what is above the tie the quotient has no digit.
+  EXPECT_TRUE(same_bits(mean({0x3p125, 0x3p72, 1.0}), 0x1p125 + 0x1p73));
+  EXPECT_TRUE(same_bits(mean({-0x3p125, -0x3p72, -1.0}), -0x1p125 - 0x1p73));
+  EXPECT_TRUE(same_bits(mean({0x3p125, 0x3p72, 0.0}), 0x1p125));  // the control: the tie
 }
 
 TEST(Accumulator, DividesByAnyNumberOfRows) {

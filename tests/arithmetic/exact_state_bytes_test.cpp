@@ -310,6 +310,21 @@ TEST(KeptMessages, DamagedOnesAreStatesOrRefused) {
   }
 }
 
+/// NaN, infinity and -infinity have a bit each; others say nothing.
+TEST(KeptMessages, OfSpecialsThatThereAreNoneOfAreRefused) {
+  for (const StateShape& shape : shapes) {
+    const State state = ExactState::make(shape);
+    const Bytes none = message(*state);
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      Bytes bytes = none;
+      const std::uint64_t special = std::uint64_t{1} << bit;
+      std::memcpy(bytes.data() + 32 + 8, &special, sizeof special);  // of column 0
+      std::string wrong;
+      EXPECT_EQ(read_message(bytes, *state, wrong), bit < 3) << "bit " << bit << ": " << wrong;
+    }
+  }
+}
+
 /// The message of the negative of every column, counters aside: -x = ~x + 1, by words.
 Bytes complement(Bytes message, Count columns) {
   const std::size_t words = (message.size() - 32) / 8 / columns;

@@ -126,6 +126,38 @@ TYPED_TEST(Location, IsTheFirstRowThatASearchFinds) {
   }
 }
 
+/// The value that wins against no other.
+template <class T>
+T worst(bool least) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_floating_point_v<T>) {
+    return least ? Limits::infinity() : -Limits::infinity();
+  } else {
+    return least ? Limits::max() : Limits::lowest();
+  }
+}
+
+TYPED_TEST(Location, IsNoRowThatTheMaskLeavesOut) {
+  using T = TypeParam;
+  for (const bool least : {true, false}) {
+    const T elements[] = {T{1}, worst<T>(least), T{1}, worst<T>(least)};
+    const std::byte mask[] = {std::byte{0}, std::byte{1}, std::byte{0}, std::byte{1}};
+    const auto kind = make_location(least ? Operation::min_location : Operation::max_location, type_of<T>, 1);
+    auto builder = kind->builder();
+    builder->push(0, {.first = reinterpret_cast<const std::byte*>(elements),
+                      .mask = mask,
+                      .rows = std::size(elements),
+                      .row_stride = sizeof(T)});
+    std::vector<std::byte> out(kind->working_capacity(IntervalSet(Interval{0, std::size(elements)})));
+    out.resize(builder->write(out));
+    std::vector<std::byte> values(16);
+    std::vector<std::byte> spare(16);
+    ASSERT_EQ(kind->finish(out, std::size(elements), values.data(), spare.data()), Status::ok);
+    EXPECT_EQ(value_at<T>(values), worst<T>(least));
+    EXPECT_EQ(value_at<Index>(values, 1), 1u);
+  }
+}
+
 TEST(Locations, OfNothingAndOfMissingRowsSaySo) {
   const auto kind = make_location(Operation::min_location, Type::f64, 1);
   auto builder = kind->builder();

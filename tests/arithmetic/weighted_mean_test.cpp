@@ -118,6 +118,7 @@ TEST(WeightedMeans, OfWhatIsNoNumberAreDividedAsNumbersAre) {
   EXPECT_TRUE(std::isnan(mean_of<double, double>({1, 1}, {1, -1}, random)));
   EXPECT_TRUE(std::isnan(mean_of<double, double>({1, 1}, {infinity, 2}, random)));
   EXPECT_EQ((mean_of<double, double>({infinity, 1}, {1, 2}, random)), infinity);
+  EXPECT_TRUE(std::isnan(mean_of<double, double>({infinity, -infinity}, {1, 2}, random)));
 }
 
 TEST(WeightedMeans, OfNothingAreEmpty) {

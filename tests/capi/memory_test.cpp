@@ -33,8 +33,10 @@ TEST(Memory, OfCarelessCallers) {
   sf_free(memory);
   sf_free(other);
   sf_free(nullptr);
-  EXPECT_THROW(sf::allocate<double>(SIZE_MAX / 4), std::exception);
-  EXPECT_THROW((void)Allocator<double>().allocate(SIZE_MAX / 4), std::bad_alloc);
+  for (const std::size_t count : {SIZE_MAX / 4, SIZE_MAX / sizeof(double) + 2}) {  // the bytes of the latter wrap to 8
+    EXPECT_THROW(sf::allocate<double>(count), std::exception);
+    EXPECT_THROW((void)Allocator<double>().allocate(count), std::bad_alloc);
+  }
 }
 
 TEST(Memory, HoldsElements) {

@@ -326,8 +326,9 @@ TEST(Starts, TwiceIsRefusedAndTheRunGoesOn) {
       EXPECT_TRUE(job.plan(rank).test()) << "nothing is running, so it is done";
       EXPECT_EQ(failure_of_start(job.plan(rank), memory[i], results[i].data()), "");
       EXPECT_TRUE(job.plan(rank).running());
-      EXPECT_EQ(failure_of_start(job.plan(rank), memory[i], results[i].data()),
-                "the plan is running (start was called twice), call wait before the next start");
+      EXPECT_EQ(
+          failure_of_start(job.plan(rank), memory[i], results[i].data()),
+          "the plan is running (it was started, and nobody has waited for the end), call wait before the next start");
     }
     ASSERT_TRUE(finish(ranks, {&job}));
     for (const Result& result : results) EXPECT_EQ(hex(result.bytes()), hex(bytes_of(std::vector<double>{30})));

@@ -465,6 +465,22 @@ TEST_P(Groups, RefuseBundlesWithACallOfNoColumns) {
   });
 }
 
+TEST_P(Groups, RefuseBundlesOfSeveralSchedules) {
+  on_threads(GetParam(), 14, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    std::vector<Call> calls(2, {.method = Method::tree, .layout = LayoutKind::row_per_rank, .rows = 1});
+    calls[0].schedule = "flat";
+    calls[1].schedule = "binomial";
+    std::string text;
+    try {
+      group.bind(calls);
+    } catch (const Failure& failure) {
+      text = failure.what();
+    }
+    EXPECT_NE(text.find("call 1: another root or schedule than that of call 0"), std::string::npos) << text;
+  });
+}
+
 TEST_P(Groups, KnowWhereRowsBegin) {
   const Rank p = GetParam();
   on_threads(p, 9, [&](std::shared_ptr<transport::Transport> transport) {

@@ -48,6 +48,22 @@ TEST(Guarantees, AreThoseOfTheDocumentedTable) {
   }
 }
 
+/// What stands before a rank depends on how many ranks there are, and on what they hold.
+TEST(Guarantees, OfScansLeaveOutRanksAndLayouts) {
+  for (const Method method : {Method::tree, Method::exact, Method::binned}) {
+    for (const LayoutKind layout : {LayoutKind::intervals, LayoutKind::rank_order}) {
+      Call call{.method = method, .layout = layout};
+      const Guarantees of_all_ranks = kept(describe(call));
+      for (const Collective collective : {Collective::scan, Collective::exscan}) {
+        call.collective = collective;
+        EXPECT_EQ(kept(describe(call)), of_all_ranks & ~(guarantee::ranks | guarantee::layout));
+      }
+      call.require = guarantee::ranks;
+      EXPECT_THROW(require_kept(call), Failure);
+    }
+  }
+}
+
 TEST(Guarantees, AreRefusedTogetherWhereOneIsNotKept) {
   Call call{.operation = Operation::sum, .method = Method::plain};
   call.require = guarantee::target;

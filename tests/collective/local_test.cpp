@@ -38,9 +38,9 @@ TEST(Local, SumsAreTheOracles) {
       }
       Call call{.method = Method::tree, .columns = columns, .rows = n};
       EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
-      call.root = 5;  // ignored, as the schedule is
+      call.root = 0;  // changes nothing, nor does the schedule
       call.collective = schedule::Collective::reduce;
-      call.schedule = "no such";
+      call.schedule = "binomial";
       EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
       call.method = n % 2 == 0 ? Method::exact : Method::automatic;
       EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(exactly))) << n;
@@ -108,6 +108,11 @@ TEST(Local, FailuresSayWhatIsWrong) {
                 .status,
             Status::unsupported);
   EXPECT_EQ(failure_of({.columns = 0, .rows = 4}, rows, &result).status, Status::invalid_argument);
+  EXPECT_EQ(failure_of({.root = 3, .collective = schedule::Collective::reduce, .rows = 4}, rows, &result).text,
+            "root 3 (the ranks are 0 to 0), give one of them, or -1 for all");
+  const Failed unknown = failure_of({.schedule = "rng", .rows = 4}, rows, &result);
+  EXPECT_EQ(unknown.status, Status::invalid_argument);
+  EXPECT_NE(unknown.text.find("unknown schedule 'rng'"), std::string::npos) << unknown.text;
   for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
     EXPECT_EQ(failure_of({.method = method, .element_count = 5, .rows = 4}, rows, &result).status, Status::gap);
     EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).status, Status::overlap);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <numeric>
 #include <random>
 
@@ -266,27 +267,58 @@ TEST_P(StartedCalls, RefuseMemoryOfCallsUnderWay) {
   on_threads(p, 11, [&](std::shared_ptr<transport::Transport> transport) {
     Group group(transport);
     std::vector<double> x(600, 0.1);
+    std::vector<double> y(600, 2.0);
     std::vector<double> results(3);
     const auto data = [](const double* from, double* to) {
       return agreement::Data{.first = reinterpret_cast<const std::byte*>(from),
                              .result = reinterpret_cast<std::byte*>(to)};
     };
     const Call call{.method = Method::tree, .layout = LayoutKind::rank_order, .rows = 600};
+    agreement::Data factors = data(x.data(), &results[2]);
+    factors.second = reinterpret_cast<const std::byte*>(y.data());
     const auto first = group.start_reduce(call, data(x.data(), &results[0]));
+    const auto dot = group.start_reduce({.operation = Operation::dot, .rows = 600}, factors);
     const auto into_rows = group.start_reduce(call, data(x.data(), &x[599]));
+    const auto into_factors = group.start_reduce(call, data(x.data(), &y[599]));
     const auto into_result = group.start_reduce(call, data(x.data(), &results[0]));
     const auto beside = group.start_reduce(call, data(x.data(), &results[1]));
-    for (const auto& each : {first, into_rows, into_result, beside})
+    for (const auto& each : {first, dot, into_rows, into_factors, into_result, beside})
       while (!group.advance(*each)) {
       }
-    EXPECT_NO_THROW(first->require_success());
-    EXPECT_THROW(into_rows->require_success(), Failure);
-    EXPECT_THROW(into_result->require_success(), Failure);
-    EXPECT_NO_THROW(beside->require_success());
+    for (const auto& each : {first, dot, beside}) EXPECT_NO_THROW(each->require_success());
+    for (const auto& each : {into_rows, into_factors, into_result}) EXPECT_THROW(each->require_success(), Failure);
     EXPECT_EQ(results[0], results[1]);
     EXPECT_EQ(x[599], 0.1);
+    EXPECT_EQ(y[599], 2.0);
     group.reduce(call, data(x.data(), &x[0]));  // nothing is under way any more
     EXPECT_EQ(x[0], results[0]);
+  });
+}
+
+/// What a call uses may be used again once it is done, whatever is started with what the library kept of it.
+TEST_P(StartedCalls, KeepNoMemoryOfEarlierOnes) {
+  const Rank p = GetParam();
+  std::latch first_rank_has_started(1);
+  on_threads(p, 15, [&](std::shared_ptr<transport::Transport> transport) {
+    Group group(transport);
+    const double one = 1;
+    double sum = 0;
+    const Call call{.rows = 1};
+    const agreement::Data data{.first = reinterpret_cast<const std::byte*>(&one),
+                               .result = reinterpret_cast<std::byte*>(&sum)};
+    group.start_reduce(call, data);  // nobody asks for it: the library takes it back, and makes the barrier of it
+    while (!group.is_idle()) group.advance_another();
+    EXPECT_EQ(sum, p);
+    if (group.rank() > 0) first_rank_has_started.wait();  // so that the barrier is under way on rank 0
+    const auto barrier = group.start_barrier();
+    const auto again = group.start_reduce(call, data);
+    if (group.rank() == 0) first_rank_has_started.count_down();
+    for (const auto& each : {barrier, again}) {
+      while (!group.advance(*each)) {
+      }
+      EXPECT_NO_THROW(each->require_success());
+    }
+    EXPECT_EQ(sum, p);
   });
 }
 
@@ -311,6 +343,20 @@ TEST_P(StartedCalls, CopyAllButTheData) {
       std::ranges::fill(intervals, Interval{0, ranks * 4});
       schedule.assign(schedule.size(), '?');
     }
+    double combined = 0;
+    double scale = 1;
+    std::string name = "scale and add";
+    started.push_back(group.start_reduce(
+        {.operation = Operation::user,
+         .method = Method::tree,
+         .type = Type::bytes,
+         .result_type = Type::bytes,
+         .user = {.apply = scale_and_add, .context = &scale, .element_bytes = 8, .is_users = true},
+         .operator_name = name,
+         .layout = LayoutKind::row_per_rank,
+         .rows = 1},
+        {.first = reinterpret_cast<const std::byte*>(&x[3]), .result = reinterpret_cast<std::byte*>(&combined)}));
+    name.assign(name.size(), static_cast<char>('a' + group.rank()));  // which would be other operators
     for (const auto& each : started) {
       while (!group.advance(*each)) {
       }
@@ -321,6 +367,20 @@ TEST_P(StartedCalls, CopyAllButTheData) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, StartedCalls, testing::Values(1, 2, 3, 4, 5, 7, 8));
+
+/// There is room for 64 shapes, and those of calls under way are not among what makes room for others.
+TEST(KnownShapes, StayWhileCallsUseThem) {
+  session::KnownShapes shapes;
+  const auto shape_of = [&](Count columns) {
+    const Call call{.method = Method::tree, .columns = columns};
+    return shapes.of(call, agreement::describe(call));
+  };
+  for (Count columns = 1; columns <= 64; ++columns) EXPECT_EQ(shape_of(columns)->calls_under_way, 1u);
+  const session::ShapeInUse used = shape_of(65);
+  for (Count columns = 2; columns <= 200; ++columns)
+    if (columns != 65) shape_of(columns);
+  EXPECT_EQ(shape_of(65)->calls_under_way, 2u) << "it is another one";
+}
 
 /// The control: over the same inputs plain sums do depend on how many ranks share them.
 TEST(StartedCallsControl, PlainSumsDiffer) {

@@ -27,6 +27,8 @@ class Catalogue(CommandTest):
             methods = {row["name"]: row["methods"] for row in rows}
             self.assertEqual(methods["native"], ["exact", "binned"])
             self.assertEqual(methods["original_dissemination"], ["plain"])
+            order = {row["name"]: row["keeps_rank_order"] for row in rows}
+            self.assertEqual((order["binomial"], order["ring"]), (True, False))
 
     def test_schedules_for_people(self):
         ran = run("schedules")

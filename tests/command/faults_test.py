@@ -167,6 +167,7 @@ class Verify(FaultTest):
             (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned:k"], "k=2"),
             (["--methods", "tree,fast"], "fast"), (["--collective", "scan"], "scan"),
             (["--schedules", "recursive_doubling", "--collective", "reduce"], "recursive_doubling"),
+            (["--schedules", "native", "--methods", "tree,exact", "--ranks", "1"], "native"),
         ):  # fmt: skip
             self.note(["verify", self.path, "--json", *arguments], word)
 

@@ -119,6 +119,7 @@ class Bits(CommandTest):
         self.assertEqual(found["bits"], bits32(exact(values)))
         self.assertRegex(found["bits"], "^[0-9A-F]{8}$")
         self.assertEqual(bits32(found["value"]), found["bits"])
+        self.assertEqual(found["type"], "f32")
 
     def test_the_file_is_not_changed(self):
         before = self.path.read_bytes()

@@ -2,7 +2,7 @@
 
 import unittest
 
-from support import CommandTest, binned, binpsllh, bits, exact, hostile, run, tree
+from support import LAUNCHER, CommandTest, binned, binpsllh, bits, exact, hostile, run, tree
 
 
 class Verify(CommandTest):
@@ -70,11 +70,26 @@ class Verify(CommandTest):
         ran = run("verify", path, "--column", "b", "--distribution", "optimized:deviation=0.3", "--ranks", "1,3",
                   "--methods", "tree", "--json")  # fmt: skip
         self.assertEqual({row["bits"] for row in self.object_from(ran)["rows"]}, {bits(tree(self.values))})
+        ran = run("verify", path, "--column-name", "b", "--ranks", "2", "--methods", "tree", "--schedules", "flat",
+                  "--json")  # fmt: skip
+        self.assertEqual([row["bits"] for row in self.object_from(ran)["rows"]], [bits(tree(self.values))])
 
     def test_plain_promises_nothing(self):
         found = self.verify("--methods", "plain", "--schedules", "flat", "--ranks", "1,2,3,5")
         self.assertIs(found["identical"], True)
         self.assertGreater(len({row["bits"] for row in found["rows"]}), 1)
+
+    def test_results_that_differ(self):
+        # Ranks of the second launch find another file.
+        other = self.write("other", binpsllh([2 * value for value in self.values]))
+        launcher = self.write("launcher", f'#!/bin/sh\n{" ".join(LAUNCHER)} "$@" && cp "{other}" "{self.path}"\n')
+        launcher.chmod(0o755)
+        ran = run("verify", self.path, "--ranks", "1,2", "--methods", "exact", "--schedules", "flat", "--json",
+                  environment={"STEADFOLD_MPIRUN": str(launcher)})  # fmt: skip
+        found = self.object_from(ran, status=1)
+        self.assertIs(found["identical"], False)
+        sum_of_first = exact(self.values)
+        self.assertEqual([row["bits"] for row in found["rows"]], [bits(sum_of_first), bits(2 * sum_of_first)])
 
     def test_a_table_without_json(self):
         ran = run("verify", self.path, "--ranks", "1,3", "--methods", "tree,plain")

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/hostile.hpp"
@@ -46,6 +47,16 @@ class Cxx17Test : public testing::Test {
       return "";
     } catch (const sf17::Error& error) {
       return error.what();
+    }
+  }
+
+  template <class Call>
+  sf_status status_of(const Call& call) const {
+    try {
+      call();
+      return SF_OK;
+    } catch (const sf17::Error& error) {
+      return error.status();
     }
   }
 
@@ -124,6 +135,33 @@ TEST_F(Cxx17Test, AccumulatorsInMpisOwnReduction) {
   sf17::merge_ranks(mine, comm);
   EXPECT_EQ(mine.bytes(), all.bytes());
   EXPECT_EQ(bits(mine.sum()), bits(sf17::sum(x, sf17::exact())));
+}
+
+TEST_F(Cxx17Test, AccumulatorsThatCannotBeMerged) {
+  const bool is_last = rank == size - 1;
+  sf17::Accumulator<double> columns(is_last ? 9 : 8);
+  const std::vector<std::byte> before = columns.bytes();
+  EXPECT_EQ(status_of([&] { sf17::merge_ranks(columns, comm); }), SF_MISMATCH);
+  EXPECT_EQ(columns.bytes(), before);
+
+  sf17::Accumulator<double> left, elsewhere;
+  if (is_last) elsewhere = std::move(left);
+  EXPECT_EQ(status_of([&] { sf17::merge_ranks(left, comm); }), SF_INVALID_ARGUMENT);
+  if (is_last) {
+    const auto expect_none = [this](const auto& call) {
+      const std::string text = text_of(call);
+      EXPECT_NE(text.find("no accumulator (the pointer is null)"), std::string::npos) << text;
+      EXPECT_EQ(status_of(call), SF_INVALID_ARGUMENT);
+    };
+    expect_none([&] { left += 1.0; });
+    expect_none([&] { left += elsewhere; });
+    expect_none([&] { elsewhere += left; });
+    expect_none([&] { left.sum(); });
+    left = elsewhere;
+  }
+  left += 1.0;
+  sf17::merge_ranks(left, comm);
+  EXPECT_EQ(left.sum(), 1.0 * size) << "the next one works";
 }
 
 TEST_F(Cxx17Test, CallsOfACommunicator) {  // all others are those of its group: every_call_test

@@ -12,6 +12,7 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
+#include "steadfold/cxx17_mpi.hpp"
 #include "steadfold/started.hpp"
 
 namespace steadfold::tests {
@@ -31,6 +32,13 @@ void expect_refused(sf_status status, const char* word, const char* what) {
   const std::string text = sf_error_text();
   check(text.find(word) != std::string::npos, std::string(what) + " says '" + text + "'");
 }
+/// The same of a call in C++, which throws.
+template <class Call>
+void expect_thrown(const Call& call, const char* word, const char* what) {
+  const Outcome outcome = outcome_of(call);
+  check(outcome.status == SF_INVALID_ARGUMENT && outcome.text.find(word) != std::string::npos,
+        std::string(what) + " came to " + outcome.string());
+}
 
 const std::vector<double> x = {0.1, 0.2, 0.3};
 
@@ -46,6 +54,12 @@ void expect_no_calls(const char* why) {
     expect_refused(sf_reduce(&call, x.data(), nullptr, &result, comm), why, "sf_reduce");
     expect_refused(sf_plan_bind(&call, comm, &plan), why, "sf_plan_bind");
     expect_refused(sf_rank_order(3, comm, &mine, &count), why, "sf_rank_order");
+    expect_thrown([&] { sum(x, comm); }, why, "sum");
+    expect_thrown([&] { start(plus, x, comm); }, why, "start");
+    expect_thrown([&] { Plan<double>(plus, 3, comm); }, why, "Plan");
+    expect_thrown([&] { sf17::sum(x, comm); }, why, "sf17::sum");
+    expect_thrown([&] { sf17::start(sf17::plus, x, comm); }, why, "sf17::start");
+    expect_thrown([&] { sf17::Plan<double>(sf17::plus, 3, comm); }, why, "sf17::Plan");
   }
   check(plan == nullptr && same_bits(result, 7.0), "a refused call writes nothing");
   check(sf_reduce_local(&call, x.data(), nullptr, &result) == SF_OK, "a local reduction works");
@@ -108,6 +122,7 @@ int run(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const std::vector<sf_plan*> plans = left_behind();
   global = std::make_unique<Plan<double>>(plus, 3, MPI_COMM_WORLD);
+  sf17::Plan<double> plan_of_cxx17(sf17::plus, 3, MPI_COMM_WORLD);
   std::vector<double> column(1, 0.5);
   auto under_way = std::make_unique<VectorPlan<double>>(Plan<double>::of_vectors(plus, 1, MPI_COMM_WORLD));
   under_way->start(column, std::span(column));
@@ -117,12 +132,22 @@ int run(int argc, char** argv) {
   MPI_Comm other = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   auto pending = std::make_unique<Pending<double>>(start(plus, x, other));
+  auto pending_of_cxx17 = std::make_unique<sf17::Pending<double>>(sf17::start(sf17::plus, x, other));
   MPI_Finalize();
 
+  const char* const why = "MPI is finalised";
+  double result = 7;
   check(outcome_of([&] { ended->get(); }).status == SF_INVALID_ARGUMENT, "a call of before cannot be asked");
   check(outcome_of([&] { pending->wait(); }).status == SF_INVALID_ARGUMENT, "a call under way cannot be awaited");
+  expect_thrown([&] { pending_of_cxx17->wait(); }, why, "wait of an sf17::Pending");
+  expect_thrown([&] { pending_of_cxx17->get(); }, why, "get of an sf17::Pending");
+  expect_thrown([&] { plan_of_cxx17.run(x); }, why, "run of an sf17::Plan");
+  expect_thrown([&] { plan_of_cxx17.start(x, result); }, why, "start of an sf17::Plan");
+  expect_thrown([&] { plan_of_cxx17.wait(); }, why, "wait of an sf17::Plan");
+  check(same_bits(result, 7.0), "a refused start writes nothing");
   ended.reset();
   pending.reset();
+  pending_of_cxx17.reset();
   expect_no_calls("MPI is finalised");
   for (sf_plan* plan : plans) expect_no_runs(plan);
   check(outcome_of([&] { global->run(x); }).status == SF_INVALID_ARGUMENT, "a plan in C++ throws");

@@ -196,6 +196,16 @@ TEST_F(MisuseTest, CombinationsThatAreNotOffered) {
          [&] { reduce(x, subtract, world.comm, {.method = plain(), .root = world.size - 1, .schedule = "binomial"}); });
 }
 
+TEST_F(MisuseTest, RootsThatAreNoRanks) {
+  const std::string ranks = "(the ranks are 0 to " + std::to_string(world.size - 1) + ")";
+  std::vector<double> buffer = x;
+  expect_error(SF_INVALID_ARGUMENT, {"root " + std::to_string(world.size) + " " + ranks}, "a root beyond",
+               [&] { sum(x, world.comm, {.root = world.size}); });
+  expect_error(SF_INVALID_ARGUMENT, {"root -2 " + ranks}, "a root below",
+               [&] { reduce_to(-2, buffer, plus, world.comm); });
+  EXPECT_EQ(buffer, x);
+}
+
 TEST_F(MisuseTest, CommunicatorsWithoutARankOrder) {
   const auto on_null = [&] { sum(x, MPI_COMM_NULL); };
   expect_error(SF_INVALID_ARGUMENT, {"MPI_COMM_NULL"}, "MPI_COMM_NULL", on_null);

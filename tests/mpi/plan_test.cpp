@@ -368,6 +368,18 @@ TEST_F(PlanTest, MovesKeepThePlanWhole) {
   Plan<double> third(plus, 1, world.comm);
   third = std::move(second);
   EXPECT_TRUE(is(third.run(mine), 10.0));
+  double result = 7;
+  const auto expect_none = [](const auto& call) {
+    const Outcome outcome = outcome_of(call);
+    EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT);
+    EXPECT_NE(outcome.text.find("no plan (the pointer is null)"), std::string::npos) << outcome.text;
+  };
+  for (Plan<double>* left : {&first, &second}) {
+    expect_none([&] { left->run(mine); });
+    expect_none([&] { left->start(mine, {&result, 1}); });
+    expect_none([&] { left->wait(); });
+  }
+  EXPECT_TRUE(is(result, 7.0));
 }
 
 TEST_F(PlanTest, AnIdlePlanIsDone) {

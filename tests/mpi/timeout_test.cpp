@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -144,6 +145,39 @@ TEST_F(TimeoutTest, InC) {
   EXPECT_EQ(done, 1);
   EXPECT_EQ(sf_plan_wait_for(nullptr, 0, &done), SF_INVALID_ARGUMENT);
   sf_plan_free(plan);
+}
+
+std::atomic<bool> is_asked_to_stop = false;
+
+/// As interpreters do, where a user presses Ctrl-C: one rank gives up a call that no other rank makes, and with it the
+/// communicator, which is not freed: MPI may still read what was sent over it.
+TEST_F(TimeoutTest, AnInterruptEndsAWaitForOtherRanks) {
+  if (world.size == 1) return;
+  const std::vector<double> all = all_elements();
+  const std::vector<double> mine = mine_of(all);
+  const double expected = reference::exact_sum(std::span<const double>(all));
+  MPI_Comm used = MPI_COMM_NULL;
+  MPI_Comm_dup(world.comm, &used);
+  sf_call call = sf_call_default();
+  call.rows = rows;
+  double result = 0;
+  sf_set_interrupt([] { return is_asked_to_stop ? 1 : 0; });
+  EXPECT_EQ(sf_reduce(&call, mine.data(), nullptr, &result, used), SF_OK) << sf_error_text();
+  EXPECT_TRUE(is(result, expected));
+  if (world.rank == 0) {
+    is_asked_to_stop = true;
+    for (int again = 0; again < 2; ++again) {
+      const auto before = Clock::now();
+      EXPECT_EQ(sf_reduce(&call, mine.data(), nullptr, &result, used), SF_TRANSPORT_FAILED);
+      EXPECT_LT(Clock::now() - before, 10s) << "it should be 0.1";
+      EXPECT_STREQ(sf_error_text(),
+                   "the communicator can't be used any more (a call on it was interrupted), use another");
+    }
+    is_asked_to_stop = false;
+  }
+  sf_set_interrupt(nullptr);
+  MPI_Barrier(world.comm);
+  EXPECT_TRUE(is(sum(mine, world.comm), expected)) << "on another one";
 }
 
 /// A run that fails is not one whose time is over.

@@ -144,6 +144,10 @@ TEST(Distribution, BalancedCostsNoMoreThanItsNeighbours) {
       EXPECT_LE(balance_seconds(found), balance_seconds(counts(Distribution::optimized, n, p, deviation)));
     const double deviation = balanced_deviation(n, p);
     EXPECT_EQ(found, counts(Distribution::optimized, n, p, deviation));
+    for (const double smaller : {0.0, 0.03125, 0.0625, 0.125, 0.2, 0.25, 0.5}) {  // of equals the smallest is taken
+      if (smaller >= deviation) break;
+      EXPECT_LT(balance_seconds(found), balance_seconds(counts(Distribution::optimized, n, p, smaller))) << smaller;
+    }
   });
 }
 

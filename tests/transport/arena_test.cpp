@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace steadfold::transport::arena_test {
@@ -67,6 +69,14 @@ TEST(Arena, KnowsWhatIsItsOwn) {
 }
 
 /// A process that did not inherit it maps it by name, and what both write is seen by both.
+/// Those without a name, of this process.
+std::size_t mapped_files() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.find("/memfd:") != std::string::npos ? 1 : 0;
+  return count;
+}
+
 TEST(Arena, IsSeenByAnotherProcess) {
   Arena arena(Bytes{1} << 36);  // pages are only there once they are written
   auto* const number = reinterpret_cast<volatile int*>(arena.take(sizeof(int)));
@@ -78,12 +88,14 @@ TEST(Arena, IsSeenByAnotherProcess) {
   if (child == 0) {
     munmap(arena.base(), file.bytes);
     close(file.file.descriptor);
-    const auto view = ArenaView::of(file);
+    const std::size_t before = mapped_files();
+    auto view = ArenaView::of(file);
     if (view == nullptr || view != ArenaView::of(file)) _exit(1);
     auto* const seen = reinterpret_cast<volatile int*>(view->at(place));
     if (*seen != 6) _exit(2);
     *seen = 7;
-    _exit(0);
+    view.reset();
+    _exit(mapped_files() == before ? 0 : 3);
   }
   int status = -1;
   waitpid(child, &status, 0);

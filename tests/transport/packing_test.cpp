@@ -57,6 +57,10 @@ TEST(Pack, NothingComesOutOfWhatDoesNotAddUp) {
     std::memcpy(bytes.data() + bytes.size() - 24, &wrong, sizeof wrong);
     EXPECT_TRUE(Unpacker(bytes, 3).next().empty()) << wrong;
   }
+  Memory bytes = whole;  // a size that takes no room, since the next boundary wraps around
+  const auto wraps = ~std::uint64_t{0};
+  std::memcpy(bytes.data() + bytes.size() - sizeof wraps, &wraps, sizeof wraps);
+  EXPECT_TRUE(Unpacker(bytes, 3).next().empty());
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+"""The cases that a build has, for tables that name some: "test_kernels Turn*", a program of one process and a filter of its
+cases, or another test of ctest's and a word that the names of its cases have ("mpi.openmpi.ranks.p3 BundleTest",
+"python.objects_test test_teams")."""
+
+import fnmatch
+import re
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def output_of(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def is_of_one_process(test):
+    return re.fullmatch("test_[a-z]+", test) is not None
+
+
+def cases_of_program(program):
+    """The names of a GoogleTest program's cases."""
+    suite, names = "", []
+    for line in output_of(str(program), "--gtest_list_tests").splitlines():
+        line = line.split("#")[0].rstrip()
+        if line.endswith(".") and not line.startswith(" "):
+            suite = line
+        elif line.startswith("  "):
+            names.append(suite + line.strip())
+    return names
+
+
+class Cases:
+    def __init__(self, build):
+        self.build, self.programs = build, {}
+        listed = output_of("ctest", "--test-dir", str(build), "-N", "-E", r"^test_[a-z]+\.")
+        self.tests = set(re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.MULTILINE))
+        # Of scripts, and of programs over MPI, the sources name the cases.
+        sources = (file for pattern in ("*_test.py", "*_test.cpp", "*_test.f90", "*.hpp") for file in HERE.rglob(pattern))
+        self.texts = "".join(file.read_text() for file in sources).lower()
+
+    def fault(self, named):
+        """What is wrong with the name of some cases; None if they are there."""
+        test, word, *more = [*named.split(" "), ""]
+        if more != ([""] if word else []):
+            return f"{named!r} is not a test and a word"
+        if is_of_one_process(test):
+            if test not in self.programs:
+                program = self.build / "tests" / test
+                if not program.exists():
+                    return f"there is no {test}"
+                self.programs[test] = cases_of_program(program)
+            if not any(fnmatch.fnmatchcase(name, part) for part in word.split(":") for name in self.programs[test]):
+                return f"{test} has no case {word!r}"
+        elif test not in self.tests:
+            return f"there is no test {test}"
+        elif word and not all(part.lower() in self.texts for part in word.split(".")[:2]):
+            return f"no test has {word!r} in its name"
+        return None
