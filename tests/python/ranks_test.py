@@ -41,7 +41,7 @@ class Ranks(unittest.TestCase):
     def test_before_mpi(self):
         for library in libraries():
             with self.subTest(library=library):
-                self.assertEqual(on_ranks(library, 2, BEFORE_MPI, timeout=60).split(), ["2", "2"])
+                self.assertEqual("".join(on_ranks(library, 2, BEFORE_MPI, timeout=60).split()), "22")  # lines of ranks may join
 
 
 if __name__ == "__main__":
