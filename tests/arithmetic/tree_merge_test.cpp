@@ -143,7 +143,7 @@ TEST(PreparedTreeMerge, LeavesOtherRecordsAlone) {
     cut.resize(size);
     EXPECT_EQ(takes(cut, right.record), size == left.record.size()) << size << " bytes";
   }
-  // Of the 2 and 3 nodes 2 are left, and on the way there are 3.
+  // The merged record has 2 nodes, but 3 stand in its room while it is made: a room for fewer is refused.
   for (Count nodes = 0; nodes < 4; ++nodes) {
     const auto room = out.room().first(head + nodes * sizeof(double));
     EXPECT_EQ(prepared->merge(left.record, right.record, room) > 0, nodes == 3) << "room for " << nodes << " nodes";

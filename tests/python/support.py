@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import steadfold as sf
 
 METHODS = {"tree": 1, "exact": 2, "binned": 4}
 OPERATIONS = {"sum": 0, "prod": 1, "min": 2, "max": 3, "dot": 5, "norm": 6, "mean": 7}
@@ -55,6 +56,17 @@ def _link_for_mpich(folder):
         if "libmpich.so.12 " in line:
             os.symlink(line.split("=> ")[1].strip(), Path(folder) / "libmpi.so.12")
             return
+
+
+def expect_refused(text, *calls):
+    """Every call raises InvalidArgumentError, whose text has this one."""
+    for call in calls:
+        try:
+            call()
+        except sf.InvalidArgumentError as error:
+            assert text in str(error), error
+            continue
+        raise AssertionError(f"a call that should be refused: {text}")
 
 
 def on_ranks(library, ranks, script, *arguments, timeout=120):
