@@ -50,7 +50,7 @@ steadfold::agreement::Failure steadfold::capi::failure_of(sf_status status, cons
 
 extern "C" {
 
-void sf_set_interrupt(int (*asked)(void)) { steadfold::session::Watch::set_interrupt(asked); }
+void sf_set_interrupt(int (*asked)()) { steadfold::session::Watch::set_interrupt(asked); }
 
 const void* sf_layer_table(const char* version) {
   static constexpr LayerTable table = {

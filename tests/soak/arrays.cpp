@@ -58,8 +58,10 @@ void choose_array(Random& random, Member& m) {
   if (may_select && random.one_in(2)) m.array.groups = divisor_of(random, m.columns);
   m.array.has_mask = may_select && random.one_in(2);
   m.array.has_labels_of_none = random.one_in(2);
+  m.array.keeps_one = random.one_in(2);
   // As many elements as without groups; now and then more than are sorted by their groups at once.
-  if (m.layout != SF_ROW_A_RANK && m.array.groups > 1) m.rows = std::min<std::uint64_t>(m.rows * m.array.groups, 6000);
+  if (m.layout != SF_ROW_A_RANK && m.array.groups > 1)
+    m.rows = std::min<std::uint64_t>(m.rows * m.array.groups, 6000);
   const bool is_cheap = m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION;
   if (m.layout != SF_ROW_A_RANK && m.columns <= 4 && random.one_in(is_cheap ? 2 : 20))
     m.rows = random.from_to(8000, 30000);
@@ -107,7 +109,8 @@ void Placement::choose_axes(Random& own) {
     of_columns.push_back(each->columns);
   }
   const auto rows = factors_of(own, rows_.size(), of_rows);
-  const auto columns = factors_of(own, member_.data_columns(), of_columns);
+  auto columns = factors_of(own, member_.data_columns(), of_columns);
+  if (form.has_mask && member_.data_columns() == 1) columns.assign(form.keeps_one ? 1 : 0, 1);  // ranks agree on it
   std::size_t row = 0, column = 0;
   while (row < rows.size() || column < columns.size()) {
     const bool is_kept = row == rows.size() || (column < columns.size() && own.one_in(2));
@@ -188,7 +191,11 @@ Placed Placement::place(Random& own, const Repeats* repeats, sf_type type, std::
 
   // Without the first axes where they are stretched; others of one index, or of stride 0.
   std::size_t skipped = 0;
-  while (repeats != nullptr && skipped < count && is_stretched[skipped] && own.one_in(2)) ++skipped;
+  const auto may_skip = [&](std::size_t axis) {
+    const bool is_the_one = repeats == &member_.array.mask && member_.data_columns() == 1 && axes_[axis].is_kept;
+    return repeats != nullptr && is_stretched[axis] && !is_the_one;
+  };
+  while (skipped < count && may_skip(skipped) && own.one_in(2)) ++skipped;
   placed.array.type = type;
   placed.array.element_bytes = bytes;
   placed.array.axis_count = static_cast<std::int32_t>(count - skipped);

@@ -142,7 +142,8 @@ bool Member::in_rank_order() const {
 bool Member::has_own_rows() const {
   if (array.groups > 0) return true;
   const Repeat& columns_of_mask = array.mask.columns;
-  return array.has_mask && columns > columns_of_mask.run && columns_of_mask.period > 1;
+  const bool differs = columns > columns_of_mask.run && columns_of_mask.period > 1;
+  return array.has_mask && (differs || (columns == 1 && array.keeps_one));
 }
 
 std::size_t Member::element_bytes() const { return operation == SF_USER ? user_operator(user).bytes : size_of(type); }

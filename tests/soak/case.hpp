@@ -68,6 +68,7 @@ struct ArrayForm {
   bool has_mask = false;
   std::uint64_t groups = 0;         // 0: there are no labels; the data have the columns of one group
   bool has_labels_of_none = false;  // below 0
+  bool keeps_one = false;           // one result is the one index of an axis that is kept, which the mask has, too
   Repeats elements;
   Repeats factors;
   Repeats mask;
