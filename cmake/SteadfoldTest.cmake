@@ -29,6 +29,17 @@ if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   target_link_libraries(steadfold_nap PRIVATE steadfold_options ${CMAKE_DL_LIBS})
   set_target_properties(steadfold_nap PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   list(APPEND steadfold_mpi_environment LD_PRELOAD=$<TARGET_FILE:steadfold_nap>)
+  # And for some runs, MPI libraries that are slow and disorderly.
+  foreach(name IN LISTS STEADFOLD_MPI_NAMES)
+    set(library steadfold_mpi_library_${name})
+    add_library(steadfold_unsteady_${name} SHARED ${PROJECT_SOURCE_DIR}/tests/support/unsteady.c)
+    target_include_directories(steadfold_unsteady_${name} SYSTEM PRIVATE
+      $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>) # launchers load it too: not linked with MPI
+    target_compile_definitions(steadfold_unsteady_${name} PRIVATE
+      $<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>)
+    target_link_libraries(steadfold_unsteady_${name} PRIVATE steadfold_options Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(steadfold_unsteady_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endforeach()
 endif()
 
 # The session directory of Open MPI's launcher is the test's own: two launchers that share one, as in /tmp, sometimes take
@@ -220,10 +231,11 @@ function(steadfold_fortran_test name file)
   endwhile()
 endfunction()
 
-# steadfold_mpi_test_again(NAME SUFFIX RANKS p... [RANKS_MPICH p...] ENVIRONMENT name=value... [SUBJECTS name...]): the same
-# program in another environment, all of it or these subjects.
+# steadfold_mpi_test_again(NAME SUFFIX RANKS p... [RANKS_MPICH p...] [ENVIRONMENT name=value...] [UNSTEADY seed]
+# [SUBJECTS name...]): the same program in another environment, all of it or these subjects. UNSTEADY: over an MPI library
+# that is slow and disorderly by the seed (tests/support/unsteady.c).
 function(steadfold_mpi_test_again test suffix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;RANKS_MPICH;ENVIRONMENT;SUBJECTS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "UNSTEADY" "RANKS;RANKS_MPICH;ENVIRONMENT;SUBJECTS")
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(ranks ${arg_RANKS})
     if(name STREQUAL mpich)
@@ -240,6 +252,10 @@ function(steadfold_mpi_test_again test suffix)
       set(again mpi.${name}.${test}.${suffix}.p${p})
       steadfold_add_run(${again} ${name} ${p} mpi_${test}_${name} ${pattern} ${arg_SUBJECTS})
       set_property(TEST ${again} APPEND PROPERTY ENVIRONMENT ${arg_ENVIRONMENT})
+      if(arg_UNSTEADY) # the later of two values counts
+        set_property(TEST ${again} APPEND PROPERTY ENVIRONMENT STEADFOLD_TEST_UNSTEADY=${arg_UNSTEADY}
+          LD_PRELOAD=$<TARGET_FILE:steadfold_unsteady_${name}>:$<TARGET_FILE:steadfold_nap>)
+      endif()
     endforeach()
   endforeach()
 endfunction()

@@ -49,7 +49,7 @@ Lanes::Lanes(std::shared_ptr<Window> window, Rank rank, Rank rank_count, std::sp
   notices_.resize(ranks_);
   sent_.resize(ranks_);
   incoming_.resize(ranks_);
-  memory_.resize(copies * copy_words_ + mailbox_words_ + 2 * ranks_);
+  memory_.resize(copies * copy_words_ + mailbox_words_ + 3 * ranks_);
 }
 
 Lanes::~Lanes() {
@@ -104,8 +104,12 @@ std::span<Word> Lanes::arrived_words() noexcept {
   return std::span(memory_).subspan(copies * copy_words_, mailbox_words_);
 }
 
-/// How many messages each target has taken out, as far as this rank knows; then how many it took out of each source's.
-std::span<Word> Lanes::credit_words() noexcept { return std::span(memory_).last(2 * ranks_); }
+/// How many messages each target has taken out, as it is being read: nobody may look before the read has ended.
+std::span<Word> Lanes::credits_read() noexcept { return std::span(memory_).last(3 * ranks_).first(ranks_); }
+/// The same as far as this rank knows.
+std::span<Word> Lanes::credits_seen() noexcept { return std::span(memory_).last(2 * ranks_).first(ranks_); }
+/// How many messages this rank took out of each source's.
+std::span<Word> Lanes::credits_given() noexcept { return std::span(memory_).last(ranks_); }
 
 /// Writes a message that may be too large for the mailbox: then the first word alone says so. Returns how many words.
 std::size_t Lanes::pack(std::span<Word> words, std::uint32_t number, std::span<const std::byte> bytes) const noexcept {
@@ -126,7 +130,7 @@ std::size_t Lanes::pack(std::span<Word> words, std::uint32_t number, std::span<c
 
 Lanes::Sending Lanes::send(Ticket ticket, Rank target, std::span<const std::byte> bytes) noexcept {
   const auto to = static_cast<std::size_t>(target);
-  if (sent_[to] - credit_words()[to] >= mailboxes) return Sending::waits;
+  if (sent_[to] - credits_seen()[to] >= mailboxes) return Sending::waits;
   const auto copy = std::ranges::find(copies_, false, &Copy::is_used);
   if (copy == copies_.end()) return Sending::waits;
   const LaneNotice& notice = notices_[to];
@@ -145,10 +149,17 @@ Lanes::Sending Lanes::send(Ticket ticket, Rank target, std::span<const std::byte
 
 void Lanes::look_for_credits() noexcept {
   if (!reads_credits_) {
-    if (window_->read(credit_words().first(ranks_), *first_, reading_credits_) != MPI_SUCCESS) return;
+    if (window_->read(credits_read(), *first_, reading_credits_) != MPI_SUCCESS) return;
     reads_credits_ = true;
   }
-  reads_credits_ = state_of(reading_credits_) == State::pending;
+  take_credits();
+}
+
+/// Takes in the credits that are being read, if they are there.
+void Lanes::take_credits() noexcept {
+  const State state = state_of(reading_credits_);
+  reads_credits_ = state == State::pending;
+  if (state == State::done) std::ranges::copy(credits_read(), credits_seen().begin());
 }
 
 std::optional<Lanes::Sent> Lanes::take_sent() noexcept {
@@ -217,15 +228,16 @@ void Lanes::pay(Rank source) noexcept {
   Incoming& incoming = incoming_[from];
   incoming.owes = state_of(incoming.crediting) == State::pending;
   if (incoming.owes) return;
-  Word& credit = credit_words()[ranks_ + from];
+  Word& credit = credits_given()[from];
   credit = incoming.received;
   const std::uint64_t place = notices_[from].first + static_cast<std::uint64_t>(rank_);
-  if (window_->write({&credit, 1}, source, place, incoming.crediting) != MPI_SUCCESS)
-    incoming.crediting = MPI_REQUEST_NULL;
+  incoming.owes = window_->write({&credit, 1}, source, place, incoming.crediting) != MPI_SUCCESS;
+  if (incoming.owes) incoming.crediting = MPI_REQUEST_NULL;
 }
 
 bool Lanes::has_open_requests() noexcept {
-  bool is_open = state_of(reading_) == State::pending || state_of(reading_credits_) == State::pending;
+  if (reads_credits_) take_credits();
+  bool is_open = state_of(reading_) == State::pending || reads_credits_;
   for (Copy& copy : copies_) is_open = state_of(copy.writing) == State::pending || is_open;
   for (Incoming& incoming : incoming_) is_open = state_of(incoming.crediting) == State::pending || is_open;
   return is_open;
@@ -244,7 +256,7 @@ bool Lanes::have_settled() noexcept {
     if (incoming_[static_cast<std::size_t>(source)].owes) pay(source);
   if (has_open_requests()) return false;
   look_for_credits();
-  return !reads_credits_ && std::ranges::equal(sent_, credit_words().first(ranks_));
+  return !reads_credits_ && std::ranges::equal(sent_, credits_seen());
 }
 
 }  // namespace steadfold::transport

@@ -117,7 +117,10 @@ class Lanes {
   std::uint32_t number_of(std::uint64_t message) const noexcept;
   std::span<Word> copy_words(std::size_t copy) noexcept;
   std::span<Word> arrived_words() noexcept;
-  std::span<Word> credit_words() noexcept;
+  std::span<Word> credits_read() noexcept;
+  std::span<Word> credits_seen() noexcept;
+  std::span<Word> credits_given() noexcept;
+  void take_credits() noexcept;
   void pay(Rank source) noexcept;
   std::size_t pack(std::span<Word> words, std::uint32_t number, std::span<const std::byte> bytes) const noexcept;
   bool start_reading(Rank source, std::size_t words) noexcept;
@@ -145,7 +148,7 @@ class Lanes {
   bool reads_credits_ = false;
   bool is_at_rest_ = false;
   bool was_given_up_ = false;
-  std::vector<Word> memory_;  // copies, then what arrived, the credits seen, and those given
+  std::vector<Word> memory_;  // copies, then what arrived, and the credits read, seen and given
 };
 
 }  // namespace steadfold::transport

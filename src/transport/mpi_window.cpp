@@ -73,15 +73,16 @@ bool Window::delivers() noexcept {
   MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   auto& [writing, reading] = requests;
   write({&mark, 1}, (rank_ + 1) % rank_count_, 0, writing);
-  while (seen != mark && std::chrono::steady_clock::now() < deadline) {
+  bool has_come = false;
+  while (!has_come && std::chrono::steady_clock::now() < deadline) {
     if (reading == MPI_REQUEST_NULL) read({&seen, 1}, 0, reading);
     int done = 0;
     PMPI_Test(&reading, &done, MPI_STATUS_IGNORE);
+    has_come = reading == MPI_REQUEST_NULL && seen == mark;  // while it is read, nobody may look
     PMPI_Test(&writing, &done, MPI_STATUS_IGNORE);
     make_progress();
     sched_yield();
   }
-  const bool has_come = seen == mark;
   PMPI_Win_flush_all(window_);
   PMPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   return has_come;

@@ -17,6 +17,7 @@ from pathlib import Path
 
 RANKS = {"mpich": [3, 2, 1], None: [4, 3, 8, 5, 2, 7, 1]}  # MPICH polls
 SHARE = {"simulated": 0.4, "team": 0.15}  # of the time
+UNSTEADY = 0.4  # of the jobs under MPI: over a library that is slow and disorderly (tests/support/unsteady.c)
 SHORTEST = 2.0  # seconds of one job under MPI, its start included
 PATIENCE = 100  # seconds that a job may take longer: its own watchdog speaks after a minute
 LAST_LINE = re.compile(r"^(\d+) compared, (\d+) wrong$", re.MULTILINE)
@@ -52,8 +53,9 @@ class Job:
         return compared, wrong
 
 
-def jobs_of(drivers):
+def jobs_of(drivers, seed):
     """Those of one process, and those under MPI, with every rank count before any is repeated."""
+    draws = random.Random(f"unsteady {seed}")  # others than those of turns
     alone, launched = [], []
     for driver in drivers:
         if "library" not in driver:
@@ -65,14 +67,21 @@ def jobs_of(drivers):
         for setting in driver["environment"]:
             name, _, value = setting.partition("=")
             if name == "LD_PRELOAD":  # for the ranks, not their launcher
-                preloaded = ["env", setting]
+                preloaded = [value]
             else:
                 environment[name] = value
         for ranks in RANKS.get(driver["library"], RANKS[None]):
-            command = [driver["launcher"], "-n", str(ranks), *preloaded, driver["program"]]
             for transport in ("auto", "mpi"):  # memory that ranks share, and messages
-                asked = {**environment, "STEADFOLD_TRANSPORT": transport}
-                launched.append(Job(f"{driver['library']} on {ranks}, transport {transport}", command, asked))
+                name = f"{driver['library']} on {ranks}, transport {transport}"
+                settings, loaded = [f"STEADFOLD_TRANSPORT={transport}"], preloaded
+                if draws.random() < UNSTEADY and "unsteady" in driver:
+                    name += ", unsteady"
+                    settings.append(f"STEADFOLD_TEST_UNSTEADY={seed or 1}")  # by 0 it would be steady
+                    loaded = [driver["unsteady"], *preloaded]
+                if loaded:
+                    settings.append(f"LD_PRELOAD={':'.join(loaded)}")
+                command = [driver["launcher"], "-n", str(ranks), "env", *settings, driver["program"]]
+                launched.append(Job(name, command, environment))
     return alone, launched
 
 
@@ -84,7 +93,7 @@ def turns(jobs, seconds, seed):
 def main():
     drivers, seconds = Path(sys.argv[1]), float(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
-    alone, launched = jobs_of(json.loads(drivers.read_text()))
+    alone, launched = jobs_of(json.loads(drivers.read_text()), seed)
     say(f"seed {seed}")
     end = time.monotonic() + seconds
     chosen = turns(launched, seconds * (1 - sum(SHARE.values())), seed) if launched else []
