@@ -272,7 +272,7 @@ class CheckedTask {
   sf_call built_in_call(const Method& method) const {
     sf_call call = sf_call_default();
     method.describe(call);
-    call.layout = task_.rows == 1 ? SF_ROW_A_RANK : SF_RANK_ORDER;
+    call.layout = task_.rows == 1 ? SF_ROW_PER_RANK : SF_RANK_ORDER;
     call.rows = task_.rows;
     call.columns = task_.count;
     call.operation = named(task_.op.wanted).operation;

@@ -24,7 +24,7 @@ void sf_fortran_layout_rank_order(Layout** layout, int* ierr) {
 }
 
 void sf_fortran_layout_row_per_rank(Layout** layout, int* ierr) {
-  settle(make_layout(layout, SF_ROW_A_RANK, 0), NULL, ierr);
+  settle(make_layout(layout, SF_ROW_PER_RANK, 0), NULL, ierr);
 }
 
 /* Fills what make_layout made, and gives it back where that fails. */

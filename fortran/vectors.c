@@ -66,7 +66,7 @@ static sf_status prepare_vectors(const Arguments* from, const sf_group* group, W
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK) status = take_vector_operation(from, call);
   if (status == SF_OK) status = take_options(from->options, 1, &work->to);
-  call->layout = SF_ROW_A_RANK;
+  call->layout = SF_ROW_PER_RANK;
   call->rows = 1;
   call->columns = count_of(from->array);
   call->context = from->context;

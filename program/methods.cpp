@@ -1,6 +1,9 @@
 #include "program/methods.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "agreement/methods.hpp"
 #include "program/job.hpp"
@@ -9,17 +12,28 @@ namespace steadfold::command {
 
 namespace {
 
-/// The value of a `key=value` of `binned`, or a Failure.
+/// Spellings that are understood as well.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spellings = {
+    {{"k=2", "bins=2"},
+     {"k=3", "bins=3"},
+     {"k=4", "bins=4"},
+     {"sweep=single", "sweep=single_sweep"},
+     {"sweep=double", "sweep=double_sweep"}}};
+
+/// Sets what a `key=value` of `binned` says, or throws a Failure.
 void take_parameter(Method& method, const std::string& name, const std::string& text) {
-  if (text == "k=2" || text == "k=3" || text == "k=4")
-    method.bins = static_cast<std::uint32_t>(text[2] - '0');
-  else if (text == "sweep=single")
+  const auto* const other = std::ranges::find(other_spellings, text, [](const auto& each) { return each.first; });
+  const std::string_view parameter = other == other_spellings.end() ? text : other->second;
+  if (parameter == "bins=2" || parameter == "bins=3" || parameter == "bins=4")
+    method.bins = static_cast<std::uint32_t>(parameter.back() - '0');
+  else if (parameter == "sweep=single_sweep")
     method.sweep = SF_SINGLE_SWEEP;
-  else if (text == "sweep=double")
+  else if (parameter == "sweep=double_sweep")
     method.sweep = SF_DOUBLE_SWEEP;
   else
-    throw Failure("method '" + name + "' cannot be used ('" + text +
-                  "' is none of k=2, k=3, k=4, sweep=single and sweep=double), choose among these");
+    throw Failure(
+        "method '" + name + "' cannot be used ('" + text +
+        "' is none of bins=2, bins=3, bins=4, sweep=single_sweep and sweep=double_sweep), choose among these");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct MethodRow;
 namespace steadfold::command {
 
 inline constexpr const char* method_help =
-    "tree, exact (simulate prices its full width), binned[:k=3][:sweep=single|double] or plain";
+    "tree, exact (simulate prices its full width), binned[:bins=3][:sweep=single_sweep|double_sweep] or plain";
 
 /// The methods that are built, and the library's value for a method's name. Throws Failure for other names.
 std::vector<std::string> built_methods();

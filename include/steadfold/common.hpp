@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -64,13 +65,13 @@ struct Method {
 };
 constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
 constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
-/// How many bins `binned` has, and how it finds the largest term: sf::binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}).
+/// How many bins `binned` has, and how it finds the largest term: sf::binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP}).
 struct Binned {
-  std::uint32_t k = 3;
+  std::uint32_t bins = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
 };
-/// the sum of terms that were rounded to the lowest of k bins: all sums, mean, dot, norm2
-constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.k, how.sweep}; }
+/// the sum of terms that were rounded to the lowest of these bins: all sums, mean, dot, norm2
+constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
 
 /// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep this is refused;
@@ -102,6 +103,13 @@ using Interval = sf_interval;
 using GridAxis = sf_grid_axis;
 
 namespace detail {
+/// A root as C takes it, where -1 is SF_ALL_RANKS. Here it is no rank, as all negative numbers are, and must be
+/// refused: the library shows INT32_MIN as -1.
+inline std::int32_t root_of(const std::optional<int>& root) {
+  if (!root) return SF_ALL_RANKS;
+  return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;
+}
+
 /// Where a rank's elements are if all elements are in rank order.
 struct RankOrder {
   Interval mine{};

@@ -130,7 +130,7 @@ class BundlePlan : public detail::BoundPlan {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
       calls.push_back(member->call());
-      calls.back().root = options.root.value_or(SF_ALL_RANKS);
+      calls.back().root = detail::root_of(options.root);
       calls.back().schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
       sizes_.push_back(member->size());
       own(member->holder());

@@ -33,7 +33,7 @@ class Group {
 struct Options {
   Method method = {};
   Layout layout = {};
-  std::optional<int> root = std::nullopt;  ///< who gets the result; nothing: everybody
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; nothing: everybody
   std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
   Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
   unsigned threads = 1;                    ///< that go through this rank's own elements: the same bits for any number

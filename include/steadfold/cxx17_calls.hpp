@@ -227,7 +227,7 @@ template <class R, class Op, class C>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(group_of(comm), buffer, op, options, SF_REDUCE);
 }
-/// The same, for `root` only: the buffers of other ranks stay as they are.
+/// The same, for rank `root` only: the buffers of other ranks stay as they are.
 template <class R, class Op, class C>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;

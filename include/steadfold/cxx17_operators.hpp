@@ -75,6 +75,7 @@ using steadfold::detail::check;
 using steadfold::detail::GroupOf;
 using steadfold::detail::no_result;
 using steadfold::detail::OperatorHolder;
+using steadfold::detail::root_of;
 using steadfold::detail::Run;
 using steadfold::detail::Second;
 using steadfold::detail::second_of;
@@ -156,7 +157,7 @@ void describe(const SomeOptions& options, sf_call& call) {
   call.threads = options.threads;
   if constexpr (!std::is_same_v<SomeOptions, LocalOptions>) options.layout.describe(call);
   if constexpr (std::is_same_v<SomeOptions, Options>) {
-    call.root = options.root.value_or(SF_ALL_RANKS);
+    call.root = root_of(options.root);
     call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
   }
 }
@@ -176,7 +177,7 @@ template <class AnyHeld, class SomeOptions>
 sf_call call_of_vectors(AnyHeld& held, std::uint64_t columns, const SomeOptions& options,
                         sf_collective collective = SF_REDUCE) {
   sf_call call = call_of(held, 1, options);
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.columns = columns;
   call.collective = collective;
   return call;

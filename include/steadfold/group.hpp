@@ -41,7 +41,7 @@ template <class T, class Op, class SomeOptions>
 sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const SomeOptions& options,
                         sf_collective collective = SF_REDUCE) {
   sf_call call = call_of(held, 1, options);
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.columns = columns;
   call.collective = collective;
   return call;
@@ -159,7 +159,7 @@ void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options =
   detail::reduce_in_place(std::forward<R>(buffer), op, group_of(comm), options);
 }
 
-/// The same, for `root` only: the buffers of other ranks stay as they are.
+/// The same, for rank `root` only: the buffers of other ranks stay as they are.
 template <class R, class Op, Communicator C>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;

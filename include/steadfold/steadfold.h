@@ -127,11 +127,12 @@ typedef enum sf_guarantee {
 
 /* Which rows of the whole job a rank brings. */
 typedef enum sf_layout {
-  SF_ANYWHERE,   /* the indices do not matter (exact, binned, plain); SF_TREE takes it as SF_RANK_ORDER */
-  SF_RANK_ORDER, /* `rows` rows here, after those of the lower ranks; the ranks find out where they begin */
-  SF_INTERVALS,  /* the rows of `intervals`, in the order of memory */
-  SF_ROW_A_RANK, /* MPI's shape: rank r brings row r of as many rows as there are ranks */
-  SF_GRID        /* what the rule `grid` gives the rank, in ascending order */
+  SF_ANYWHERE,     /* the indices do not matter (exact, binned, plain); SF_TREE takes it as SF_RANK_ORDER */
+  SF_RANK_ORDER,   /* `rows` rows here, after those of the lower ranks; the ranks find out where they begin */
+  SF_INTERVALS,    /* the rows of `intervals`, in the order of memory */
+  SF_ROW_PER_RANK, /* MPI's shape: rank r brings row r of as many rows as there are ranks */
+  SF_GRID,         /* what the rule `grid` gives the rank, in ascending order */
+  SF_ROW_A_RANK = SF_ROW_PER_RANK /* its name before */
 } sf_layout;
 
 /* How the indices of one axis are dealt to the ranks along it: in blocks, one after the other, to rank `first` and

@@ -38,7 +38,8 @@ const char* sf_list_name(sf_list list, size_t entry);
  * some texts are empty. NULL if there is no such entry or heading. The text stays for ever. */
 const char* sf_list_text(sf_list list, size_t entry, const char* heading);
 
-/* Writes which entry has that name. SF_INVALID_ARGUMENT if none has; the error text says which names there are. */
+/* Writes which entry has that name, or had it in an older release. SF_INVALID_ARGUMENT if none has; the error text says
+ * which names there are. */
 sf_status sf_list_find(sf_list list, const char* name, size_t* entry);
 
 /* Sets a field of a call that has been initialised: `option` is the field's name, `value` a number, the name of an

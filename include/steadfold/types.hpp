@@ -93,7 +93,7 @@ void describe(const SomeOptions& options, sf_call& call) {
     call.threads = options.threads;
   }
   if constexpr (requires { options.root; }) {
-    call.root = options.root.value_or(SF_ALL_RANKS);
+    call.root = root_of(options.root);
     call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
   }
 }

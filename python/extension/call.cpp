@@ -166,7 +166,7 @@ void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
 void ask_for_nothing(Call& to) {
   const std::int32_t root = to.call.root;
   sf_call_init(&to.call, sizeof to.call);
-  to.call.layout = SF_ROW_A_RANK;
+  to.call.layout = SF_ROW_PER_RANK;
   to.call.rows = 1;
   to.call.columns = 0;
   to.call.root = root;
@@ -189,6 +189,8 @@ void take_options(const Arguments& from, Call& to) {
   if (!from.method.is_none()) take_method(from.method, to.call);
   if (!from.layout.is_none()) take_layout(from.layout, to);
   if (!from.root.is_none()) to.call.root = number<std::int32_t>(from.root, "root");
+  if (!from.root.is_none() && to.call.root < 0)  // -1 is SF_ALL_RANKS in C
+    refuse("root %d (ranks count from 0), give one of them, or None for all", static_cast<int>(to.call.root));
   if (!from.schedule.is_none()) {
     to.texts = nb::borrow<nb::object>(from.schedule);
     to.call.schedule = text_of(from.schedule, "schedule");

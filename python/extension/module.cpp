@@ -49,7 +49,7 @@ void add_layouts(nb::module_& module) {
       .def_static(
           "rank_order", [] { return layout_of(SF_RANK_ORDER); }, "The rows of rank 0, then those of rank 1, and so on.")
       .def_static(
-          "row_per_rank", [] { return layout_of(SF_ROW_A_RANK); }, "MPI's shape: rank r brings row r.")
+          "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "MPI's shape: rank r brings row r.")
       .def_static("intervals", &intervals_layout, nb::arg("intervals"),
                   "The rows begin .. end - 1 of every pair (begin, end), in the order of memory.")
       .def_static("grid", &grid_layout, nb::arg("shape"), nb::arg("ranks"), nb::arg("blocks") = Numbers(),

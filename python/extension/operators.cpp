@@ -196,7 +196,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
                                             std::vector<npy_intp>(), true),
              from.commutative, to);
   }
-  to.call.layout = SF_ROW_A_RANK;
+  to.call.layout = SF_ROW_PER_RANK;
   to.call.collective = from.collective;
   to.call.rows = 1;
   to.call.columns = static_cast<std::uint64_t>(PyArray_SIZE(x));

@@ -10,7 +10,7 @@ where
     A mask of bool that is broadcast to the elements: what it leaves out is not combined, be it NaN.
 method
     What fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
-    ``steadfold.binned(k=4)``, "plain" (the bits are not fixed). None: exact for sums, what serves best for the others.
+    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). None: exact for sums, what serves best for the others.
 comm
     A communicator of mpi4py, or a member of a `steadfold.Team`. Every rank makes the same call with its own rows; an error on
     one of them is raised on all. None: this process alone.
@@ -50,7 +50,6 @@ Axis = Union[int, "tuple[int, ...]", None]
 Method = Union[str, Binned, None]
 
 _RUN = int(Mode.RUN)
-_ALL_RANKS = -1
 _SUM, _PRODUCT, _MIN, _MAX, _DOT, _MEAN = (
     int(operation)
     for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.DOT, Operation.MEAN)
@@ -237,7 +236,7 @@ def mean(
     try:
         result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
     except EmptyError:
-        if root is not None and comm is not None and _core.Group(comm).rank != root != _ALL_RANKS:
+        if root is not None and comm is not None and _core.Group(comm).rank != root:
             return None
         result = _mean_of_nothing(np.asarray(x), axis, dtype, keepdims)
     return _store(result, out)

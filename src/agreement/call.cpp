@@ -84,13 +84,16 @@ std::string_view array_name(ArrayForm form) {
   return names[static_cast<std::size_t>(form)];
 }
 
-std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double" : "single"; }
+std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double_sweep" : "single_sweep"; }
 
 std::string text_of_count(std::uint64_t count) {
   return count == arithmetic::unknown_count ? "unknown" : std::to_string(count);
 }
 
-std::string text_of_root(Rank rank) { return rank == all_ranks ? "none" : std::to_string(rank); }
+std::string text_of_root(Rank rank) {
+  if (rank == all_ranks) return "none";
+  return std::to_string(rank == minus_one ? -1 : rank);
+}
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
@@ -198,11 +201,12 @@ namespace {
 /// Checks which part of the result ranks get, and its blocks.
 void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
-    refuse("root " + std::to_string(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
-           "), give one of them, or -1 for all");
+    refuse("root " + text_of_root(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of them, or none for all");
   const std::string name(name_of(call.collective));
   if (call.root != all_ranks && call.collective != Collective::reduce)
-    refuse("root " + std::to_string(call.root) + " of " + name + " (every rank gets a result of its own), give -1");
+    refuse("root " + std::to_string(call.root) + " of " + name +
+           " (every rank gets a result of its own), leave it out");
   if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
     refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
            "single sweep");
@@ -221,6 +225,17 @@ void validate_share(const Call& call, Rank rank_count) {
 
 }  // namespace
 
+void require_size(const Call& call) {
+  const Bytes element_bytes =
+      call.operation == Operation::user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / std::max(call.columns, Count{1}))
+    refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
+           " bytes (no memory holds as much), check columns and element_bytes");
+  if (call.rows > most_rows(std::max(call.columns, Count{1}) * element_bytes))
+    refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
+           " bytes (no memory holds as much), check rows, columns and element_bytes");
+}
+
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
@@ -234,14 +249,7 @@ void validate(const Call& call, Rank rank_count) {
            std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
   if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
   if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
-  const Bytes element_bytes = is_user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  const Count columns = std::max(call.columns, Count{1});
-  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / columns)
-    refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
-           " bytes (no memory holds as much), check columns and element_bytes");
-  if (call.rows > most_rows(columns * element_bytes))
-    refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
-           " bytes (no memory holds as much), check rows, columns and element_bytes");
+  require_size(call);
   validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");

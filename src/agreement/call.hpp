@@ -36,6 +36,8 @@ using schedule::Collective;
 
 /// The root where there is none.
 inline constexpr Rank all_ranks = -1;
+/// What a root of -1 comes as from callers to whom -1 is no rank, rather than all_ranks (include/steadfold/common.hpp).
+inline constexpr Rank minus_one = std::numeric_limits<Rank>::min();
 /// The reduction whose result goes to this root, or to all ranks.
 constexpr Collective reduction_to(Rank root) noexcept {
   return root == all_ranks ? Collective::allreduce : Collective::reduce;
@@ -221,6 +223,8 @@ constexpr Count most_rows(Bytes row_bytes) noexcept {
   return static_cast<Count>(std::numeric_limits<std::int64_t>::max()) / std::max<Bytes>(row_bytes, 1);
 }
 
+/// Throws Failure if no memory holds the rows of the call.
+void require_size(const Call& call);
 /// Throws Failure if no rank can make this call: an argument is unusable (`rank_count` bounds the root).
 void validate(const Call& call, Rank rank_count);
 

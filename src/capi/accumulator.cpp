@@ -440,7 +440,7 @@ sf_status sf_accumulator_merge_ranks(sf_accumulator* accumulator, sf_group* grou
   call.context = &bytes;
   call.operator_name = "sf_accumulator_merge_ranks";
   call.commutative = call.never_fails = call.writes_right = 1;
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   const sf_status merged = sf_group_reduce(&call, packed.data(), nullptr, packed.data(), group);
   return merged == SF_OK ? sf_accumulator_unpack(accumulator, packed.data(), bytes) : merged;

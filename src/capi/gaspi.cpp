@@ -99,7 +99,7 @@ sf_operation operation_of(sf_gaspi_operation operation) {
 /// A number that is no constant of GASPI becomes one that no call can use, so that all ranks are told.
 sf_call call_of(const Arguments& arguments, Unfinished& own) {
   sf_call call = sf_call_default();
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   call.columns = arguments.num;
   if (arguments.collective == Collective::allreduce_user) {

@@ -108,7 +108,7 @@ constexpr auto layouts = in_order<sf_layout>({
     {SF_ANYWHERE, {"anywhere", "indices do not matter"}},
     {SF_RANK_ORDER, {"rank_order", "a rank's rows stand after those of the lower ranks"}},
     {SF_INTERVALS, {"intervals", "every rank lists its rows as intervals"}},
-    {SF_ROW_A_RANK, {"row_a_rank", "rank r brings row r, as in MPI"}},
+    {SF_ROW_PER_RANK, {"row_per_rank", "rank r brings row r, as in MPI"}},
     {SF_GRID, {"grid", "a rule says which rank holds which rows"}},
 });
 constexpr auto collectives = in_order<sf_collective>({
@@ -161,6 +161,19 @@ const std::string* text_of(const Schedule& schedule, std::string_view heading) {
   const auto* const found =
       std::ranges::find(headings, heading, &std::pair<std::string_view, std::string Schedule::*>::first);
   return found == std::end(headings) ? nullptr : &(schedule.*found->second);
+}
+
+/// Names that entries had before. They are found as well, and not listed.
+struct Older {
+  sf_list list;
+  std::string_view name, now;
+};
+constexpr Older older_names[] = {{SF_LIST_LAYOUTS, "row_a_rank", "row_per_rank"}};
+
+std::string_view name_now(sf_list list, std::string_view name) {
+  for (const Older& each : older_names)
+    if (each.list == list && each.name == name) return each.now;
+  return name;
 }
 
 bool is_list(sf_list list) { return number(list) <= SF_LIST_OPTIONS; }
@@ -216,9 +229,10 @@ std::size_t entry_of(sf_list list, std::string_view name, std::string_view what)
   if (!is_list(list))
     throw Failure(Status::invalid_argument, "list " + std::to_string(number(list)) + " is unknown (the last is " +
                                                 std::to_string(SF_LIST_OPTIONS) + "), give an sf_list");
+  const std::string_view asked = name_now(list, name);
   std::string known;
   for (std::size_t i = 0; i < size_of(list); ++i) {
-    if (name_in(list, i) == name) return i;
+    if (name_in(list, i) == asked) return i;
     known.append(i == 0 ? "" : ", ").append(name_in(list, i));
   }
   throw Failure(Status::invalid_argument, "unknown " + std::string(what) + " '" + std::string(name) + "' (known are " +

@@ -23,8 +23,8 @@ class Proof : private Machine {
   Proof(const Row& row, Context context)
       : row_(row),
         context_(context),
-        row_a_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
-        layout_(context.layout ? *context.layout : row_a_rank_),
+        row_per_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
+        layout_(context.layout ? *context.layout : row_per_rank_),
         circle_(layout_.element_count()) {}
 
   // What is wrong; empty when proved.
@@ -453,7 +453,7 @@ class Proof : private Machine {
 
   const Row& row_;
   const Context context_;
-  const order::Layout row_a_rank_;
+  const order::Layout row_per_rank_;
   const order::Layout& layout_;
   const Circle circle_;
   const Matching* matching_ = nullptr;

@@ -43,7 +43,7 @@ std::vector<T> each_pair(const std::vector<std::vector<T>>& x, const std::vector
   return results;
 }
 
-const std::vector<Method> sums_methods = {exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})};
+const std::vector<Method> sums_methods = {exact(), binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})};
 
 template <class T, class M>
 void expect_sums(std::mt19937_64& random, const ArrayCase<T, M>& made) {

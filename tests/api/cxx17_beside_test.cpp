@@ -27,7 +27,7 @@ TEST(Cxx17Beside, HasTheBitsOfCxx20) {
     EXPECT_EQ(bits(sf17::dot(x, y)), bits(sf::dot(x, y)));
     EXPECT_EQ(bits(sf17::norm2(x)), bits(sf::norm2(x)));
     EXPECT_EQ(bits(sf17::to<double>(sf17::sum)(floats)), bits(sf::sum<double>(floats)));
-    EXPECT_EQ(bits(sf17::sum(x, sf17::binned({2}))), bits(sf::sum(x, {.method = sf::binned({.k = 2})})));
+    EXPECT_EQ(bits(sf17::sum(x, sf17::binned({2}))), bits(sf::sum(x, {.method = sf::binned({.bins = 2})})));
   }
 }
 
@@ -38,7 +38,7 @@ TEST(Cxx17Beside, ErrorsPassBetweenSourcesOfBothStandards) {
   } catch (const sf::Error& error) {
     EXPECT_EQ(error.status(), SF_INVALID_ARGUMENT);
   }
-  EXPECT_TRUE(cxx17_test::catches_in_cxx17([] { sf::sum(std::vector<double>(3), sf::binned({.k = 9})); }));
+  EXPECT_TRUE(cxx17_test::catches_in_cxx17([] { sf::sum(std::vector<double>(3), sf::binned({.bins = 9})); }));
 }
 
 TEST(Cxx17Beside, RanksOfBothMakeOneCall) {

@@ -333,6 +333,12 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   rooted.root = 7;
   const std::string root = text_of([&] { return sf17::sum(x, team[0], rooted); });
   EXPECT_NE(root.find("root 7 (the ranks are 0 to 0)"), std::string::npos) << root;
+  rooted.root = -1;  // SF_ALL_RANKS in C
+  std::vector<double> buffer = x;
+  const std::string below = "root -1 (the ranks are 0 to 0), give one of them, or none for all";
+  EXPECT_EQ(text_of([&] { return sf17::sum(x, team[0], rooted); }), below);
+  EXPECT_EQ(text_of([&] { return sf17::reduce_to(-1, buffer, sf17::plus, team[0]), 0; }), below);
+  EXPECT_EQ(text_of([&] { return sf17::start_reduce_to(-1, buffer, sf17::plus, team[0]).wait(), 0; }), below);
   EXPECT_THROW(sf17::Team(0), sf17::Error);
   EXPECT_EQ(text_of([&] {
               return sf17::sum(sf17::Array<double>(x.data(), {3, 1}, {8}));

@@ -42,7 +42,7 @@ std::vector<T> vector_of(std::size_t n, std::mt19937_64& random) {
   return x;
 }
 
-const std::vector<Method> methods = {exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})};
+const std::vector<Method> methods = {exact(), binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})};
 
 template <class T>
 void expect_dots(std::size_t n, std::size_t k, std::uint64_t seed) {

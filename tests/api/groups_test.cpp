@@ -151,7 +151,7 @@ void expect_all(std::mt19937_64& random, const Grouped<Label>& grouped) {
       const bool has_own_rows = is_grouped || (is_masked && grouped.made.mask_has_own_results());
       const bool is_empty = !has_own_rows && std::ranges::all_of(all, [](const Some& some) { return some.x.empty(); });
       const LocalOptions options{.threads = static_cast<unsigned>(1 + random() % 3)};
-      for (const Method& method : {exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+      for (const Method& method : {exact(), binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})}) {
         const LocalOptions by{.method = method, .threads = options.threads};
         EXPECT_TRUE(are(sum(x, axes, by), each(all, [&](const Some& some) { return sum(some.x, {method}); })));
         EXPECT_TRUE(are(dot(x, y, axes, by), each(all, [&](const Some& s) { return dot(s.x, s.y, {method}); })));

@@ -89,7 +89,7 @@ TEST_F(LocalTest, TakesIntegersByAnyName) {
 TEST_F(LocalTest, OperatorsAreFunctions) {
   const std::vector<double> x = wide_numbers<double>(500, random);
   const std::vector<double> y = wide_numbers<double>(500, random);
-  for (const Method method : {tree(), exact(), binned({.k = 2})}) {
+  for (const Method method : {tree(), exact(), binned({.bins = 2})}) {
     EXPECT_TRUE(is(plus(x, method), sum(x, {.method = method})));
     EXPECT_TRUE(is(reduce(x, plus, method), sum(x, method)));
   }
@@ -464,11 +464,11 @@ TEST_F(LocalTest, BinsInEveryWayOfAskingForThem) {
   const std::vector<double> y = elements<double>(3000, random);
   std::vector<double> products;
   for (std::size_t i = 0; i < x.size(); ++i) products.push_back(x[i] * y[i]);
-  for (const std::uint32_t k : {2u, 3u, 4u}) {
-    const Method once = binned({.k = k});
-    const Method twice = binned({.k = k, .sweep = SF_DOUBLE_SWEEP});
-    EXPECT_TRUE(
-        is(dot(x, y, {.method = once}), reference::binned_sum(std::span<const double>(products), static_cast<int>(k))));
+  for (const std::uint32_t bins : {2u, 3u, 4u}) {
+    const Method once = binned({.bins = bins});
+    const Method twice = binned({.bins = bins, .sweep = SF_DOUBLE_SWEEP});
+    EXPECT_TRUE(is(dot(x, y, {.method = once}),
+                   reference::binned_sum(std::span<const double>(products), static_cast<int>(bins))));
     EXPECT_TRUE(is(dot(x, y, {.method = twice}), dot(x, y, {.method = once})));
     EXPECT_TRUE(is(norm2(x, {.method = twice}), norm2(x, {.method = once})));
     EXPECT_TRUE(is(mean(x, {.method = twice}), mean(x, {.method = once})));
@@ -476,7 +476,7 @@ TEST_F(LocalTest, BinsInEveryWayOfAskingForThem) {
     EXPECT_TRUE(is(sum(x, {.method = twice, .threads = 3}), sum(x, once)));
     EXPECT_TRUE(is(norm2(x, {.method = once, .threads = 4}), norm2(x, {.method = once})));
   }
-  EXPECT_TRUE(is(sum(x, binned()), sum(x, binned({.k = 3}))));
+  EXPECT_TRUE(is(sum(x, binned()), sum(x, binned({.bins = 3}))));
 }
 
 // --- surroundings ----------------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ TYPED_TEST(NarrowTest, BinnedSums) {
   for (const std::size_t n : sizes) {
     const std::vector<TypeParam> x = numbers<TypeParam>(n, this->random);
     const std::vector<float> values = values_of<float>(x);
-    for (const Method method : {binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+    for (const Method method : {binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})}) {
       EXPECT_TRUE(is(sum(x, method), sum(values, method))) << n;
       EXPECT_TRUE(is(sum(x, {.method = method, .threads = 3}), sum(values, method))) << n;
       EXPECT_TRUE(is(dot(x, x, method), dot(values, values, method))) << n;

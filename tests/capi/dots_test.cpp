@@ -32,7 +32,7 @@ TEST(TeamDots, HaveTheBitsOfOneProcess) {
   for (const std::size_t count : {1U, 3U, 70U}) {  // the last ones do not fit in a handshake
     const Basis basis(count, 3000);
     const auto& x = basis.all.front();
-    for (const Method& method : {exact(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+    for (const Method& method : {exact(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})}) {
       std::vector<double> each;
       for (const auto& y : basis.all) each.push_back(dot(x, y, method));
       const auto wanted = bits(each);

@@ -82,7 +82,7 @@ TEST_P(GoldenTeam, BitsAreThoseRecorded) {
         SCOPED_TRACE(which.record->where + " by " + which.method->name + ", " + std::to_string(workers) + " workers");
         const std::uint64_t rows = which.record->rows;
         expect(which, member, rows * w / p, rows * (w + 1) / p, SF_RANK_ORDER);
-        if (rows == p && which.record->columns > 1) expect(which, member, w, w + 1, SF_ROW_A_RANK);
+        if (rows == p && which.record->columns > 1) expect(which, member, w, w + 1, SF_ROW_PER_RANK);
       }
     });
     compared += cases.size();

@@ -56,6 +56,7 @@ TEST(Names, EntriesAreEnumerators) {
   EXPECT_EQ(entry(SF_LIST_TYPES, "complex_f64"), SF_COMPLEX_F64);
   EXPECT_EQ(entry(SF_LIST_STATUSES, "unsupported"), SF_UNSUPPORTED);
   EXPECT_EQ(1u << entry(SF_LIST_GUARANTEES, "release"), SF_RELEASE);
+  EXPECT_EQ(entry(SF_LIST_LAYOUTS, "row_per_rank"), SF_ROW_PER_RANK);
   // whoever appends an enumerator appends its name
   EXPECT_EQ(sf_list_size(SF_LIST_OPERATIONS), SF_DOTC + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_TYPES), SF_FLOAT128 + 1u);
@@ -63,6 +64,17 @@ TEST(Names, EntriesAreEnumerators) {
   EXPECT_EQ(sf_list_size(SF_LIST_STATUSES), SF_INTERNAL + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_LAYOUTS), SF_GRID + 1u);
   EXPECT_EQ(sf_list_size(SF_LIST_COLLECTIVES), SF_EXSCAN + 1u);
+}
+
+/// What programs and files say that were written for an older release.
+TEST(Names, OlderOnesAreFound) {
+  EXPECT_EQ(entry(SF_LIST_LAYOUTS, "row_a_rank"), SF_ROW_PER_RANK);
+  EXPECT_EQ(SF_ROW_A_RANK, SF_ROW_PER_RANK);
+  sf_call call = sf_call_default();
+  EXPECT_EQ(sf_call_set(&call, "layout", "row_a_rank"), SF_OK) << said();
+  EXPECT_EQ(call.layout, SF_ROW_PER_RANK);
+  EXPECT_EQ(sf_call_set(&call, "layout", "row"), SF_INVALID_ARGUMENT);
+  EXPECT_NE(said().find("intervals, row_per_rank, grid)"), std::string::npos) << said();
 }
 
 TEST(Names, SchedulesTellWhatTheyTake) {

@@ -109,7 +109,7 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
   expect_difference(
       binned, [](Call& c) { c.bin_count = 4; }, "bins 3 against 4");
   expect_difference(
-      binned, [](Call& c) { c.sweep = arithmetic::Sweep::double_sweep; }, "sweep single against double");
+      binned, [](Call& c) { c.sweep = arithmetic::Sweep::double_sweep; }, "sweep single_sweep against double_sweep");
 }
 
 TEST(Mismatch, BinsCountForBinnedAloneAnd3AreTheDefault) {
@@ -187,9 +187,9 @@ TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
       sum, [](Call& c) { c.columns = 0; }, wrong,
       "0 columns (a row has at least one element), give the length of a row");
   expect_unusable(
-      sum, [](Call& c) { c.root = 4; }, wrong, "root 4 (the ranks are 0 to 3), give one of them, or -1 for all");
+      sum, [](Call& c) { c.root = 4; }, wrong, "root 4 (the ranks are 0 to 3), give one of them, or none for all");
   expect_unusable(
-      sum, [](Call& c) { c.root = -2; }, wrong, "root -2 (the ranks are 0 to 3), give one of them, or -1 for all");
+      sum, [](Call& c) { c.root = -2; }, wrong, "root -2 (the ranks are 0 to 3), give one of them, or none for all");
   expect_unusable(
       sum, [](Call& c) { c.columns = std::uint64_t{1} << 60; }, wrong,
       "rows of 1152921504606846976 elements of 8 bytes (no memory holds as much), check columns and "

@@ -197,15 +197,15 @@ class Bench(CommandTest):
 
     def test_allreduce_of_what_is_asked_for(self):
         ran = run("bench", "allreduce", "--counts", "1,70", "--types", "f32,f64", "--operators", "sum,max,user_sum",
-                  "--methods", "tree,plain,binned:k=2", "--schedules", "ring:block=7,mpich", "--rounds", "3", "--json",
+                  "--methods", "tree,plain,binned:bins=2", "--schedules", "ring:block=7,mpich", "--rounds", "3", "--json",
                   ranks=2)  # fmt: skip
         rows = self.rows_from(ran, ALLREDUCE)
         found = sorted((r["operator"], r["type"], r["count"], r["method"], r["schedule"]) for r in rows)
         self.assertEqual(found, sorted(
             (operator, kind, count, method, schedule)
             for operator in ("sum", "max", "user_sum") for kind in ("f32", "f64") for count in (1, 70)
-            for method in ("tree", "plain", "binned:k=2") for schedule in ("ring:block=7", "mpich")
-            if operator == "sum" or method != "binned:k=2"
+            for method in ("tree", "plain", "binned:bins=2") for schedule in ("ring:block=7", "mpich")
+            if operator == "sum" or method != "binned:bins=2"
         ))  # fmt: skip
         for row in rows:
             self.assertEqual(row["bytes"], row["count"] * {"f32": 4, "f64": 8}[row["type"]])

@@ -69,8 +69,9 @@ class Files(FaultTest):
         self.expect("-1 1", "x.psllh", "negative")
 
     def test_other_types(self):
-        self.expect(npy([1, 2], "<i8"), "x.npy", "<i8")
-        self.expect(npy([1.0, 2.0, 3.0, 4.0], shape=(2, 2), fortran=True), "x.npy", "Fortran")
+        self.expect(npy([1.0, 2.0], "<c16"), "x.npy", "<c16", "float64")
+        self.expect(npy([1, 2**53 + 1, 3], "<i8"), "x.npy", "element 1 is 9007199254740993", "float64")
+        self.expect(npy([1, 2], "<i8"), "x.npy", "integers", "not f32", arguments=["--type", "f32"])
         self.expect(npy([1.0]), "x.binpsllh", "npy")
         self.expect(GOOD, "x.npy", "npy")
         self.expect(b"some text that is nothing", "x.dat", "--format")
@@ -87,6 +88,7 @@ class Files(FaultTest):
     def test_columns(self):
         self.expect("a,b\n1,2\n", "x.csv", "'c'", "'a', 'b'", arguments=["--column", "c"])
         self.expect("a,b\n1,2\n", "x.csv", "no column 2", arguments=["--column", "2"])
+        self.expect("a,b\tc\n1\t2\n", "x.tsv", "'d'", "'a,b', 'c'", arguments=["--column", "d"])
         self.expect(b"\x93NUMPY\x01\x00" + bytes(8), "x.raw", "npy", arguments=["--format", "raw"])
         self.expect("a,b\n1,2\n", "x.csv", "--column")
         self.expect(GOOD, "x.binpsllh", "no columns", arguments=["--column", "a"])
@@ -120,11 +122,11 @@ class Options(FaultTest):
         self.expect(["--type", "f32"], "f32")
 
     def test_what_is_not_built(self):
-        self.expect(["--method", "binned:k=5"], "k=5", "k=4")
-        self.expect(["--method", "binned:"], "k=4")
-        self.expect(["--method", "binned:k=2:sweep=triple"], "sweep=triple", "sweep=double")
-        self.expect(["--schedule", "native", "--method", "binned:k=4"], "native", "binned")
-        self.expect(["--method", "exact:k=3"], "no parameters")
+        self.expect(["--method", "binned:bins=5"], "bins=5", "bins=4")
+        self.expect(["--method", "binned:"], "bins=4")
+        self.expect(["--method", "binned:bins=2:sweep=triple"], "sweep=triple", "sweep=double_sweep")
+        self.expect(["--schedule", "native", "--method", "binned:bins=4"], "native", "binned")
+        self.expect(["--method", "exact:bins=3"], "no parameters")
 
     def test_distributions(self):
         for content, word in (
@@ -164,7 +166,7 @@ class Verify(FaultTest):
         for arguments, word in (
             (["--ranks", "0"], "'0'"), (["--ranks", "2,x"], "'x'"), (["--ranks", "1,,2"], "1,,2"),
             (["--ranks", "99999999999"], "99999999999"), (["--schedules", "zigzag"], "zigzag"),
-            (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned:k"], "k=2"),
+            (["--schedules", "native", "--methods", "tree"], "native"), (["--methods", "binned:bins"], "bins=2"),
             (["--methods", "tree,fast"], "fast"), (["--collective", "scan"], "scan"),
             (["--schedules", "recursive_doubling", "--collective", "reduce"], "recursive_doubling"),
             (["--schedules", "native", "--methods", "tree,exact", "--ranks", "1"], "native"),

@@ -25,6 +25,27 @@ class Formats(CommandTest):
         self.expect(self.write("x.npy", npy(self.values, shape=(1, 211))))
         self.expect(self.write("x.dat", npy(self.values)), "--format", "npy")
 
+    def test_npy_in_fortran_order(self):
+        rows, columns = 30, 7  # 210 of 211
+        values = self.values[: rows * columns]
+        stored = [values[row * columns + column] for column in range(columns) for row in range(rows)]
+        for descr in ("<f8", ">f8"):
+            path = self.write("x.npy", npy(stored, descr, shape=(rows, columns), fortran=True))
+            for found in self.sums(path, [(["--method", "tree"], ranks) for ranks in (None, 3)]):
+                self.assertEqual(found["bits"], bits(tree(values)), (descr, found["ranks"]))
+
+    def test_npy_of_integers(self):
+        """They are summed as doubles, so that no sum wraps."""
+        for descr, values in (
+            ("|i1", [-128, 127, 5]), ("|u1", [255, 255, 3]), ("<i2", [-32768, 1]), (">u2", [65535, 65535]),
+            (">i4", [-(2**31), 7]), ("<u4", [2**32 - 1] * 3), ("<i8", [2**62, 2**62, 2**62, -3]), (">u8", [2**63, 2**63, 1]),
+        ):  # fmt: skip
+            path = self.write("x.npy", npy(values, descr))
+            found = self.sum(path)
+            self.assertEqual((found["bits"], found["type"]), (bits(float(sum(values))), "f64"), descr)
+        for found in self.sums(path, [(["--method", method], 3) for method in ("exact", "tree", "binned", "plain")]):
+            self.assertEqual(found["bits"], bits(2.0**64), found["method"])
+
     def test_binary(self):
         self.expect(self.write("x.binpsllh", binpsllh(self.values)))
         self.expect(self.write("x", binpsllh(self.values)))
@@ -49,6 +70,14 @@ class Formats(CommandTest):
         self.expect(path, "--column", "0", "--header", "no")
         for arguments, said in (([], "no"), (["--header", "yes"], "yes")):
             self.assertEqual(self.sums(path, [(arguments, None)])[0]["header"], said)
+
+    def test_tsv(self):
+        rows = [f'"site\t{i}"\t{value!r}\t' for i, value in enumerate(self.values)]
+        path = self.write("x.tsv", "\n".join(["site\tvalue\tnote", *rows]))
+        self.expect(path, "--column", "value")
+        self.expect(path, "--column", "1")
+        self.expect(self.write("x.txt", path.read_text()), "--format", "tsv", "--column", "value")
+        self.expect(self.write("y.tsv", "\n".join(map(repr, self.values))))
 
     def test_raw_bytes_of_another_format(self):
         path = self.write("x.npy", npy(self.values, "<f8"))

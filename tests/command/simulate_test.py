@@ -45,7 +45,7 @@ class Simulate(CommandTest):
                 ("owner", "tree", "reduce", "lower", 5),
                 ("owner", "tree", "reduce", str(uneven), 5),
                 ("owner:buffer=4", "tree", "reduce", "upper", 7),
-                ("binomial", "binned:k=2:sweep=double", "reduce", "upper", 5),
+                ("binomial", "binned:bins=2:sweep=double_sweep", "reduce", "upper", 5),
                 ("recursive_doubling", "binned", "allreduce", "lower", 3),
                 ("auto", "tree", "allreduce", "lower", 2),
                 ("auto", "tree", "reduce", "upper", 1),
@@ -193,7 +193,7 @@ class Simulate(CommandTest):
         self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
         self.fault("cannot serve 13 ranks", "n=2", ranks="13", arguments=["--schedule=dissemination:n=1:strict=1"])
-        self.fault("k=1", arguments=["--method=binned:k=1"])
+        self.fault("bins=1", arguments=["--method=binned:bins=1"])
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
         self.fault("f16", arguments=["--type=f16"])

@@ -82,7 +82,7 @@ class Bits(CommandTest):
         self.path = self.write("x.binpsllh", binpsllh(self.values))
         self.expected = {
             "tree": bits(tree(self.values)), "exact": bits(exact(self.values)),
-            "binned:k=2:sweep=double": bits(binned(self.values, 2)),
+            "binned:bins=2:sweep=double_sweep": bits(binned(self.values, 2)),
         }  # fmt: skip
 
     def test_the_data_tell_orders_apart(self):
@@ -94,6 +94,11 @@ class Bits(CommandTest):
         cases = [(["--method", method], ranks) for method in self.expected for ranks in (None, 2, 3, 4, 7)]
         for found in self.sums(self.path, some(cases)):
             self.assertEqual(found["bits"], self.expected[found["method"]], (found["method"], found["ranks"]))
+
+    def test_older_spellings(self):
+        cases = [(["--method", method], None) for method in ("binned:k=2:sweep=double", "binned:sweep=single:k=2")]
+        for found in self.sums(self.path, cases):
+            self.assertEqual(found["bits"], bits(binned(self.values, 2)), found["method"])
 
     def test_distributions(self):
         counts = self.write("counts", "0\n1000 1\n0\n2\n")

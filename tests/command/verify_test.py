@@ -35,7 +35,7 @@ class Verify(CommandTest):
         self.assertEqual(asked, {(4, m, s) for m in ("tree", "plain") for s in ("binomial", "flat")})
         found = self.verify("--ranks", "2", "--schedules", "native")
         self.assertEqual([(row["method"], row["schedule"]) for row in found["rows"]], [("exact", "native")])
-        twice = "binned:sweep=double"
+        twice = "binned:sweep=double_sweep"
         found = self.verify("--ranks", "2,3", "--methods", f"{twice},exact", "--schedules", "native,linear")
         self.assertIs(found["identical"], True)
         ran = {(row["method"], row["schedule"]) for row in found["rows"]}

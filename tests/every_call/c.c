@@ -140,7 +140,7 @@ static void reduce_rows(const setting* s) {
   sf_call call = call_for(s, SF_SUM, SF_AUTOMATIC);
   sf_status status;
   const size_t own = s->v->blocks[sf_group_rank(s->group)];
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   call.columns = 12;
   status = sf_group_reduce(&call, s->v->row, NULL, results, s->group);

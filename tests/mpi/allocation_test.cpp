@@ -178,7 +178,7 @@ TEST_F(AllocationTest, TreeSums) {
 
 TEST_F(AllocationTest, EverySchedule) {
   const std::vector<double> x = elements<double>(50, random);
-  for (const Method method : {tree(), exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+  for (const Method method : {tree(), exact(), binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})}) {
     for (const std::string& schedule : schedules_of(method, false)) {
       const Options options{.method = method, .schedule = schedule};
       expect_none("schedule '" + schedule + "'", [&] { sum(x, world.comm, options); });
@@ -279,7 +279,7 @@ TEST_F(AllocationTest, Teams) {
 TEST_F(AllocationTest, Plans) {
   const std::vector<double> x = elements<double>(200, random);
   double result = 0;
-  for (const Method method : {tree(), exact(), binned(), binned({.k = 2, .sweep = SF_DOUBLE_SWEEP})}) {
+  for (const Method method : {tree(), exact(), binned(), binned({.bins = 2, .sweep = SF_DOUBLE_SWEEP})}) {
     for (const std::string& schedule : schedules_of(method, false)) {
       Plan<double> plan(plus, x.size(), world.comm, {.method = method, .schedule = schedule});
       expect_none("plan by " + schedule, [&] { plan.run(x); });

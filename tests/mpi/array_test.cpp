@@ -148,7 +148,7 @@ std::vector<double> numbers_of(const std::vector<Statistics>& all) {
   return numbers;
 }
 
-const std::vector<Method> all_methods = {exact(), binned(), binned({.k = 4, .sweep = SF_DOUBLE_SWEEP})};
+const std::vector<Method> all_methods = {exact(), binned(), binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP})};
 
 class ArrayTest : public testing::Test {
  protected:
@@ -497,7 +497,7 @@ TEST_F(ArrayTest, SectionsAreReducedElementByElement) {
       ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK);
       sf_arrays arrays{.size = sizeof(sf_arrays), .x = section.c_array(), .factors = {}, .mask = {}, .kept = 3};
       sf_call call = sf_call_default();
-      call.layout = SF_ROW_A_RANK;
+      call.layout = SF_ROW_PER_RANK;
       method.describe(call);
       call.arrays = &arrays;
       std::vector<double> found((n - 2) * (n - 1)), expected;

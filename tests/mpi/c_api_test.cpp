@@ -128,7 +128,7 @@ TEST_F(CApiTest, TheResultMayBeTheInput) {
   std::vector<std::vector<double>> vectors;
   for (int r = 0; r < world.size; ++r) vectors.push_back(elements<double>(500, random));
   sf_call call = sf_call_default();
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   call.columns = 500;
   std::vector<double> buffer = vectors[world.index()];
@@ -269,7 +269,7 @@ TEST_F(CApiTest, GroupsOfCommunicators) {
   EXPECT_EQ(sf_group_size(other), world.size);
 
   sf_call call = sf_call_default();
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.method = SF_TREE;
   call.collective = SF_SCAN;
   call.rows = 1;

@@ -46,7 +46,7 @@ class GaspiTest : public testing::Test {
       call.user = blend;
       call.element_bytes = sizeof(T);
     }
-    call.layout = SF_ROW_A_RANK;
+    call.layout = SF_ROW_PER_RANK;
     call.rows = 1;
     call.columns = mine.size();
     std::vector<T> result(mine.size());

@@ -168,7 +168,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     for (const sf_collective collective : {SF_REDUCE, SF_REDUCE_SCATTER, SF_SCAN, SF_EXSCAN}) {
       Brought brought{golden::call_of(*which.record, *which.method), {{rank, rank + 1}}, {}};
       brought.call.collective = collective;
-      brought.call.layout = SF_ROW_A_RANK;
+      brought.call.layout = SF_ROW_PER_RANK;
       const std::uint64_t rows = collective == SF_SCAN ? rank + 1 : collective == SF_EXSCAN ? rank : world.count();
       if (rows > 0) brought.wanted = *value_of(which, rows);
       if (collective == SF_REDUCE_SCATTER) {

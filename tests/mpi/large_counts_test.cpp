@@ -202,7 +202,7 @@ TEST_F(LargeCountsTest, Columns) {
   sf_call call = sf_call_default();
   call.type = call.result_type = SF_F32;
   call.method = SF_PLAIN;
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   call.columns = columns;
   call.root = 0;

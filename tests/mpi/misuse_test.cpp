@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "misuse.hpp"
+#include "steadfold/started.hpp"
 
 namespace steadfold::tests::misuse_test {
 namespace {
@@ -106,7 +107,7 @@ TEST_F(MisuseTest, FieldsThatNoCallCanUse) {
          c.user = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
        }},
       {"an operator on numbers", {"SF_BYTES"}, [](sf_call& c) { c.operation = SF_USER; }},
-      {"two rows in MPI's shape", {"2 rows"}, [](sf_call& c) { c.layout = SF_ROW_A_RANK, c.rows = 2; }},
+      {"two rows in MPI's shape", {"2 rows"}, [](sf_call& c) { c.layout = SF_ROW_PER_RANK, c.rows = 2; }},
       {"a root below", {"-7"}, [](sf_call& c) { c.root = -7; }},
       {"a root beyond", {"1000000"}, [](sf_call& c) { c.root = 1000000; }}};
   double result = 0;
@@ -204,6 +205,32 @@ TEST_F(MisuseTest, RootsThatAreNoRanks) {
   expect_error(SF_INVALID_ARGUMENT, {"root -2 " + ranks}, "a root below",
                [&] { reduce_to(-2, buffer, plus, world.comm); });
   EXPECT_EQ(buffer, x);
+}
+
+/// -1 is SF_ALL_RANKS in C. In C++ it is no rank, such as a search that found none returns.
+TEST_F(MisuseTest, ARootOfMinusOneIsNotAllRanks) {
+  const Words words = {"root -1 (the ranks are 0 to " + std::to_string(world.size - 1) + ")"};
+  std::vector<double> buffer = x;
+  const auto expect = [&](const std::string& what, const auto& call) {
+    expect_error(SF_INVALID_ARGUMENT, words, what, call);
+    EXPECT_EQ(buffer, x) << what;
+  };
+  expect("reduce_to", [&] { reduce_to(-1, buffer, plus, world.comm); });
+  expect("start_reduce_to", [&] { start_reduce_to(-1, buffer, plus, world.comm).wait(); });
+  expect("an option", [&] { sum(x, world.comm, {.root = -1}); });
+  const Array<double> column(x.data(), {x.size(), 1});
+  const Axes axes{.keep = {1}};
+  expect("an option of an array", [&] { sum(column, axes, world.comm, {.root = -1}); });
+  expect("a plan", [&] { Plan<double>(plus, x.size(), world.comm, {.root = -1}); });
+  Bundle bundle;
+  bundle.sum(x);
+  expect("a bundle", [&] { bundle.bind(world.comm, {.root = -1}); });
+  for (int odd = 0; odd < world.size; ++odd) {
+    expect_error(SF_INVALID_ARGUMENT, words, "one rank's", [&] {
+      std::vector<double> mine = x;
+      is_astray(odd) ? reduce_to(-1, mine, plus, world.comm) : allreduce(mine, plus, world.comm);
+    });
+  }
 }
 
 TEST_F(MisuseTest, CommunicatorsWithoutARankOrder) {

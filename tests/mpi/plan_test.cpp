@@ -208,7 +208,7 @@ TEST_F(PlanTest, NativeOnesAreAskedInAnyOrder) {
 /// beside them keep the order of their starts.
 TEST_F(PlanTest, NativeOnesOfTwoSweepsKeepNoOrder) {
   Random own_order(world.index());
-  const Method twice = binned({.k = 4, .sweep = SF_DOUBLE_SWEEP});
+  const Method twice = binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP});
   constexpr std::size_t plan_count = 6;
   std::vector<VectorPlan<double>> plans;
   std::vector<std::vector<double>> buffers(plan_count);
@@ -242,7 +242,7 @@ TEST_F(PlanTest, NativeOnesOfTwoSweepsKeepNoOrder) {
 
 /// Some ranks give a run up before their words are added, others while they are: what follows is not held up.
 TEST_F(PlanTest, NativeOnesOfTwoSweepsMayBeGivenUp) {
-  const Options twice{.method = binned({.k = 4, .sweep = SF_DOUBLE_SWEEP}), .schedule = "native"};
+  const Options twice{.method = binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP}), .schedule = "native"};
   for (int round = 0; round < 5; ++round) {
     const std::vector<double> mine = {static_cast<double>(world.rank + 1)};
     double given_up = 0;

@@ -110,7 +110,7 @@ void sum_step(Step& step) {
   Method method = chance(step.random, 2) ? tree() : Method{};
   if (std::floating_point<T> && chance(step.random, 2)) method = exact();
   if (std::floating_point<T> && chance(step.random, 4))
-    method = binned({.k = 4, .sweep = chance(step.random, 2) ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP});
+    method = binned({.bins = 4, .sweep = chance(step.random, 2) ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP});
   const Options options = random_options(step, method, placed);
   T wanted = all.empty() ? T{0} : tree_of(all, add);
   if constexpr (std::floating_point<T>) {

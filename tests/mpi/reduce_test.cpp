@@ -54,10 +54,10 @@ void expect_sums(const Ranks& ranks, const std::vector<T>& all, const NamedOwner
     expect(exactly, {.method = exact(), .layout = known});
     expect(exactly, {.method = exact()});
     static std::size_t turn = 0;  // the same on every rank
-    const Binned how{.k = 2 + static_cast<std::uint32_t>(turn % 3),
+    const Binned how{.bins = 2 + static_cast<std::uint32_t>(turn % 3),
                      .sweep = turn % 2 == 0 ? SF_DOUBLE_SWEEP : SF_SINGLE_SWEEP};
     turn += 1;
-    expect(reference::binned_sum(std::span<const T>(all), static_cast<int>(how.k)), {.method = binned(how)});
+    expect(reference::binned_sum(std::span<const T>(all), static_cast<int>(how.bins)), {.method = binned(how)});
     expect(exactly, {});
   } else {
     expect(all.empty() ? T{0} : tree_of(all, add), {});

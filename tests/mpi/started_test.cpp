@@ -139,7 +139,7 @@ TEST_F(StartedTest, CallsPlansAndCommunicatorsEndInAnyOrder) {
 /// What MPI adds up itself keeps the order of the starts among plans, and that of the calls among one-shot calls.
 TEST_F(StartedTest, NativeCallsAndPlansTakeTheirTurns) {
   const std::vector<double> x = elements(40);
-  for (const Method method : {exact(), binned({.k = 4, .sweep = SF_DOUBLE_SWEEP})}) {
+  for (const Method method : {exact(), binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP})}) {
     const Options by_mpi{.method = method, .schedule = "native"};
     Plan<double> plan(plus, x.size(), world.comm, by_mpi);
     const double due = sum(x, world.comm, {.method = method});

@@ -57,7 +57,7 @@ def raises(kind, call):
 def results():
     everything = {"comm": comm}
     a, b = mine(x), mine(y)
-    for method in ("exact", "tree", "binned", sf.binned(k=4, double_sweep=True)):
+    for method in ("exact", "tree", "binned", sf.binned(bins=4, double_sweep=True)):
         name = method if isinstance(method, str) else "binned4"
         show(f"sum {name}", sf.sum(a, method=method, **everything))
         show(f"columns {name}", sf.sum(mine(fields), axis=0, method=method, **everything))
@@ -139,6 +139,7 @@ def failures():
         raises(sf.EmptyError, lambda: sf.min([], comm=comm)),
         raises(sf.InvalidArgumentError, lambda: sf.sum([1.0], root=ranks, comm=comm)),
         raises(sf.InvalidArgumentError, lambda: sf.plan(comm).sum(np.ones(2), root=-2)),
+        raises(sf.InvalidArgumentError, lambda: sf.allreduce(np.ones(2), "sum", comm, root=-1 if rank == last else None)),
         raises((TypeError, sf.Error), lambda: sf.sum([1.5], out=np.array(0, int if rank == last else float), comm=comm)),
     ]
     for function in (sf.sum, sf.mean):

@@ -273,6 +273,7 @@ class Numpy(unittest.TestCase):
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
             (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
             (lambda: sf.sum([1.5], root=3), r"root 3 \(the ranks are 0 to 0\)"),
+            (lambda: sf.mean([], root=-1), r"root -1 \(ranks count from 0\), give one of them, or None for all"),
             (lambda: sf.sum([1.5], schedule="rng"), "unknown schedule 'rng'"),
             (lambda: sf.sum_by([1.5, 2.5], [0, 7], 2), "label 7 of element 1, counted from 0, names no group"),
             (lambda: sf.sum(np.ones((2, 3)), where=np.ones(4, bool)), r"a mask of shape \(4\) for elements of shape \(2, 3\)"),
@@ -377,16 +378,17 @@ class Numpy(unittest.TestCase):
 
     def test_options(self):
         x = np.arange(5.0)
-        self.assertEqual(float(sf.sum(x, method=sf.binned(k=2, double_sweep=True))), 10.0)
+        self.assertEqual(float(sf.sum(x, method=sf.binned(bins=2, double_sweep=True))), 10.0)
         for exponent, least in ((-100, 3), (-130, 4)):  # how many bins it takes to see so small a term
-            sums = [float(sf.sum([1.0, 2.0**exponent, -1.0], method=sf.binned(k=k))) for k in (2, 3, 4)]
-            self.assertEqual(sums, [2.0**exponent if k >= least else 0.0 for k in (2, 3, 4)])
+            sums = [float(sf.sum([1.0, 2.0**exponent, -1.0], method=sf.binned(bins=bins))) for bins in (2, 3, 4)]
+            self.assertEqual(sums, [2.0**exponent if bins >= least else 0.0 for bins in (2, 3, 4)])
         with self.assertRaisesRegex(sf.InvalidArgumentError, "fastest"):
             sf.sum(x, method="fastest")
         with self.assertRaises(TypeError):
             sf.sum(x, method=3)
         with self.assertRaises(ValueError):
-            sf.binned(k=7)
+            sf.binned(bins=7)
+        self.assertEqual(sf.binned(k=4), sf.binned(4), "the older name")
         with self.assertRaisesRegex(sf.UnsupportedError, "ranks"):
             sf.sum(x, method="plain", require="ranks")
         with self.assertRaises(TypeError):

@@ -5,7 +5,7 @@ import steadfold as sf
 
 
 def total(x: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> float:
-    sums = sf.sum(x, axis=(0, 1), keepdims=True, method=sf.binned(k=4), weights=[1.0, 2.0], where=x > 0)
+    sums = sf.sum(x, axis=(0, 1), keepdims=True, method=sf.binned(bins=4), weights=[1.0, 2.0], where=x > 0)
     plan: sf.Plan = sf.plan().sum(x, axis=0, method="tree")
     bundle = sf.Bundle()
     member: sf.Member = bundle.dot(x, x, keepdims=True)

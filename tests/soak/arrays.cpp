@@ -60,10 +60,10 @@ void choose_array(Random& random, Member& m) {
   m.array.has_labels_of_none = random.one_in(2);
   m.array.keeps_one = random.one_in(2);
   // As many elements as without groups; now and then more than are sorted by their groups at once.
-  if (m.layout != SF_ROW_A_RANK && m.array.groups > 1)
+  if (m.layout != SF_ROW_PER_RANK && m.array.groups > 1)
     m.rows = std::min<std::uint64_t>(m.rows * m.array.groups, 6000);
   const bool is_cheap = m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION;
-  if (m.layout != SF_ROW_A_RANK && m.columns <= 4 && random.one_in(is_cheap ? 2 : 20))
+  if (m.layout != SF_ROW_PER_RANK && m.columns <= 4 && random.one_in(is_cheap ? 2 : 20))
     m.rows = random.from_to(8000, 30000);
   if (random.one_in(3)) m.array.elements = some_repeats(random, m);
   m.array.factors = some_repeats(random, m);

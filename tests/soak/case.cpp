@@ -42,7 +42,7 @@ std::uint64_t some_rows(Random& random, std::size_t ranks, std::uint64_t most) {
 std::uint32_t kept(const Member& m) {
   std::uint32_t all = SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE;
   const bool is_ordered = m.layout != SF_INTERVALS && m.layout != SF_GRID;
-  if (m.layout == SF_ROW_A_RANK) all &= ~static_cast<std::uint32_t>(SF_RANKS | SF_LAYOUT);
+  if (m.layout == SF_ROW_PER_RANK) all &= ~static_cast<std::uint32_t>(SF_RANKS | SF_LAYOUT);
   if (m.collective == SF_SCAN || m.collective == SF_EXSCAN) return 0;
   if (is_location(m.operation) || m.operation == SF_STATISTICS || m.resolved_method() == SF_TREE)
     return is_ordered ? all & ~static_cast<std::uint32_t>(SF_LAYOUT) : all;
@@ -52,11 +52,11 @@ std::uint32_t kept(const Member& m) {
 
 void size_up(Random& random, std::size_t ranks, std::uint64_t elements, Member& m) {
   const bool scatters = m.collective == SF_REDUCE_SCATTER;
-  if (m.layout == SF_ROW_A_RANK && ranks <= 8 && random.one_in(scatters ? 2 : 5)) {
+  if (m.layout == SF_ROW_PER_RANK && ranks <= 8 && random.one_in(scatters ? 2 : 5)) {
     // More than 8 KiB a segment: its values stand apart from the head, and go from and to the caller's own memory.
     m.columns = random.from_to(8200, 11000) / m.element_bytes() * (scatters ? ranks : 1);
     m.rows = ranks;
-  } else if (m.layout == SF_ROW_A_RANK) {
+  } else if (m.layout == SF_ROW_PER_RANK) {
     m.columns = random.one_in(40) ? 0 : std::min(some_columns(random), elements / ranks + 1);
     m.rows = ranks;
   } else if (random.one_in(2)) {
@@ -83,9 +83,9 @@ void cut_blocks(Random& random, std::size_t ranks, Member& m) {
 void complete(Random& random, std::size_t ranks, const Limits& limits, bool bundled, Member& m) {
   choose_reduction(random, m);
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
-  const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_GRID, SF_ROW_A_RANK};
+  const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_GRID, SF_ROW_PER_RANK};
   m.layout = random.one_of(layouts);
-  if (m.collective == SF_REDUCE_SCATTER && random.one_in(3)) m.layout = SF_ROW_A_RANK;
+  if (m.collective == SF_REDUCE_SCATTER && random.one_in(3)) m.layout = SF_ROW_PER_RANK;
   size_up(random, ranks, is_scan ? limits.elements / 4 : limits.elements, m);
   if (bundled) m.columns = std::max<std::uint64_t>(m.columns, 1);
   if (m.collective == SF_REDUCE_SCATTER) cut_blocks(random, ranks, m);
@@ -113,7 +113,7 @@ sf_method Member::resolved_method() const {
   if (order_free()) return SF_PLAIN;
   if (operation == SF_MASKED_SUM) return SF_EXACT;
   const bool is_sum = operation == SF_SUM || operation == SF_ABS_SUM;
-  return is_sum && layout != SF_ROW_A_RANK && !is_extended(result_type) ? SF_EXACT : SF_TREE;
+  return is_sum && layout != SF_ROW_PER_RANK && !is_extended(result_type) ? SF_EXACT : SF_TREE;
 }
 
 bool Member::order_free() const {

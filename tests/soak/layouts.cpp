@@ -94,7 +94,7 @@ void deal_rows(Random& random, std::size_t ranks, Member& m) {
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
   // By plain, an operator that does not commute goes by rank order, whatever the indices are.
   const bool must_be_ordered = is_scan || (m.resolved_method() == SF_PLAIN && !m.order_free());
-  if (m.layout == SF_ROW_A_RANK) {
+  if (m.layout == SF_ROW_PER_RANK) {
     m.deal = one_each(ranks);
   } else if (m.layout == SF_GRID) {
     const Dealt rule = some_rule(random, m.rows, ranks, must_be_ordered || random.one_in(4));

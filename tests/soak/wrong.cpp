@@ -15,7 +15,7 @@ constexpr std::uint32_t bit(sf_status status) { return std::uint32_t{1} << statu
 Member base(Random& random, std::size_t ranks, const Limits& limits) {
   Member m;
   m.method = random.one_of({SF_TREE, SF_EXACT, SF_AUTOMATIC, SF_PLAIN});
-  m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_A_RANK, SF_GRID});
+  m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_ROW_PER_RANK, SF_GRID});
   m.columns = random.one_of({1, 2, 5, 100, 1030});
   m.rows = random.from_to(2, 2 + limits.elements / m.columns / 4);
   if (random.one_in(3)) m.root = static_cast<std::int32_t>(random.below(ranks));
@@ -44,7 +44,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
     case Wrong::other_collective:
       m.collective = random.one_of({SF_SCAN, SF_EXSCAN});
       m.root = SF_ALL_RANKS;
-      m.layout = random.one_of({SF_RANK_ORDER, SF_ROW_A_RANK});
+      m.layout = random.one_of({SF_RANK_ORDER, SF_ROW_PER_RANK});
       break;
     case Wrong::other_blocks:
       m.collective = SF_REDUCE_SCATTER;
@@ -67,7 +67,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.method = SF_TREE;
       m.may_fail = true;
       m.rows = std::max<std::uint64_t>(m.rows, 2);
-      if (m.layout == SF_ROW_A_RANK && made.ranks == 1) m.layout = SF_RANK_ORDER;
+      if (m.layout == SF_ROW_PER_RANK && made.ranks == 1) m.layout = SF_RANK_ORDER;
       break;
     case Wrong::failing_rank:  // siblings in every round: each rank combines once in each, and alone may fail in the
                                // last
@@ -75,7 +75,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.type = m.result_type = SF_BYTES;
       m.method = SF_TREE;
       m.may_fail = true;
-      m.layout = SF_ROW_A_RANK;
+      m.layout = SF_ROW_PER_RANK;
       m.root = SF_ALL_RANKS;
       break;
     case Wrong::bad_label:
@@ -85,7 +85,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       break;
     default: break;
   }
-  if (m.layout == SF_ROW_A_RANK) m.rows = made.ranks;
+  if (m.layout == SF_ROW_PER_RANK) m.rows = made.ranks;
   deal_rows(random, made.ranks, m);
   if (random.one_in(2)) m.schedule = random.one_of({"binomial", "flat", "linear"});
   if (made.wrong == Wrong::failing_rank) m.schedule = "recursive_doubling";

@@ -250,7 +250,7 @@ void some_stay_and_some_do_not(const Here<C>& here, std::size_t columns) {
 template <class C>
 void data_that_cannot_be_used(const Here<C>& here, std::size_t columns) {
   sf_call call = sf_call_default();
-  call.layout = SF_ROW_A_RANK;
+  call.layout = SF_ROW_PER_RANK;
   call.columns = columns;
   call.rows = 1;
   call.method = SF_TREE;

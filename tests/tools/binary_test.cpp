@@ -89,7 +89,7 @@ TEST(Open, UnknownFormatsAndTypes) {
   expect_fault_in(".data", "some text", {"neither its name nor its content", "--format"});
   EXPECT_THROW(format_named("hdf5"), Error);
   EXPECT_THROW(type_named("f16"), Error);
-  for (const char* name : {"auto", "npy", "binpsllh", "psllh", "raw", "csv"})
+  for (const char* name : {"auto", "npy", "binpsllh", "psllh", "raw", "csv", "tsv"})
     EXPECT_EQ(name_of(format_named(name)), name);
   for (const char* name : {"f64", "f32"}) EXPECT_EQ(name_of(type_named(name)), name);
 }

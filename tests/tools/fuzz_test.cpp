@@ -16,16 +16,20 @@ struct Kind {
 
 std::vector<Kind> kinds() {
   const std::vector<double> values = hostile_values();
-  const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (15,), }";
-  const std::string npy =
-      std::string("\x93NUMPY\x01\x00", 8) + bytes_of(dictionary.size(), 2) + dictionary + bytes_of(values);
+  const auto npy = [](const std::string& dictionary, const std::string& bytes) {
+    return std::string("\x93NUMPY\x01\x00", 8) + bytes_of(dictionary.size(), 2) + dictionary + bytes;
+  };
   const std::string text = "8\n1.5 -2e10\n0.1 nan inf\n1e-320 7 -0.0\n";
   const std::string csv = "a,\"b, c\",d\r\n1,2.5,x\r\n3,\"-4e5\",\"y, \"\"z\"\"\"\r\n5,6,\r\n";
-  return {{".npy", npy, {}},
+  const std::string tsv = "a\t\"b, c\"\td\r\n1\t2.5\tx\r\n3\t\"-4e5\"\t\r\n5\t6\t\"y, \"\"z\"\"\"\r\n";
+  return {{".npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (15,), }", bytes_of(values)), {}},
+          {".npy", npy("{'descr': '>f8', 'fortran_order': True, 'shape': (5, 3), }", bytes_of(values)), {}},
+          {".npy", npy("{'descr': '<i4', 'fortran_order': True, 'shape': (3, 2, 5), }", bytes_of(values)), {}},
           {".binpsllh", binpsllh(values), {}},
           {".raw", bytes_of(values), {}},
           {".psllh", text, {.block_bytes = 5}},
-          {".csv", csv, {.column = "1", .block_bytes = 5}}};
+          {".csv", csv, {.column = "1", .block_bytes = 5}},
+          {".tsv", tsv, {.column = "1", .block_bytes = 5}}};
 }
 
 std::string damaged(std::string content, std::mt19937_64& random) {

@@ -171,6 +171,35 @@ TEST(Csv, Quotes) {
   expect_bits(names.path(), std::vector<double>{1}, {.column = "a \"b\""});
 }
 
+TEST(Tsv, TabsStandBetweenFields) {
+  const Scratch file(".tsv", "name\tvalue\t\"a\tb\"\nx, y\t1.5\t2\n\t -0.25 \t3e5\r\n\"z, \"\"w\"\"\"\t\"0.1\"\t-4\n");
+  for (const char* column : {"value", "1"})
+    expect_bits(file.path(), std::vector<double>{1.5, -0.25, 0.1}, {.column = column});
+  for (const char* column : {"a\tb", "2"})
+    expect_bits(file.path(), std::vector<double>{2, 3e5, -4}, {.column = column});
+  EXPECT_EQ(open(file.path(), {.column = "1"})->format(), Format::tsv);
+  EXPECT_EQ(open(file.path(), {.column = "1"})->has_header(), true);
+  const Scratch alone(".TSV", "1.5\n2.5\n");
+  expect_bits(alone.path(), std::vector<double>{1.5, 2.5});
+  const Scratch named(".txt", "1\t2\n3\t4\n");
+  expect_bits(named.path(), std::vector<double>{2, 4}, {.format = Format::tsv, .column = "1"});
+  const Scratch commas(".tsv", "a,b\n1\n");
+  expect_bits(commas.path(), std::vector<double>{1}, {.column = "a,b"});
+}
+
+/// Fields may be empty where they are not read, the last ones of the file, too.
+TEST(Tsv, EmptyFields) {
+  const Scratch file(".tsv", "a\tb\tc\n1\t\t\n2\t\t \n3\t\t");
+  expect_bits(file.path(), std::vector<double>{1, 2, 3}, {.column = "a"});
+  expect_fault_in(".tsv", "a\tb\n1\t2\n\t\n", {"line 3", "column 1 is empty"}, {.column = "b"});
+  expect_fault_in(".tsv", "a\tb\n1\t2\n\n3\t4\n", {"line 3", "blank"}, {.column = "b"});
+  expect_fault_in(".tsv", "a\tb\n1\t2\n3\n", {"line 3", "1 field", "header 2"}, {.column = "b"});
+  expect_fault_in(".tsv", "a\tb\n1\t\"2\"3\n", {"line 2", "closing quote"}, {.column = "b"});
+  expect_fault_in(".tsv", "a\tb\n1\t2\n", {"no column is chosen", "'a', 'b'"});
+  expect_fault_in(".tsv", "\n1\n", {"first line is blank"});
+  expect_fault_in(".csv", "a\tb\n1\t2\n", {"no column 'b'", "'a\\x09b'"}, {.column = "b"});
+}
+
 TEST(Csv, ManyRowsOfAllLengths) {
   std::string content = "word,number,other\n";
   std::vector<double> values;

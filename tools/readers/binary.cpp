@@ -1,5 +1,7 @@
 #include "binary.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -12,21 +14,29 @@ namespace {
 
 template <class T>
 void reverse_bytes(std::span<T> elements) noexcept {
-  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   for (T& element : elements) {
-    const auto word = std::bit_cast<Word>(element);
-    if constexpr (sizeof(T) == 8) {
-      element = std::bit_cast<T>(__builtin_bswap64(word));
-    } else {
-      element = std::bit_cast<T>(__builtin_bswap32(word));
-    }
+    auto bytes = std::bit_cast<std::array<unsigned char, sizeof(T)>>(element);
+    std::ranges::reverse(bytes);
+    element = std::bit_cast<T>(bytes);
+  }
+}
+
+/// Whether a double holds the number without rounding it.
+template <class Number>
+bool is_a_double(Number number) noexcept {
+  if constexpr (std::is_floating_point_v<Number> || sizeof(Number) < 8) {
+    return true;
+  } else {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const std::uint64_t size = std::is_signed_v<Number> && number < Number{0} ? 0 - bits : bits;
+    return size == 0 || std::bit_width(size) - std::countr_zero(size) <= std::numeric_limits<double>::digits;
   }
 }
 
 class BlockSource final : public Source {
  public:
   BlockSource(std::unique_ptr<File> file, const Block& block)
-      : Source(block.type), file_(std::move(file)), block_(block) {}
+      : Source(type_of(block.stored)), file_(std::move(file)), block_(block) {}
 
   Format format() const noexcept override { return block_.format; }
 
@@ -40,13 +50,98 @@ class BlockSource final : public Source {
       throw file_->fault(elements(total) + " of " + std::to_string(block_.element_count) + " are accounted for",
                          "check that all ranks see the same file");
   }
-  void read_f64(std::uint64_t begin, std::span<double> elements) const override { read_any(begin, elements); }
-  void read_f32(std::uint64_t begin, std::span<float> elements) const override { read_any(begin, elements); }
+  void read_f64(std::uint64_t begin, std::span<double> elements) const override {
+    switch (block_.stored) {
+      case Stored::i8: return read_any<std::int8_t>(begin, elements);
+      case Stored::i16: return read_any<std::int16_t>(begin, elements);
+      case Stored::i32: return read_any<std::int32_t>(begin, elements);
+      case Stored::i64: return read_any<std::int64_t>(begin, elements);
+      case Stored::u8: return read_any<std::uint8_t>(begin, elements);
+      case Stored::u16: return read_any<std::uint16_t>(begin, elements);
+      case Stored::u32: return read_any<std::uint32_t>(begin, elements);
+      case Stored::u64: return read_any<std::uint64_t>(begin, elements);
+      default: return read_any<double>(begin, elements);
+    }
+  }
+  void read_f32(std::uint64_t begin, std::span<float> elements) const override { read_any<float>(begin, elements); }
 
-  template <class T>
+  template <class Number, class T>
   void read_any(std::uint64_t begin, std::span<T> elements) const {
-    file_->read(block_.offset + begin * sizeof(T), elements.data(), elements.size_bytes());
-    if (block_.order != std::endian::native) reverse_bytes(elements);
+    if (block_.across) return read_across<Number>(*block_.across, begin, elements);
+    if constexpr (std::is_same_v<Number, T>)
+      take(begin, elements);
+    else
+      read_along<Number>(begin, elements);
+  }
+
+  /// Elements that stand in the file as they are counted, and are converted.
+  template <class Number, class T>
+  void read_along(std::uint64_t begin, std::span<T> elements) const {
+    std::vector<Number> numbers;
+    for (std::size_t done = 0; done < elements.size(); done += numbers.size()) {
+      numbers.resize(std::min(at_once<Number>(), elements.size() - done));
+      take(begin + done, std::span(numbers));
+      for (std::size_t i = 0; i < numbers.size(); ++i) elements[done + i] = element<T>(numbers[i], begin + done + i);
+    }
+  }
+
+  /// Elements of an array in Fortran order: of every column, the rows that the elements are in. Columns of less than a
+  /// page are read several at once with all that is between the rows, since a disk reads whole pages.
+  template <class Number, class T>
+  void read_across(const FortranOrder& array, std::uint64_t begin, std::span<T> elements) const {
+    constexpr std::uint64_t page = 4096;
+    const std::uint64_t end_row = (begin + elements.size() - 1) / array.columns() + 1;
+    const bool are_short = array.rows() * sizeof(Number) < page;
+    const std::uint64_t most_columns = are_short ? std::max<std::uint64_t>(at_once<Number>() / array.rows(), 1) : 1;
+    Piece piece;
+    for (piece.row = begin / array.columns(); piece.row < end_row; piece.row += piece.rows) {
+      piece.rows = std::min<std::uint64_t>(at_once<Number>(), end_row - piece.row);
+      for (piece.column = 0; piece.column < array.columns(); piece.column += piece.columns) {
+        piece.columns = std::min(most_columns, array.columns() - piece.column);
+        read_piece<Number>(array, piece, begin, elements);
+      }
+    }
+  }
+
+  /// Some rows of some columns.
+  struct Piece {
+    std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
+  };
+
+  /// Puts those of its elements in their places that are among begin, begin + 1, ...
+  template <class Number, class T>
+  void read_piece(const FortranOrder& array, const Piece& piece, std::uint64_t begin, std::span<T> elements) const {
+    std::vector<Number> numbers(static_cast<std::size_t>((piece.columns - 1) * array.rows() + piece.rows));
+    take(piece.column * array.rows() + piece.row, std::span(numbers));
+    for (std::uint64_t column = 0; column < piece.columns; ++column) {
+      const std::uint64_t place = array.place_of(piece.column + column);
+      for (std::uint64_t row = 0; row < piece.rows; ++row) {
+        const std::uint64_t index = (piece.row + row) * array.columns() + place;
+        if (index >= begin && index - begin < elements.size())
+          elements[index - begin] = element<T>(numbers[column * array.rows() + row], index);
+      }
+    }
+  }
+
+  /// The numbers of the file from `place` on, in its own order.
+  template <class Number>
+  void take(std::uint64_t place, std::span<Number> numbers) const {
+    file_->read(block_.offset + place * sizeof(Number), numbers.data(), numbers.size_bytes());
+    if (block_.order != std::endian::native) reverse_bytes(numbers);
+  }
+
+  template <class T, class Number>
+  T element(Number number, std::uint64_t index) const {
+    if (!is_a_double(number))
+      throw file_->fault(
+          "element " + std::to_string(index) + " is " + std::to_string(number) + ", which no double holds",
+          "save it as float64, which rounds it");
+    return static_cast<T>(number);
+  }
+
+  template <class Number>
+  std::size_t at_once() const noexcept {
+    return std::max<std::size_t>(block_.block_bytes / sizeof(Number), 1);
   }
 
   std::unique_ptr<File> file_;
@@ -66,7 +161,7 @@ std::string elements(std::uint64_t count) { return std::to_string(count) + (coun
 
 void check_size(const File& file, const Block& block) {
   const std::uint64_t found = file.size() - block.offset;
-  const std::uint64_t width = bytes_of(block.type);
+  const std::uint64_t width = bytes_of(block.stored);
   const std::string announced = elements(block.element_count) + " of " + std::to_string(width) + " bytes announced, " +
                                 std::to_string(found) + " bytes ";
   // Divides rather than multiplies, since an announced count may be any number.
@@ -101,12 +196,12 @@ std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options&
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options) {
-  Block block{.format = Format::raw, .type = options.type.value_or(Type::f64)};
-  const std::uint64_t width = bytes_of(block.type);
+  Block block{.format = Format::raw, .stored = options.type == Type::f32 ? Stored::f32 : Stored::f64};
+  const std::uint64_t width = bytes_of(block.stored);
   block.element_count = file->size() / width;
   if (file->size() % width != 0)
     throw file->fault("truncated: " + std::to_string(file->size()) + " bytes are no multiple of " +
-                          std::to_string(width) + ", the size of an " + std::string(name_of(block.type)),
+                          std::to_string(width) + ", the size of an " + std::string(name_of(type_of(block.stored))),
                       "check that it was copied as a whole, or its --type");
   return open_block(std::move(file), block);
 }

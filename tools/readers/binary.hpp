@@ -5,20 +5,39 @@
 #include <memory>
 
 #include "file.hpp"
+#include "fortran_order.hpp"
 #include "reader.hpp"
 
 namespace steadfold::readers {
 
-/// Where the elements are in the file, and their type.
+/// How a file stores an element. Integers become doubles, which must not change them.
+enum class Stored { f64, f32, i8, i16, i32, i64, u8, u16, u32, u64 };
+
+constexpr Type type_of(Stored stored) noexcept { return stored == Stored::f32 ? Type::f32 : Type::f64; }
+constexpr bool is_integer(Stored stored) noexcept { return stored != Stored::f64 && stored != Stored::f32; }
+constexpr std::uint64_t bytes_of(Stored stored) noexcept {
+  switch (stored) {
+    case Stored::i8:
+    case Stored::u8: return 1;
+    case Stored::i16:
+    case Stored::u16: return 2;
+    case Stored::f32:
+    case Stored::i32:
+    case Stored::u32: return 4;
+    default: return 8;
+  }
+}
+
+/// Where the elements are in the file, and how they are stored.
 struct Block {
   Format format = Format::raw;
-  Type type = Type::f64;
+  Stored stored = Stored::f64;
   std::uint64_t offset = 0;  // of the first element
   std::uint64_t element_count = 0;
   std::endian order = std::endian::little;
+  std::optional<FortranOrder> across = {};  // if the file's elements do not stand in C order
+  std::size_t block_bytes = 256 * 1024;     // read at once
 };
-
-constexpr std::uint64_t bytes_of(Type type) noexcept { return type == Type::f64 ? 8 : 4; }
 
 /// "1 element", "2 elements".
 std::string elements(std::uint64_t count);

@@ -1,5 +1,6 @@
-// One column of a table: perhaps a header line, then one row per line, fields between commas, quoted ones in double
-// quotes. Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the file.
+// One column of a table: perhaps a header line, then one row per line, fields between commas or tabs, quoted ones in
+// double quotes. Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the
+// file.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -12,12 +13,25 @@
 namespace steadfold::readers {
 namespace {
 
+/// What stands between fields. A tab is a blank only where it does not.
+struct Marks {
+  char between;
+  std::string_view blanks;
+
+  bool are_blank(std::string_view line) const noexcept {
+    return trimmed(line).empty() && line.find(between) == std::string_view::npos;
+  }
+};
+constexpr Marks marks_of(Format format) noexcept {
+  return format == Format::tsv ? Marks{'\t', " "} : Marks{',', " \t"};
+}
+
 enum class FieldFault { none, open_quote, text_behind_quote };
 
-/// Takes the next field off `rest`. `more` says whether a comma followed. A quoted field comes without its quotes;
+/// Takes the next field off `rest`. `more` says whether another one follows. A quoted field comes without its quotes;
 /// doubled quotes inside stay doubled, since no number has any.
-FieldFault take_field(std::string_view& rest, std::string_view& field, bool& more) {
-  const std::size_t begin = std::min(rest.find_first_not_of(" \t"), rest.size());
+FieldFault take_field(const Marks& marks, std::string_view& rest, std::string_view& field, bool& more) {
+  const std::size_t begin = std::min(rest.find_first_not_of(marks.blanks), rest.size());
   std::size_t end = begin;
   if (rest.substr(begin).starts_with('"')) {
     for (end = begin + 1;; end += 2) {
@@ -26,10 +40,10 @@ FieldFault take_field(std::string_view& rest, std::string_view& field, bool& mor
       if (!rest.substr(end + 1).starts_with('"')) break;
     }
     field = rest.substr(begin + 1, end - begin - 1);
-    end = std::min(rest.find_first_not_of(" \t", end + 1), rest.size());
-    if (end < rest.size() && rest[end] != ',') return FieldFault::text_behind_quote;
+    end = std::min(rest.find_first_not_of(marks.blanks, end + 1), rest.size());
+    if (end < rest.size() && rest[end] != marks.between) return FieldFault::text_behind_quote;
   } else {
-    end = std::min(rest.find(',', begin), rest.size());
+    end = std::min(rest.find(marks.between, begin), rest.size());
     field = trimmed(rest.substr(begin, end - begin));
   }
   more = end < rest.size();
@@ -46,14 +60,15 @@ Error quote_fault(const File& file, FieldFault fault, std::uint64_t offset) {
 
 class CsvSource final : public TextSource {
  public:
-  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, std::size_t columns, std::size_t column,
-            bool has_header)
+  CsvSource(std::unique_ptr<File> file, Region region, const Options& options, Format format, std::size_t columns,
+            std::size_t column, bool has_header)
       : TextSource(std::move(file), region, Records::lines, options),
+        format_(format),
         columns_(columns),
         column_(column),
         has_header_(has_header) {}
 
-  Format format() const noexcept override { return Format::csv; }
+  Format format() const noexcept override { return format_; }
   std::optional<bool> has_header() const noexcept override { return has_header_; }
 
  private:
@@ -65,11 +80,11 @@ class CsvSource final : public TextSource {
     std::size_t found = 0;
     for (bool more = true; more; ++found) {
       std::string_view field;
-      const FieldFault fault = take_field(rest, field, more);
+      const FieldFault fault = take_field(marks_of(format_), rest, field, more);
       if (fault != FieldFault::none) throw quote_fault(file(), fault, offset);
       if (found == column_) chosen = field;
     }
-    if (found != columns_ || trimmed(record).empty()) throw ragged(record, found, offset);
+    if (found != columns_ || marks_of(format_).are_blank(record)) throw ragged(record, found, offset);
     if (trimmed(chosen).empty())
       throw file().fault(
           "line " + std::to_string(file().line_of(offset)) + ": column " + std::to_string(column_) + " is empty",
@@ -79,25 +94,26 @@ class CsvSource final : public TextSource {
 
   Error ragged(std::string_view record, std::size_t found, std::uint64_t offset) const {
     const std::string line = "line " + std::to_string(file().line_of(offset));
-    if (trimmed(record).empty()) return file().fault(line + " is blank", "take it out");
+    if (marks_of(format_).are_blank(record)) return file().fault(line + " is blank", "take it out");
     return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
                             (has_header_ ? ", the header " : ", line 1 ") + std::to_string(columns_),
                         "make all rows equally long");
   }
 
+  Format format_;
   std::size_t columns_;
   std::size_t column_;
   bool has_header_;
 };
 
 /// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
-std::vector<std::string> first_fields(const File& file, std::string_view line) {
+std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
   if (line.find('\r') != std::string_view::npos)
     throw file.fault("its lines end with a carriage return alone", "convert the line ends");
   std::vector<std::string> names;
   for (bool more = true; more;) {
     std::string_view field;
-    const FieldFault fault = take_field(line, field, more);
+    const FieldFault fault = take_field(marks, line, field, more);
     if (fault != FieldFault::none) throw quote_fault(file, fault, 0);
     std::string name(field);
     for (std::size_t i = name.find("\"\""); i != std::string::npos; i = name.find("\"\"", i + 1)) name.erase(i, 1);
@@ -165,17 +181,18 @@ Choice choose(const File& file, const std::vector<std::string>& first, const Opt
 
 }  // namespace
 
-std::unique_ptr<Source> open_csv(std::unique_ptr<File> file, const Options& options) {
-  const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()});
+std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, const Options& options) {
+  const Marks marks = marks_of(format);
+  const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()}, marks.between);
   Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
-  if (!walk.next() || trimmed(walk.record()).empty()) throw file->fault("its first line is blank", "take it out");
-  const std::vector<std::string> first = first_fields(*file, walk.record());
+  if (!walk.next() || marks.are_blank(walk.record())) throw file->fault("its first line is blank", "take it out");
+  const std::vector<std::string> first = first_fields(*file, marks, walk.record());
   const Choice choice = choose(*file, first, options);
   // Behind a header, steps to the second line to find where the rows begin.
   std::uint64_t rows = all.begin;
   if (choice.has_header) rows = walk.next() ? walk.offset() : all.end;
-  return std::make_unique<CsvSource>(std::move(file), Region{rows, all.end}, options, first.size(), choice.column,
-                                     choice.has_header);
+  return std::make_unique<CsvSource>(std::move(file), Region{rows, all.end}, options, format, first.size(),
+                                     choice.column, choice.has_header);
 }
 
 }  // namespace steadfold::readers

@@ -15,6 +15,6 @@ std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& opti
 std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options& options);
 std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options);
 std::unique_ptr<Source> open_psllh(std::unique_ptr<File> file, const Options& options);
-std::unique_ptr<Source> open_csv(std::unique_ptr<File> file, const Options& options);
+std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, const Options& options);
 
 }  // namespace steadfold::readers

@@ -1,6 +1,7 @@
 // NumPy's own format, versions 1 to 3: a magic, a length, a Python dictionary, the elements.
 // Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -15,6 +16,16 @@ namespace steadfold::readers {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
+constexpr std::array<std::pair<std::string_view, Stored>, 10> kinds = {{{"f8", Stored::f64},
+                                                                        {"f4", Stored::f32},
+                                                                        {"i1", Stored::i8},
+                                                                        {"i2", Stored::i16},
+                                                                        {"i4", Stored::i32},
+                                                                        {"i8", Stored::i64},
+                                                                        {"u1", Stored::u8},
+                                                                        {"u2", Stored::u16},
+                                                                        {"u4", Stored::u32},
+                                                                        {"u8", Stored::u64}}};
 constexpr std::uint64_t longest_header = 1U << 20;
 
 struct Header {
@@ -147,14 +158,28 @@ std::string header_text(const File& file, std::uint64_t& offset) {
   return text;
 }
 
+/// One byte has no order.
+bool is_order(char mark, Stored stored) noexcept {
+  return mark == '<' || mark == '>' || mark == '=' || (mark == '|' && bytes_of(stored) == 1);
+}
+
 void set_type(const File& file, std::string_view descr, Block& block) {
-  const std::string_view kind = descr.size() > 1 ? descr.substr(1) : "";
-  const bool known_order = descr.starts_with('<') || descr.starts_with('>') || descr.starts_with('=');
-  if (!known_order || (kind != "f8" && kind != "f4"))
-    throw file.fault("its elements are " + shown(descr), "save it as float64 ('<f8') or float32 ('<f4')");
-  block.type = kind == "f8" ? Type::f64 : Type::f32;
+  const std::string_view kind_name = descr.size() > 1 ? descr.substr(1) : "";
+  const auto* const kind = std::ranges::find(kinds, kind_name, [](const auto& each) { return each.first; });
+  if (kind == kinds.end() || !is_order(descr.front(), kind->second))
+    throw file.fault("its elements are " + shown(descr),
+                     "save it as float64 ('<f8'), float32 ('<f4') or integers of 1, 2, 4 or 8 bytes");
+  block.stored = kind->second;
   block.order =
       descr.front() == '=' ? std::endian::native : (descr.front() == '<' ? std::endian::little : std::endian::big);
+}
+
+void check_type(const File& file, Stored stored, std::optional<Type> asked) {
+  const Type type = type_of(stored);
+  if (!asked || *asked == type) return;
+  const std::string found = is_integer(stored) ? "integers, which are read as f64" : std::string(name_of(type));
+  throw file.fault("it holds " + found + ", not " + std::string(name_of(*asked)),
+                   "leave out --type or save it as the other");
 }
 
 std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
@@ -174,20 +199,18 @@ std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
 bool looks_like_npy(const File& file) { return file.size() >= magic.size() && file.read(0, magic.size()) == magic; }
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& options) {
-  Block block{.format = Format::npy};
+  Block block{.format = Format::npy, .block_bytes = options.block_bytes};
   const std::string text = header_text(*file, block.offset);
   const Header header = HeaderParser(*file, text).parse();
   if (!header.descr || !header.fortran_order || !header.shape)
     throw file->fault("its header lacks descr, fortran_order or shape", "save it again with numpy.save");
   set_type(*file, *header.descr, block);
-  if (options.type && *options.type != block.type)
-    throw file->fault("it holds " + std::string(name_of(block.type)) + ", not " + std::string(name_of(*options.type)),
-                      "leave out --type or save it as the other");
-  const auto wide = std::count_if(header.shape->begin(), header.shape->end(), [](auto size) { return size > 1; });
-  if (*header.fortran_order && wide > 1)
-    throw file->fault("its elements stand in Fortran order", "save it in C order with numpy.ascontiguousarray");
+  check_type(*file, block.stored, options.type);
   block.element_count = product(*file, *header.shape);
   check_size(*file, block);
+  std::vector<std::uint64_t> shape = *header.shape;
+  std::erase(shape, 1U);  // such axes change no order
+  if (*header.fortran_order && shape.size() > 1 && block.element_count > 0) block.across.emplace(shape);
   return open_block(std::move(file), block);
 }
 

@@ -1,4 +1,4 @@
-// Reads numbers from files (npy, binpsllh, psllh, raw and csv) so that every rank reads its own part only.
+// Reads numbers from files (npy, binpsllh, psllh, raw, csv and tsv) so that every rank reads its own part only.
 // The element count of a binary format is known at once. Text takes two passes: every rank counts the elements that
 // begin in its part of the file, the caller exchanges the counts, then every rank finds its own elements. No MPI here.
 // Source: NumPy's NEP 1 (npy), the command's own rules (the others).
@@ -21,7 +21,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Format { automatic, npy, binpsllh, psllh, raw, csv };
+enum class Format { automatic, npy, binpsllh, psllh, raw, csv, tsv };
 enum class Type { f64, f32 };
 
 /// The format or type of that name. Throws Error if there is none.
@@ -31,13 +31,13 @@ std::string_view name_of(Format format) noexcept;
 std::string_view name_of(Type type) noexcept;
 
 struct Options {
-  Format format = Format::automatic;  // by extension and content
-  std::optional<Type> type = {};      // the file's own, or f64 if it does not say
-  std::string column = {};            // csv: name, or digits for a number from 0; may be left out if there is only one
-  std::string column_name = {};       // csv: a name of any letters
-  std::optional<bool> header = {};    // csv: whether line 1 is names; if not given, unless its cell there is a number
-  bool forced = false;                // raw: also what looks like another format
-  std::size_t block_bytes = 256 * 1024;  // bytes of text read at once
+  Format format = Format::automatic;     // by extension and content
+  std::optional<Type> type = {};         // the file's own, or f64 if it does not say
+  std::string column = {};               // tables: name, or digits for a number from 0; not needed of the only one
+  std::string column_name = {};          // tables: a name of any letters
+  std::optional<bool> header = {};       // tables: whether line 1 is names; default: unless its cell is a number
+  bool forced = false;                   // raw: also what looks like another format
+  std::size_t block_bytes = 256 * 1024;  // read at once of text, and of what is converted
 };
 
 /// An open file. Errors are thrown as Error. One thread at a time.

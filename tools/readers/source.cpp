@@ -10,12 +10,13 @@
 namespace steadfold::readers {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Format>, 6> formats = {{{"auto", Format::automatic},
+constexpr std::array<std::pair<std::string_view, Format>, 7> formats = {{{"auto", Format::automatic},
                                                                          {"npy", Format::npy},
                                                                          {"binpsllh", Format::binpsllh},
                                                                          {"psllh", Format::psllh},
                                                                          {"raw", Format::raw},
-                                                                         {"csv", Format::csv}}};
+                                                                         {"csv", Format::csv},
+                                                                         {"tsv", Format::tsv}}};
 
 /// Whether a text is this one, in letters of any case.
 bool has_letters(std::string_view text, std::string_view lower) noexcept {
@@ -42,7 +43,7 @@ Format detect(const File& file) {
   if (by_name != Format::automatic) return by_name;
   if (looks_like_binpsllh(file)) return Format::binpsllh;
   throw file.fault("neither its name nor its content tells the format",
-                   "say which with --format npy, binpsllh, psllh, raw or csv");
+                   "say which with --format npy, binpsllh, psllh, raw, csv or tsv");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Format format_named(std::string_view name) {
     if (known == name) return format;
   }
   throw Error("unknown format " + shown(name) +
-              " (known are auto, npy, binpsllh, psllh, raw and csv), choose one of these");
+              " (known are auto, npy, binpsllh, psllh, raw, csv and tsv), choose one of these");
 }
 
 Type type_named(std::string_view name) {
@@ -100,7 +101,7 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   if (file->size() == 0) throw file->fault("it is empty", "check what should have written it");
   const Format format = options.format == Format::automatic ? detect(*file) : options.format;
   const bool is_of_tables = !options.column.empty() || !options.column_name.empty() || options.header;
-  if (format != Format::csv && is_of_tables)
+  if (format != Format::csv && format != Format::tsv && is_of_tables)
     throw file->fault("it is " + std::string(name_of(format)) + " and has no columns",
                       "leave out --column, --column-name and --header");
   if (format == Format::raw && !options.forced && looks_like_npy(*file))
@@ -111,7 +112,7 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
     case Format::binpsllh: return open_binpsllh(std::move(file), options);
     case Format::raw: return open_raw(std::move(file), options);
     case Format::psllh: return open_psllh(std::move(file), options);
-    default: return open_csv(std::move(file), options);
+    default: return open_table(std::move(file), format, options);
   }
 }
 

@@ -112,12 +112,13 @@ std::uint64_t count_records(const File& file, Region region, Records records, st
   return count;
 }
 
-Region without_trailing_blanks(const File& file, Region region) {
+Region without_trailing_blanks(const File& file, Region region, char kept) {
+  const auto goes = [kept](char c) { return is_blank(c) && c != kept; };
   constexpr std::uint64_t most = 1U << 16;
   while (region.end > region.begin) {
     const std::uint64_t from = region.end - std::min(most, region.end - region.begin);
     const std::string block = file.read(from, region.end - from);
-    const auto last = std::find_if_not(block.rbegin(), block.rend(), is_blank);
+    const auto last = std::find_if_not(block.rbegin(), block.rend(), goes);
     region.end = from + static_cast<std::uint64_t>(block.rend() - last);
     if (last != block.rend()) break;
   }

@@ -51,8 +51,8 @@ class Walk {
 std::uint64_t count_records(const File& file, Region region, Records records, std::uint64_t begin, std::uint64_t end,
                             std::size_t block_bytes);
 
-/// The region without the blanks at its end.
-Region without_trailing_blanks(const File& file, Region region);
+/// The region without the blanks at its end. `kept` is a blank that stays.
+Region without_trailing_blanks(const File& file, Region region, char kept);
 
 /// The offset behind a byte order mark, or 0 if there is none.
 std::uint64_t behind_byte_order_mark(const File& file);

@@ -109,11 +109,11 @@ def exact(values):
     return math.fsum(values)
 
 
-def binned(values, k=3):
-    """Every value rounded to a multiple of the lowest of k bins of 40 bits below the largest, ties to even."""
+def binned(values, bins=3):
+    """Every value rounded to a multiple of the lowest of so many bins of 40 bits below the largest, ties to even."""
     largest = max((math.frexp(value)[1] for value in values if value), default=-1074)
-    top = max(k - 1, (largest + 1074) // 40)
-    unit = Fraction(2) ** (40 * (top - k + 1) - 1074)
+    top = max(bins - 1, (largest + 1074) // 40)
+    unit = Fraction(2) ** (40 * (top - bins + 1) - 1074)
     return float(sum(round(Fraction(value) / unit) for value in values) * unit)
 
 
@@ -136,14 +136,21 @@ def binpsllh(values):
     return struct.pack("<Q", len(values)) + struct.pack(f"<{len(values)}d", *values)
 
 
+# NumPy's kinds, as struct names them.
+KINDS = {
+    "f8": "d", "f4": "f", "c16": "d",
+    "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
+}  # fmt: skip
+
+
 def npy(values, descr="<f8", shape=None, version=1, fortran=False):
-    order, kind = descr[0], {"f8": "d", "f4": "f", "i8": "q", "c16": "d"}[descr[1:]]
+    order, kind = descr[0], KINDS[descr[1:]]
     shape = (len(values),) if shape is None else shape
     header = repr({"descr": descr, "fortran_order": fortran, "shape": shape}).encode()
     width = 2 if version == 1 else 4
     header += b" " * (-(len(header) + 9 + width) % 64) + b"\n"
     start = b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(header))
-    return start + header + struct.pack(f"{order}{len(values)}{kind}", *values)
+    return start + header + struct.pack(f"{order.replace('|', '<')}{len(values)}{kind}", *values)
 
 
 class CommandTest(unittest.TestCase):

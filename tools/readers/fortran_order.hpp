@@ -1,0 +1,38 @@
+// Arrays in Fortran order: the first axis is the fastest in the file, while elements are counted in C order, where the
+// last one is. The first axis has the rows. The others together have the columns, which stand one after the other.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace steadfold::readers {
+
+class FortranOrder {
+ public:
+  /// Of no axis without indices.
+  explicit FortranOrder(std::vector<std::uint64_t> shape) : shape_(std::move(shape)) {
+    for (std::size_t axis = 1; axis < shape_.size(); ++axis) columns_ *= shape_[axis];
+  }
+
+  std::uint64_t rows() const noexcept { return shape_.front(); }
+  std::uint64_t columns() const noexcept { return columns_; }
+
+  /// Where the elements of a column of the file stand in their rows. With two axes at the column's own number.
+  std::uint64_t place_of(std::uint64_t column) const noexcept {
+    std::uint64_t place = 0;
+    std::uint64_t stride = columns_;
+    for (std::size_t axis = 1; axis < shape_.size(); ++axis) {
+      stride /= shape_[axis];
+      place += column % shape_[axis] * stride;
+      column /= shape_[axis];
+    }
+    return place;
+  }
+
+ private:
+  std::vector<std::uint64_t> shape_;
+  std::uint64_t columns_ = 1;
+};
+
+}  // namespace steadfold::readers
