@@ -80,6 +80,26 @@ Count times(Count count, Count extent, const sf_array& x) {
   return count * extent;
 }
 
+/// Throws if an operand of the array reaches further than any memory does, and takes away strides that nothing steps.
+void require_reach(Array& array, bool is_empty) {
+  constexpr Count furthest = Count{1} << 60;  // more than any memory has
+  const std::span<Axis> axes(array.axes.data(), array.row_axes + array.column_axes);
+  for (std::size_t operand = 0; operand < arithmetic::operand_count; ++operand) {
+    Count reach = 0;
+    for (Axis& axis : axes) {
+      arithmetic::Stride& stride = axis.strides[operand];
+      const Count step = stride < 0 ? 0 - static_cast<Count>(stride) : static_cast<Count>(stride);
+      const bool is_stepped = !is_empty && axis.extent > 1;
+      if (!is_stepped && step > furthest) stride = 0;
+      if (!is_stepped || step == 0) continue;
+      if (axis.extent - 1 > (furthest - std::min(reach, furthest)) / step)
+        refuse("an axis of " + std::to_string(axis.extent) + " indices with stride " + std::to_string(stride) +
+               " (no memory holds as much), check shape and strides");
+      reach += (axis.extent - 1) * step;
+    }
+  }
+}
+
 /// Whether there are factors and a mask, as the operation and the array want them.
 struct Given {
   bool factors;
@@ -194,6 +214,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       axes = 1;
     }
   }
+  require_reach(array, call.rows == 0 || call.columns == 0);
   if (is_list(arrays)) {
     call.columns = array.axes[array.row_axes].extent = arrays.x_count;
     array.is_listed = true;

@@ -77,7 +77,17 @@ order::Grid grid_of(const sf_grid& given) {
   return grid;
 }
 
-Call translated(const sf_call* given, std::optional<agreement::Array>& array, std::optional<order::Grid>& grid) {
+/// The blocks of columns that the ranks get: not read where they are not as many as there are ranks.
+std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
+  if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
+  if (call.block_count != static_cast<size_t>(ranks))
+    throw Failure(Status::invalid_argument, "blocks of columns for " + std::to_string(call.block_count) +
+                                                " ranks (there are " + std::to_string(ranks) + "), give each one");
+  return {call.blocks, call.block_count};
+}
+
+Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Array>& array,
+                std::optional<order::Grid>& grid) {
   using agreement::LayoutKind;
   using agreement::Method;
   using arithmetic::Operation;
@@ -94,7 +104,7 @@ Call translated(const sf_call* given, std::optional<agreement::Array>& array, st
             .columns = call->columns,
             .root = call->root,
             .collective = collective_of(*call),
-            .blocks = {call->blocks, call->blocks == nullptr ? 0 : call->block_count},
+            .blocks = blocks_of(*call, ranks),
             .schedule = text_of(call->schedule),
             .element_count = call->element_count,
             .user = {.apply = call->user,
@@ -126,23 +136,24 @@ agreement::Failure no_call() {
   return {Status::invalid_argument, "no call (the pointer is null), start from sf_call_init"};
 }
 
-OwnCall::OwnCall(const sf_call* call) : call_(translated(call, array_, grid_)) {}
+OwnCall::OwnCall(const sf_call* call) : call_(translated(call, 1, array_, grid_)) {}
 
-OwnCall::OwnCall(const sf_call* call, std::optional<Failure>& failure) {
+OwnCall::OwnCall(const sf_call* call, int32_t ranks, std::optional<Failure>& failure) {
   try {
-    call_ = translated(call, array_, grid_);
+    call_ = translated(call, ranks, array_, grid_);
   } catch (const Failure& wrong) {
     failure = wrong;
   }
 }
 
-OwnCalls::OwnCalls(const sf_call* calls, size_t count, std::optional<Failure>& failure) {
+OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks, std::optional<Failure>& failure) {
   if (calls == nullptr && count > 0)
     failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
   const sf_call* each = calls;
-  for (size_t i = 0; calls != nullptr && i < count && !failure; ++i, each = next(each)) {
+  for (size_t i = 0; calls != nullptr && i < count && !failure; ++i) {
+    if (i > 0) each = next(each);  // not behind a call that has no size
     std::optional<Failure> wrong;
-    calls_.push_back(*own_.emplace_back(each, wrong));
+    calls_.push_back(*own_.emplace_back(each, ranks, wrong));
     if (wrong)  // of a call without a size nobody knows where the next one is
       failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
   }

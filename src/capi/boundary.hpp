@@ -25,8 +25,8 @@ class OwnCall {
  public:
   /// Throws Failure where it is none, or a field has a number that its enumeration does not have.
   explicit OwnCall(const sf_call* call);
-  /// The same for a collective call: what is wrong with it the other ranks are told before it fails.
-  OwnCall(const sf_call* call, std::optional<agreement::Failure>& failure) noexcept(false);
+  /// The same for a collective call of so many ranks: what is wrong with it the other ranks are told before it fails.
+  OwnCall(const sf_call* call, int32_t ranks, std::optional<agreement::Failure>& failure) noexcept(false);
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
 
@@ -42,7 +42,7 @@ class OwnCall {
 /// The same for several calls: the first thing that is wrong.
 class OwnCalls {
  public:
-  OwnCalls(const sf_call* calls, size_t count, std::optional<agreement::Failure>& failure);
+  OwnCalls(const sf_call* calls, size_t count, int32_t ranks, std::optional<agreement::Failure>& failure);
   operator std::span<const agreement::Call>() const noexcept { return calls_; }  // NOLINT(google-explicit-constructor)
 
  private:

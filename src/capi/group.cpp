@@ -65,7 +65,7 @@ const char* sf_group_transport(const sf_group* group) { return group == nullptr 
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group) {
   return guarded([&] {
     std::optional<Failure> failure;
-    const steadfold::capi::OwnCall own(call, failure);
+    const steadfold::capi::OwnCall own(call, sf_group_size(group), failure);
     GroupInUse(group)->reduce(*own, steadfold::capi::data_of(first, second, result), std::move(failure));
   });
 }
@@ -102,7 +102,7 @@ sf_status sf_group_progress_thread(sf_group* group, int on) {
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan) {
   return guarded([&] {
     std::optional<Failure> failure;
-    const steadfold::capi::OwnCalls all(calls, count, failure);
+    const steadfold::capi::OwnCalls all(calls, count, sf_group_size(group), failure);
     if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
     *plan = new sf_plan(GroupInUse(group)->bind(all, std::move(failure)), group);
   });

@@ -117,7 +117,7 @@ extern "C" {
 sf_status sf_group_start_reduce(const sf_call* call, const void* first, const void* second, void* result,
                                 sf_group* group, sf_request** request) {
   return started(group, request, [&](const GroupInUse& own, sf_request&, std::optional<Failure> failure) {
-    const steadfold::capi::OwnCall translated(call, failure);
+    const steadfold::capi::OwnCall translated(call, sf_group_size(group), failure);
     return own->start_reduce(*translated, steadfold::capi::data_of(first, second, result), std::move(failure));
   });
 }
@@ -131,7 +131,7 @@ sf_status sf_group_start_refuse(sf_group* group, sf_status status, const char* t
 sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan,
                               sf_request** request) {
   return started(group, request, [&](const GroupInUse& own, sf_request& made, std::optional<Failure> failure) {
-    const steadfold::capi::OwnCalls all(calls, count, failure);
+    const steadfold::capi::OwnCalls all(calls, count, sf_group_size(group), failure);
     if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
     made.plan = plan;
     return own->start_bind(all, std::move(failure));

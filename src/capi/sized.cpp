@@ -35,14 +35,14 @@ constexpr size_t most_bytes = 65536;
 template <class Struct>
 void require_size(size_t size) {
   using first = First<Struct>;
-  if (size > most_bytes)
+  const auto refuse = [&](const std::string& why) {
     throw Failure(Status::invalid_argument, "an " + std::string(first::name) + " of " + std::to_string(size) +
-                                                " bytes (none has more than " + std::to_string(most_bytes) +
-                                                "), begin with " + first::name + "_init(&it, sizeof it)");
-  if (size < first::bytes)
-    throw Failure(Status::invalid_argument, "an " + std::string(first::name) + " of " + std::to_string(size) +
-                                                " bytes (the first release had " + std::to_string(first::bytes) +
-                                                "), begin with " + first::name + "_init(&it, sizeof it)");
+                                                " bytes (" + why + "), begin with " + first::name +
+                                                "_init(&it, sizeof it)");
+  };
+  if (size > most_bytes) refuse("none has more than " + std::to_string(most_bytes));
+  if (size < first::bytes) refuse("the first release had " + std::to_string(first::bytes));
+  if (size % alignof(Struct) != 0) refuse("its size is a multiple of " + std::to_string(alignof(Struct)));
 }
 
 template <class Struct>

@@ -61,10 +61,11 @@ Call Group::placed(const Call& given, Spelt& spelt) const {
     spelt.grid = call.grid->resolved(rank_count());
     call.grid = &spelt.grid;
     if (call.element_count == arithmetic::unknown_count) call.element_count = spelt.grid.element_count();
-    if (needs_indices(describe(call)))
+    const Count count = spelt.grid.count(rank());
+    if (count == call.rows && needs_indices(describe(call)))
       spelt.grid.list(rank(), spelt.mine);
-    else
-      spelt.mine.front() = {0, spelt.grid.count(rank())};
+    else  // what a wrong number of rows would list may fill the memory
+      spelt.mine.front() = {0, count};
   }
   call.intervals = spelt.mine;
   return call;
@@ -112,9 +113,10 @@ void Group::prepare(Side& side, Operation& operation, Place& place) {
 }
 
 Group::Side Group::side_of(Operation& operation, Place& place) {
-  Side side{.call = placed(operation.calls_.front(), place.spelt), .failure = operation.failure_};
-  side.description = describe(side.call);
+  Side side{.failure = operation.failure_};
   try {
+    side.call = placed(operation.calls_.front(), place.spelt);
+    side.description = describe(side.call);
     prepare(side, operation, place);
   } catch (const Failure& wrong) {
     side.failure = wrong;

@@ -238,14 +238,15 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
   return false;
 }
 
-/// The data of a reduction, unless another call under way uses their memory.
-void Group::bring(Operation& operation, const Data& given, std::optional<Failure> failure) {
+/// The data of a reduction, unless another call under way uses their memory, or none holds them.
+void Group::bring(Operation& operation, const Data& given, std::optional<Failure> failure) try {
   const Call& call = operation.calls_.front();
   operation.data_ = call.array == nullptr ? given : located(given, call.array->data);
   const Data& data = operation.data_;
   operation.failure_ = std::move(failure);
   const bool is_alone = is_idle() && (others_.is_any == nullptr || !others_.is_any());
   if (operation.failure_ || (is_alone && operation.caller_stays_)) return;
+  require_size(call);
   const Description description = describe(call);
   const auto ranks = static_cast<std::size_t>(rank_count());
   const bool has_blocks = call.collective == schedule::Collective::reduce_scatter;
@@ -260,6 +261,8 @@ void Group::bring(Operation& operation, const Data& given, std::optional<Failure
     operation.failure_ = agreement::conflict();
   else
     operation.footprint_ = memory;
+} catch (const Failure& wrong) {
+  operation.failure_ = wrong;
 }
 
 Group::Started Group::start_reduce(const Call& call, const Data& data, std::optional<Failure> failure) {

@@ -6,42 +6,20 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <mutex>
-#include <new>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "capi/allocations.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/parts.hpp"
-
-namespace {
-thread_local std::uint64_t allocations = 0;
-thread_local std::int64_t unfreed = 0;  // allocations, less what this thread freed
-}  // namespace
-
-// This thread's allocations are counted, the library's too.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations += 1;
-  unfreed += 1;
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  unfreed -= memory == nullptr ? 0 : 1;
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  unfreed -= memory == nullptr ? 0 : 1;
-  std::free(memory);
-}
 
 namespace steadfold::test::team_test {
 namespace {
@@ -143,9 +121,9 @@ TEST(Team, CallsAfterTheFirstAllocateNothing) {
         sf::allreduce(row, sf::max, member);
       };
       for (int i = 0; i < 20; ++i) calls();  // every place of the ring of calls has seen every shape
-      const std::uint64_t before = allocations;
+      const std::uint64_t before = own_allocations().count;
       for (int i = 0; i < 20; ++i) calls();
-      EXPECT_EQ(allocations - before, 0u) << workers;
+      EXPECT_EQ(own_allocations().count - before, 0u) << workers;
     });
   }
 }
@@ -159,10 +137,10 @@ TEST(Team, PlansThatGoLeaveNothingBehind) {
       EXPECT_EQ(plan.run(x), 5.0);
     };
     bind_and_run();
-    const std::int64_t before = unfreed;
+    const std::int64_t before = own_allocations().unfreed;
     constexpr int plans = 20;
     for (int i = 0; i < plans; ++i) bind_and_run();
-    EXPECT_LT(unfreed - before, plans);
+    EXPECT_LT(own_allocations().unfreed - before, plans);
   });
 }
 

@@ -30,14 +30,14 @@ class GroupLibrary final : public Library {
   sf_status reduce(const sf_call* call, const Data& data) override {
     return capi::guarded([&] {
       std::optional<agreement::Failure> failure;
-      const capi::OwnCall own(call, failure);
+      const capi::OwnCall own(call, group_.rank_count(), failure);
       group_.reduce(*own, data_of(data), failure);
     });
   }
   sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
     return capi::guarded([&] {
       std::optional<agreement::Failure> failure;
-      const capi::OwnCall own(call, failure);
+      const capi::OwnCall own(call, group_.rank_count(), failure);
       request = new Request{group_.start_reduce(*own, data_of(data), failure)};
     });
   }
@@ -61,7 +61,7 @@ class GroupLibrary final : public Library {
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
       std::optional<agreement::Failure> failure;
-      const capi::OwnCalls own(calls, count, failure);
+      const capi::OwnCalls own(calls, count, group_.rank_count(), failure);
       plan = new Plan{group_.bind(own, failure)};
     });
   }
