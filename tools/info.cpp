@@ -76,6 +76,7 @@ Json found() {
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
+  json["prefetch"] = kernels::name_of(kernels::prefetch);
   json["rounding_environment"] = {
       {"rounding", rounding_mode()}, {"flush_to_zero", flushes_results()}, {"subnormals_are_zero", flushes_operands()}};
   json["machine"] = machine();

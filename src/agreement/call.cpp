@@ -97,8 +97,11 @@ std::string text_of_root(Rank rank) {
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
-/// A forced instruction set that is not there is an error, never a silent fallback.
+/// What the environment asks for in vain is an error, never a silent fallback.
 void require_target() {
+  if (!kernels::forced_prefetch_is_known())
+    refuse("unknown prefetch '" + std::string(kernels::forced_prefetch()) +
+           "' (STEADFOLD_PREFETCH says where kernels ask for memory ahead), take off, near or far, or leave it unset");
   if (kernels::forced_is_available()) return;
   std::string names;
   for (const kernels::Target target : kernels::available())

@@ -15,6 +15,7 @@
 
 #include "kernels/fold_reference.hpp"
 #include "kernels/highway.hpp"
+#include "kernels/prefetch.hpp"
 
 #if STEADFOLD_HIGHWAY
 #include <hwy/foreach_target.h>  // includes HWY_TARGET_INCLUDE, the file that includes this one, for each target
@@ -144,13 +145,11 @@ HWY_INLINE V halve(D d, V a, V b) {
 #endif
 }
 
-/// Asks for cache lines 8 KiB before they are needed, since one core's loads alone do not keep memory busy. They go to
-/// the second-level cache: the hint "not to be kept" drops them from the shared cache of some processors (Intel Xeon),
-/// and a second pass over the same data then takes four times as long.
+/// Asks for the lines of so many elements some KiB further on.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* x, Count count) {
-  const auto* const bytes = reinterpret_cast<const char*>(x) + 8192;
-  for (Count byte = 0; byte < count * sizeof(T); byte += 64) __builtin_prefetch(bytes + byte, 0, 2);
+  const auto* const bytes = reinterpret_cast<const char*>(x);
+  for (Count byte = 0; byte < count * sizeof(T); byte += 64) ask_ahead<Prefetch::far>(bytes + byte);
 }
 
 /// How vectors are loaded: `Straight` from memory, or `Cut` out of two aligned ones, since a load across cache lines
@@ -311,9 +310,10 @@ struct Folded {
     return chunk_by(x, Straight<D, ahead>());
   }
 
-  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
+  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it. What
+  /// comes into the first-level cache is overtaken by so many loads in a row: then nothing is asked for.
   static T whole_chunk(const T* x, bool inside) {
-    return prefetches ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
+    return prefetch == Prefetch::far ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
   }
 
   static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {

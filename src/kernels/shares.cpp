@@ -17,6 +17,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"
+#include "kernels/prefetch.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_SHARES_SCALAR
@@ -118,15 +119,6 @@ HWY_INLINE std::uint64_t sum_of_lanes(VI lanes) {
   return static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), lanes)));
 }
 
-/// Lines are asked for this many bytes ahead, since one core's loads alone do not keep memory busy; never beyond the
-/// elements, where looking up a page costs more than is won. They go to the second-level cache; fold.cpp says why.
-constexpr Count ahead = 8192;
-
-template <class T>
-HWY_INLINE void fetch_ahead(const T* x) {
-  if (prefetches) __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead, 0, 2);
-}
-
 /// Adds the shares of a vector of terms, each plus its extractor.
 // The sums are variables, not an array, since vectors of SVE have no size; nothing takes their address, which would
 // keep them in memory.
@@ -183,9 +175,9 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   VI s3 = hn::Zero(di);
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + ahead / sizeof(T) < count) {
-      fetch_ahead(x);
-      if constexpr (form == TermForm::product) fetch_ahead(y);
+    if (done + most_ahead / sizeof(T) < count) {  // looking up a page beyond the elements would cost more than is won
+      ask_ahead(x);
+      if constexpr (form == TermForm::product) ask_ahead(y);
     }
     const V rest = factors<form>(D(), x, y, count - done);
     if constexpr (compares_bits) {
@@ -215,7 +207,7 @@ void shares_of_columns(const ColumnRows& rows, ColumnShares& columns) noexcept {
   const hn::RebindToSigned<decltype(d)> di;
   using Vector = hn::Vec<decltype(d)>;
   const Count lanes = hn::Lanes(d);
-  const bool fetches_ahead = prefetches && rows.row_stride <= 512;
+  const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
   const Count ahead_of_row = 128 * rows.row_stride;
   for (Count begin = 0; begin < rows.columns; begin += lanes) {
     const auto each = [&](const auto& values) HWY_ATTR { return hn::LoadU(d, values.data() + begin); };

@@ -24,8 +24,17 @@ std::string_view forced() noexcept;
 /// Whether STEADFOLD_TARGET is unset or names a target that is available.
 bool forced_is_available() noexcept;
 
-/// Whether kernels ask for memory before they need it. Not on AMD's processors, whose own prefetching keeps memory
-/// busy: on an EPYC (Zen 4) asking made the tree over 1e7 doubles take 1.8 times as long, and other sums 1.1 times.
-extern const bool prefetches;
+/// Where kernels ask for memory to be brought before they need it: nowhere, into the first-level cache, or into the
+/// second-level one. docs/performance.md says what was measured on which processor.
+enum class Prefetch : std::uint32_t { off, near, far };
+
+std::string_view name_of(Prefetch where) noexcept;
+
+/// What STEADFOLD_PREFETCH names, else what is best on this processor.
+extern const Prefetch prefetch;
+/// The value of STEADFOLD_PREFETCH; empty if it is not set.
+std::string_view forced_prefetch() noexcept;
+/// Whether STEADFOLD_PREFETCH is unset or names one.
+bool forced_prefetch_is_known() noexcept;
 
 }  // namespace steadfold::kernels

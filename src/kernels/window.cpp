@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"
+#include "kernels/prefetch.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_WINDOW_SCALAR
@@ -75,9 +76,8 @@ struct Source {
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
 
   HWY_INLINE void fetch_ahead(Count i) const {
-    if (!prefetches) return;
-    __builtin_prefetch(reinterpret_cast<const char*>(first + i) + 8192, 0, 2);
-    if constexpr (is_product(terms)) __builtin_prefetch(reinterpret_cast<const char*>(second + i) + 8192, 0, 2);
+    ask_ahead(first + i);
+    if constexpr (is_product(terms)) ask_ahead(second + i);
   }
   /// How many elements stand before the first aligned one; 0 if elements are never aligned.
   Count before_alignment() const {
@@ -154,7 +154,7 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
 template <Terms terms, class Take>
 HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
   using Element = typename Source<terms>::Element;
-  const bool fetches_ahead = prefetches && rows.row_stride <= 512;
+  const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
   const Count ahead = 128 * rows.row_stride;
   const std::byte* x = rows.first + begin * sizeof(Element);
   const std::byte* y = is_product(terms) ? rows.second + begin * sizeof(Element) : x;

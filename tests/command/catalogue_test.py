@@ -47,6 +47,7 @@ class Catalogue(CommandTest):
             self.assertEqual(found["bits_versions"], {"tree": "tree-1", "exact": "exact-1", "binned": "binned-1"})
             self.assertIn("MPI", found["mpi_library"])
             self.assertIn(found["instruction_sets"]["chosen"], found["instruction_sets"]["found"])
+            self.assertIn(found["prefetch"], ("off", "near", "far"))
             self.assertEqual(found["rounding_environment"]["rounding"], "to nearest")
             self.assertIs(found["rounding_environment"]["flush_to_zero"], False)
             self.assertGreaterEqual(found["machine"]["cores"], 1)

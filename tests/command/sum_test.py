@@ -193,6 +193,12 @@ class Schedules(CommandTest):
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_TARGET": "avx99"})
         self.expect_fault(ran, "avx99", "scalar")
 
+    def test_forced_prefetch(self):
+        bits = {self.sum(self.path, environment={"STEADFOLD_PREFETCH": where})["bits"] for where in ("off", "near", "far")}
+        self.assertEqual(len(bits), 1)
+        ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_PREFETCH": "banana"})
+        self.expect_fault(ran, "banana", "STEADFOLD_PREFETCH", "near")
+
     def test_a_name_beside_the_schedule(self):
         found = self.sum(self.path, "--schedule", "binomial_spanning_tree", ranks=3)
         self.assertRegex(found["schedule"], re.compile("^binomial"))

@@ -16,8 +16,8 @@ FILTERS = {
 }
 
 
-def run(program, target, filtered=None):
-    environment = dict(os.environ, STEADFOLD_TARGET=target)
+def run(program, target, filtered=None, **more):
+    environment = dict(os.environ, STEADFOLD_TARGET=target, **more)
     command = [TESTS / program, f"--gtest_filter={filtered or FILTERS[program]}", "--gtest_brief=1"]
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
@@ -42,6 +42,14 @@ class EveryTarget(unittest.TestCase):
             for program in FILTERS if thorough else ["test_kernels"]:
                 with self.subTest(target=target, program=program):
                     ran = run(program, target)
+                    self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+    def test_prefetching_changes_no_bits(self):
+        for prefetch in ("off", "near", "far"):
+            for program in ("test_kernels", "test_arithmetic"):
+                with self.subTest(prefetch=prefetch, program=program):
+                    filtered = "Targets/*:TreeValues/*:FloatSums.*:Exact.*:Binned.*:Folds.*"
+                    ran = run(program, targets()[-1], filtered, STEADFOLD_PREFETCH=prefetch)
                     self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
     def test_plain_gives_the_same_bits_on_all(self):
