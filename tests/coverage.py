@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from counts import widest
+
 # One or two percent below what the stage of ./dev test with the address sanitizer reaches.
 FLOORS = {
     "order": 97, "kernels": 96, "arithmetic": 96, "schedule": 96, "transport": 86, "agreement": 96,
     "execution": 97, "prediction": 95, "session": 91, "capi": 84,
 }  # fmt: skip
+if widest() not in ("avx512", "sve"):  # what is for these alone cannot run here: 92.7 % with AVX2
+    FLOORS["kernels"] = 91
 
 ROOT = Path(__file__).resolve().parents[1] / "src"
 build = Path(sys.argv[1]).resolve()
