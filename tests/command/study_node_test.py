@@ -18,14 +18,14 @@ PARENTS = {
 SUMS = {
     ("fastmath", "auto"),
     ("plain", "auto"),
-    ("binned:sweep=single_sweep", "auto"),
-    ("binned:sweep=single_sweep", "recursive_doubling"),
-    ("binned:sweep=double_sweep", "auto"),
-    ("binned:sweep=double_sweep", "recursive_doubling"),
+    ("binned:sweep=single", "auto"),
+    ("binned:sweep=single", "recursive_doubling"),
+    ("binned:sweep=double", "auto"),
+    ("binned:sweep=double", "recursive_doubling"),
     ("tree", "auto"),
     ("exact", "auto"),
 }
-ORACLES = {"binned:sweep=single_sweep": binned, "binned:sweep=double_sweep": binned, "tree": tree, "exact": exact}
+ORACLES = {"binned:sweep=single": binned, "binned:sweep=double": binned, "tree": tree, "exact": exact}
 
 
 def element_at(column):
@@ -176,7 +176,7 @@ class Node(StudyTest):
         for (elements, protocol, method, threads), row in found.items():
             reduce = trees.get((threads, protocol), 0)
             broadcast = trees[threads, "multi_notify, broadcast"] - trees[threads, "multi_notify"] if threads > 1 else 0
-            reducing = 2 * reduce + broadcast if method == "binned:sweep=double_sweep" else reduce
+            reducing = 2 * reduce + broadcast if method == "binned:sweep=double" else reduce
             self.assertAlmostEqual(row["predicted_reducing_seconds"], reducing, delta=1e-12)
             self.assertAlmostEqual(row["seconds"], row["measured_adding_seconds"] + reducing, delta=1e-12)
             self.assertEqual(row["sockets"], 2 if threads == 16 else 1)

@@ -21,8 +21,7 @@ struct Summed {
   const char* method;
   bool has_first_sweep;
 };
-constexpr Summed methods[] = {
-    {"plain", false}, {"binned:sweep=single_sweep", false}, {"binned:sweep=double_sweep", true}};
+constexpr Summed methods[] = {{"plain", false}, {"binned:sweep=single", false}, {"binned:sweep=double", true}};
 
 /// Seconds of one thread for so many elements by each of `methods`: the least of all rounds, since what disturbs this
 /// machine is no part of the prediction.

@@ -18,10 +18,10 @@ struct Way {
 /// library read each other's rows or partials on a board (`together`); both sweeps are raced by messages, too.
 inline constexpr Way ways[] = {{"fastmath", "auto"},
                                {"plain", "auto"},
-                               {"binned:sweep=single_sweep", "auto"},
-                               {"binned:sweep=single_sweep", "recursive_doubling"},
-                               {"binned:sweep=double_sweep", "auto"},
-                               {"binned:sweep=double_sweep", "recursive_doubling"},
+                               {"binned:sweep=single", "auto"},
+                               {"binned:sweep=single", "recursive_doubling"},
+                               {"binned:sweep=double", "auto"},
+                               {"binned:sweep=double", "recursive_doubling"},
                                {"tree", "auto"},
                                {"exact", "auto"}};
 inline constexpr std::size_t plain_way = 1;
