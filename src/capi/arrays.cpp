@@ -80,8 +80,9 @@ Count times(Count count, Count extent, const sf_array& x) {
   return count * extent;
 }
 
-/// Throws if an operand of the array reaches further than any memory does, and takes away strides that nothing steps.
-void require_reach(Array& array, bool is_empty) {
+/// Throws if an operand of the array reaches further than any memory does. Where nothing steps by a stride that is as
+/// large, it becomes 0.
+void bound_strides(Array& array, bool is_empty) {
   constexpr Count furthest = Count{1} << 60;  // more than any memory has
   const std::span<Axis> axes(array.axes.data(), array.row_axes + array.column_axes);
   for (std::size_t operand = 0; operand < arithmetic::operand_count; ++operand) {
@@ -214,7 +215,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       axes = 1;
     }
   }
-  require_reach(array, call.rows == 0 || call.columns == 0);
+  bound_strides(array, call.rows == 0 || call.columns == 0);
   if (is_list(arrays)) {
     call.columns = array.axes[array.row_axes].extent = arrays.x_count;
     array.is_listed = true;

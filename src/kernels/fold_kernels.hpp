@@ -310,8 +310,8 @@ struct Folded {
     return chunk_by(x, Straight<D, ahead>());
   }
 
-  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it. What
-  /// comes into the first-level cache is overtaken by so many loads in a row: then nothing is asked for.
+  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
+  /// Nothing is asked for into the first-level cache, which made this slower (docs/performance.md).
   static T whole_chunk(const T* x, bool inside) {
     return prefetch == Prefetch::far ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
   }

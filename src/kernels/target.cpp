@@ -76,6 +76,9 @@ const Choice& choice() noexcept {
 
 constexpr std::array<std::string_view, 3> prefetches = {"off", "near", "far"};
 
+/// The one that STEADFOLD_PREFETCH names, or the end.
+const std::string_view* named_prefetch() noexcept { return std::ranges::find(prefetches, forced_prefetch()); }
+
 /// AMD's processors bring memory to the second-level cache by themselves: asking for it there costs time, asking for it
 /// in the first-level cache saves some (measured on Zen 3 and Zen 5).
 Prefetch best_prefetch() noexcept {
@@ -107,13 +110,12 @@ std::string_view forced_prefetch() noexcept {
 }
 
 bool forced_prefetch_is_known() noexcept {
-  static const bool is_known =
-      forced_prefetch().empty() || std::ranges::find(prefetches, forced_prefetch()) != prefetches.end();
+  static const bool is_known = forced_prefetch().empty() || named_prefetch() != prefetches.end();
   return is_known;
 }
 
 const Prefetch prefetch = [] {
-  const auto* const named = std::ranges::find(prefetches, forced_prefetch());
+  const std::string_view* const named = named_prefetch();
   return named == prefetches.end() ? best_prefetch() : static_cast<Prefetch>(named - prefetches.begin());
 }();
 

@@ -36,7 +36,7 @@ struct Block {
   std::uint64_t element_count = 0;
   std::endian order = std::endian::little;
   std::optional<FortranOrder> across = {};  // if the file's elements do not stand in C order
-  std::size_t block_bytes = 256 * 1024;     // read at once
+  std::size_t block_bytes = Options().block_bytes;
 };
 
 /// "1 element", "2 elements".

@@ -10,7 +10,7 @@ namespace steadfold::readers {
 
 class FortranOrder {
  public:
-  /// Of no axis without indices.
+  /// Every extent is 1 or more.
   explicit FortranOrder(std::vector<std::uint64_t> shape) : shape_(std::move(shape)) {
     for (std::size_t axis = 1; axis < shape_.size(); ++axis) columns_ *= shape_[axis];
   }
@@ -18,7 +18,7 @@ class FortranOrder {
   std::uint64_t rows() const noexcept { return shape_.front(); }
   std::uint64_t columns() const noexcept { return columns_; }
 
-  /// Where the elements of a column of the file stand in their rows. With two axes at the column's own number.
+  /// The place within a row, in C order, of the elements of a column. With two axes it is the column's own number.
   std::uint64_t place_of(std::uint64_t column) const noexcept {
     std::uint64_t place = 0;
     std::uint64_t stride = columns_;
