@@ -29,7 +29,8 @@ bool is_a_double(Number number) noexcept {
   } else {
     const auto bits = static_cast<std::uint64_t>(number);
     const std::uint64_t size = std::is_signed_v<Number> && number < Number{0} ? 0 - bits : bits;
-    return size == 0 || std::bit_width(size) - std::countr_zero(size) <= std::numeric_limits<double>::digits;
+    return size == 0 ||
+           static_cast<int>(std::bit_width(size)) - std::countr_zero(size) <= std::numeric_limits<double>::digits;
   }
 }
 
