@@ -61,6 +61,21 @@ TEST_F(MisusedPlanTest, StartedOrRunWhileUnderWay) {
   expect_usable("starts while under way");
 }
 
+/// Other calls move a run to its end, but it has not ended before a test said so.
+TEST_F(MisusedPlanTest, StartedAgainBeforeATestSaidSo) {
+  Plan<double> plan(subtract, 6, world.comm);
+  const std::vector<double> all = elements_of(1);
+  const std::vector<double> mine = mine_of(all);
+  double result = 0;
+  plan.start(mine, {&result, 1});
+  for (int call = 0; call < 50; ++call) sum(mine, world.comm);
+  EXPECT_TRUE(is(result, tree_of(all, subtract))) << "the run is over";
+  expect_running(outcome_of([&] { plan.start(mine, {&result, 1}); }), "started twice");
+  expect_running(outcome_of([&] { plan.run(mine); }), "run while started");
+  plan.wait();
+  EXPECT_TRUE(is(plan.run(mine), tree_of(all, subtract)));
+}
+
 /// On one rank only: the others' runs must not notice.
 TEST_F(MisusedPlanTest, StartedTwiceOnOneRank) {
   Plan<double> plan(subtract, 6, world.comm);

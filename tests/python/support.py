@@ -70,7 +70,8 @@ def expect_refused(text, *calls):
 
 
 def on_ranks(library, ranks, script, *arguments, timeout=120):
-    """Runs a Python program on so many ranks of an MPI library, "openmpi" or "mpich": what it printed."""
+    """Runs a Python program on so many ranks of an MPI library, "openmpi" or "mpich": what it printed. An exception that
+    nobody catches ends all ranks (-m mpi4py)."""
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, MPI4PY_MPIABI=library, OMPI_MCA_orte_tmpdir_base=folder, PYTHONUNBUFFERED="1")
         command = [os.environ.get(f"STEADFOLD_MPIRUN_{library.upper()}", f"mpirun.{library}"), "-n", str(ranks)]
@@ -79,7 +80,7 @@ def on_ranks(library, ranks, script, *arguments, timeout=120):
             environment["LD_LIBRARY_PATH"] = folder + ":" + environment.get("LD_LIBRARY_PATH", "")
         else:
             command.insert(1, "--oversubscribe")
-        done = subprocess.run([*command, sys.executable, "-B", str(script), *arguments], env=environment, capture_output=True, text=True, timeout=timeout, check=False)
+        done = subprocess.run([*command, sys.executable, "-B", "-m", "mpi4py", str(script), *arguments], env=environment, capture_output=True, text=True, timeout=timeout, check=False)
     if done.returncode != 0:
         raise AssertionError(f"{library} on {ranks} ranks ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return done.stdout

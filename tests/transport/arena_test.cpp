@@ -106,6 +106,17 @@ TEST(Arena, IsSeenByAnotherProcess) {
   EXPECT_EQ(ArenaView::of(wrong), nullptr) << "another file under the same number";
 }
 
+/// While the first is in use the second is still another.
+TEST(Arena, ViewsAreOfTheFilesAskedFor) {
+  Arena first(1 << 16), second(1 << 16);
+  const auto of_first = ArenaView::of(first.file()), of_second = ArenaView::of(second.file());
+  ASSERT_NE(of_first, nullptr);
+  ASSERT_NE(of_second, nullptr);
+  EXPECT_EQ(of_first->file(), first.file());
+  EXPECT_EQ(of_second->file(), second.file());
+  EXPECT_EQ(ArenaView::of(first.file()), of_first);
+}
+
 /// What a child of fork takes is not the parent's.
 TEST(Arena, OfAChildIsItsOwn) {
   std::byte* const before = Arena::own().take(10);
