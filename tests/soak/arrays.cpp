@@ -78,7 +78,7 @@ Placement::Placement(const Member& member, std::size_t rank, Random& own) : memb
   const ArrayForm& form = member_.array;
   const sf_type type = member_.operation == SF_USER ? SF_BYTES : member_.type;
   elements_ = place(own, nullptr, type, member_.element_bytes());
-  if (member_.is_dot()) factors_ = place(own, &form.factors, type, member_.element_bytes());
+  if (member_.has_factors()) factors_ = place(own, &form.factors, type, member_.element_bytes());
   if (form.has_mask) {
     const std::size_t bytes = own.one_of({1, 1, 2, 4, 8});
     const sf_type integer = bytes == 4 ? own.one_of({SF_I32, SF_U32}) : own.one_of({SF_I64, SF_U64});
@@ -222,7 +222,7 @@ PlacedArrays::PlacedArrays(const Placement& placement, const Elements& all, std:
     });
   };
   elements_ = copied(placement.elements(), all.first);
-  if (m.is_dot()) factors_ = copied(placement.factors(), all.second);
+  if (m.has_factors()) factors_ = copied(placement.factors(), all.second);
   if (m.array.has_mask)
     mask_ = filled(placement.mask(), shift, [&](std::uint64_t row, std::uint64_t column, std::byte* to) {
       const std::size_t bytes = placement.mask().array.element_bytes;
@@ -259,7 +259,7 @@ sf_arrays PlacedArrays::arrays() const {
     return array;
   };
   arrays.x = with_data(placement_.elements(), elements_);
-  if (m.is_dot()) arrays.factors = with_data(placement_.factors(), factors_);
+  if (m.has_factors()) arrays.factors = with_data(placement_.factors(), factors_);
   if (m.array.has_mask) arrays.mask = with_data(placement_.mask(), mask_);
   if (m.array.groups > 0) arrays.labels = with_data(placement_.labels(), labels_);
   arrays.groups = m.array.groups;

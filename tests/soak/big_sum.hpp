@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace steadfold::soak {
 
@@ -107,6 +108,22 @@ class Magnitude {
     return rest != 0;
   }
 
+  /// The number times 2^by; no bits may be lost.
+  Magnitude shifted(int by) const {
+    const int whole = by >= 0 ? by / 64 : -((63 - by) / 64);
+    const int bits = by - 64 * whole;
+    Magnitude made;
+    for (std::size_t i = 0; i < limbs; ++i) {
+      const Wide digits = Wide{limb_[i]} << bits;
+      for (const auto& [place, part] : {std::pair(0, digits), std::pair(1, digits >> 64)}) {
+        const auto at = static_cast<std::ptrdiff_t>(i) + whole + place;
+        if (static_cast<std::uint64_t>(part) != 0)
+          made.limb_.at(static_cast<std::size_t>(at)) |= static_cast<std::uint64_t>(part);
+      }
+    }
+    return made;
+  }
+
   int compare(const Magnitude& other) const {
     for (std::size_t i = limbs; i-- > 0;)
       if (limb_[i] != other.limb_[i]) return limb_[i] < other.limb_[i] ? -1 : 1;
@@ -187,6 +204,28 @@ T rounded_root(const Magnitude& x, bool more = false) {
     square = square_of_tried;
   }
   return nearest<T>(root >> 1, (root & 1) != 0, more || square.compare(x) != 0, last);
+}
+
+/// The nearest T to the quotient of two numbers that are not 0, found like a root.
+template <class T>
+T rounded_quotient(const Magnitude& x, const Magnitude& divisor) {
+  int first = x.top() - divisor.top();  // 2^first <= quotient < 2^(first + 1)
+  if (divisor.shifted(first).compare(x) > 0) first -= 1;
+  if (first >= std::numeric_limits<T>::max_exponent) return std::numeric_limits<T>::infinity();
+  const int last = last_place<T>(first);
+  if (first < last - 1) return T{0};
+  std::uint64_t quotient = 0;
+  Magnitude product;
+  for (std::uint64_t bit = std::uint64_t{1} << 54; bit > 0; bit >>= 1) {
+    Magnitude tried = divisor;
+    tried.multiply(quotient + bit);
+    if (tried.top() + last - 1 > x.top()) continue;
+    tried = tried.shifted(last - 1);
+    if (tried.compare(x) > 0) continue;
+    quotient += bit;
+    product = tried;
+  }
+  return nearest<T>(quotient >> 1, (quotient & 1) != 0, product.compare(x) != 0, last);
 }
 
 }  // namespace steadfold::soak

@@ -11,7 +11,7 @@ namespace {
 
 bool rounds_once(sf_operation operation) {
   return operation == SF_DOT || operation == SF_DOTC || operation == SF_MEAN || operation == SF_NORM2 ||
-         operation == SF_SUM_SQUARES || operation == SF_STATISTICS;
+         operation == SF_SUM_SQUARES || operation == SF_STATISTICS || operation == SF_WEIGHTED_MEAN;
 }
 
 bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
@@ -92,7 +92,7 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   if (m.columns > 0 && m.operation != SF_MASKED_SUM && random.one_in(3)) choose_array(random, m);
   deal_rows(random, ranks, m);
   m.says_count = random.one_in(3);
-  const bool has_common_factors = !m.has_second() || (m.is_dot() && m.columns == 1);
+  const bool has_common_factors = !m.has_second() || (m.has_factors() && m.columns == 1);
   m.is_listed = !m.array.is_given && has_common_factors && m.columns > 0 && random.one_in(6);
   if (random.one_in(4)) m.require = kept(m) & static_cast<std::uint32_t>(random.bits());
 }
@@ -123,8 +123,8 @@ bool Member::order_free() const {
 }
 
 bool Member::has_neutral() const {
-  return operation != SF_USER && operation != SF_MEAN && operation != SF_MIN && operation != SF_MAX &&
-         !is_location(operation);
+  return operation != SF_USER && operation != SF_MEAN && operation != SF_WEIGHTED_MEAN && operation != SF_MIN &&
+         operation != SF_MAX && !is_location(operation);
 }
 
 bool Member::in_rank_order() const {

@@ -96,7 +96,8 @@ struct Member {
   bool names_blocks = false;
   std::string schedule;  // empty: null
   std::uint32_t require = 0;
-  bool may_fail = false;   // SF_USER
+  bool may_fail = false;  // SF_USER
+  bool writes_right = false;
   bool is_listed = false;  // the columns are given as a list of arrays
   ArrayForm array;
   Numbers numbers = Numbers::ordinary;
@@ -106,8 +107,8 @@ struct Member {
   bool order_free() const;
   bool has_neutral() const;  // no rows are no error
   bool in_rank_order() const;
-  bool is_dot() const { return operation == SF_DOT || operation == SF_DOTC; }
-  bool has_second() const { return is_dot() || operation == SF_MASKED_SUM; }
+  bool has_factors() const { return operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN; }
+  bool has_second() const { return has_factors() || operation == SF_MASKED_SUM; }
   std::size_t element_bytes() const;
   std::uint64_t data_columns() const { return array.groups == 0 ? columns : columns / array.groups; }
   bool selects() const { return array.has_mask || array.groups > 0; }

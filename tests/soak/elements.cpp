@@ -188,7 +188,7 @@ void repeat_elements(const Member& m, Elements& made) {
     };
   };
   repeat(m, m.array.elements, repeat_in(made.first));
-  if (m.is_dot()) repeat(m, m.array.factors, repeat_in(made.second));
+  if (m.has_factors()) repeat(m, m.array.factors, repeat_in(made.second));
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ Elements make_elements(const Member& m, std::uint64_t seed) {
   Elements made;
   made.first.resize(m.rows * m.data_columns() * m.element_bytes());
   fill(random, m, made.first);
-  if (m.is_dot()) {
+  if (m.has_factors()) {
     made.second.resize(made.first.size());
     fill(random, m, made.second);
   } else if (m.operation == SF_MASKED_SUM) {

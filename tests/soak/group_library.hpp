@@ -30,6 +30,12 @@ class GroupLibrary final : public Library {
     return status;
   }
   sf_status wait(Request* request) override { return sf_request_wait(c_request(request)); }
+  sf_status wait_for(Request* request, std::uint64_t nanoseconds, bool& done) override {
+    int answer = 0;
+    const sf_status status = sf_request_wait_for(c_request(request), nanoseconds, &answer);
+    done = answer != 0;
+    return status;
+  }
   void free(Request* request) override { sf_request_free(c_request(request)); }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     sf_plan* bound = nullptr;
@@ -52,6 +58,12 @@ class GroupLibrary final : public Library {
     return status;
   }
   sf_status wait(Plan* plan) override { return sf_plan_wait(c_plan(plan)); }
+  sf_status wait_for(Plan* plan, std::uint64_t nanoseconds, bool& done) override {
+    int answer = 0;
+    const sf_status status = sf_plan_wait_for(c_plan(plan), nanoseconds, &answer);
+    done = answer != 0;
+    return status;
+  }
   sf_status status(Plan* plan, std::size_t member) override { return sf_bundle_status(c_plan(plan), member); }
   void free(Plan* plan) override { sf_plan_free(c_plan(plan)); }
   void pause() override { sched_yield(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "steadfold/steadfold.h"
@@ -30,6 +31,7 @@ class Library {
   virtual sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) = 0;
   virtual sf_status test(Request* request, bool& done) = 0;
   virtual sf_status wait(Request* request) = 0;
+  virtual sf_status wait_for(Request* request, std::uint64_t nanoseconds, bool& done) = 0;
   virtual void free(Request* request) = 0;
   /// A bundle where `count` is not 1.
   virtual sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) = 0;
@@ -37,6 +39,7 @@ class Library {
   virtual sf_status start(Plan* plan, const Data* data, std::size_t count) = 0;
   virtual sf_status test(Plan* plan, bool& done) = 0;
   virtual sf_status wait(Plan* plan) = 0;
+  virtual sf_status wait_for(Plan* plan, std::uint64_t nanoseconds, bool& done) = 0;
   virtual sf_status status(Plan* plan, std::size_t member) = 0;
   virtual void free(Plan* plan) = 0;
   virtual std::string error_text() { return sf_error_text(); }

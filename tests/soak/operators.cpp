@@ -73,6 +73,7 @@ int apply_user(const void* left, const void* right, void* result, std::size_t co
   const UserOperator& op = user_operator(user.which);
   std::array<std::byte, 32> combined;
   if (++user.calls == user.fails_at) return 1;
+  if (result == right && !user.writes_right) return 1;
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const l = static_cast<const std::byte*>(left) + i * op.bytes;
     const auto* const r = static_cast<const std::byte*>(right) + i * op.bytes;

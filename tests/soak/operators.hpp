@@ -26,11 +26,13 @@ inline constexpr std::byte poison{0xFD};
 struct UserContext {
   int which = 0;
   bool fails_on_poison = false;
+  bool writes_right = false;
   int fails_at = 0;  // this call of it, from 1 on; 0: none
   std::atomic<int> calls = 0;
 };
 
-/// The operator of a UserContext on arrays, as sf_operator. The result may be the left one.
+/// The operator of a UserContext on arrays, as sf_operator. The result may be the left one, and
+/// the right one if it was said so: else it fails.
 int apply_user(const void* left, const void* right, void* result, std::size_t count, void* context);
 
 }  // namespace steadfold::soak

@@ -32,7 +32,7 @@ Gathered gather(const Member& m, const Elements& all, std::uint64_t rows, std::u
       to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(bytes));
     };
     copy(all.first, own.elements.first);
-    if (m.is_dot()) copy(all.second, own.elements.second);
+    if (m.has_factors()) copy(all.second, own.elements.second);
   }
   return own;
 }
@@ -45,7 +45,8 @@ bool write_none(const Member& m, std::byte* out) {
   const sf_type part = part_of(m.result_type);
   const bool has_nan = part == SF_F64 || part == SF_F32;
   const bool is_extreme = m.operation == SF_MIN || m.operation == SF_MAX;
-  if (!is_location(m) && !(has_nan && (is_extreme || m.operation == SF_MEAN))) return false;
+  if (!is_location(m) && !(has_nan && (is_extreme || m.operation == SF_MEAN || m.operation == SF_WEIGHTED_MEAN)))
+    return false;
   for (std::size_t at = 0; has_nan && at < size_of(m.result_type); at += size_of(part))
     part == SF_F32 ? write_result(out + at, static_cast<float>(nan)) : write_result(out + at, nan);
   if (is_location(m)) write(out + 8, ~std::uint64_t{0});

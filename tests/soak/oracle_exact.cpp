@@ -98,6 +98,24 @@ void write_rounded(Total total, const Member& m, std::uint64_t rows, std::byte* 
   write_result(out, total.negative ? -value : value);
 }
 
+/// Two sums, divided as IEEE 754 divides.
+template <class T>
+void write_quotient(const Total& sum, const Total& divisor, std::byte* out) {
+  using Limits = std::numeric_limits<T>;
+  T value = 0;
+  const bool is_infinite = sum.is_infinite || (divisor.is_zero && !divisor.is_infinite);
+  const bool is_zero = sum.is_zero || divisor.is_infinite;
+  if (sum.is_nan || divisor.is_nan || (sum.is_infinite && divisor.is_infinite) ||
+      (!sum.is_infinite && sum.is_zero && !divisor.is_infinite && divisor.is_zero)) {
+    value = Limits::quiet_NaN();
+  } else if (is_infinite) {
+    value = Limits::infinity();
+  } else if (!is_zero) {
+    value = rounded_quotient<T>(sum.size, divisor.size);
+  }
+  write_result(out, sum.negative != divisor.negative ? -value : value);
+}
+
 /// A term of every row: of dot products by binned the double that the product is.
 class Terms {
  public:
@@ -129,7 +147,7 @@ class Terms {
   }
   void add_real(std::vector<Term>& terms, std::uint64_t i) const {
     const double x = at(all_.first, i);
-    if (m_.is_dot())
+    if (m_.has_factors())
       add_product(terms, x, at(all_.second, i));
     else if (is_square(m_.operation))
       terms.push_back({x, x});
@@ -139,7 +157,7 @@ class Terms {
   void add_complex(std::vector<Term>& terms, std::uint64_t i, int part) const {
     const double a = at(all_.first, 2 * i);
     const double b = m_.operation == SF_DOTC ? -at(all_.first, 2 * i + 1) : at(all_.first, 2 * i + 1);
-    if (m_.is_dot()) {
+    if (m_.has_factors()) {
       const double c = at(all_.second, 2 * i);
       const double d = at(all_.second, 2 * i + 1);
       add_product(terms, a, part == 0 ? c : d);
@@ -157,9 +175,22 @@ class Terms {
   std::uint64_t rows_;
 };
 
+void divide_sums(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  Member weights = m;
+  weights.operation = SF_SUM;
+  Elements of_weights = all;
+  of_weights.first = all.second;
+  for (std::uint64_t column = 0; column < m.columns; ++column, out += size_of(m.result_type)) {
+    const Total sum = total_of(Terms(m, all, rows).of(column, 0), m);
+    const Total divisor = total_of(Terms(weights, of_weights, rows).of(column, 0), weights);
+    m.result_type == SF_F32 ? write_quotient<float>(sum, divisor, out) : write_quotient<double>(sum, divisor, out);
+  }
+}
+
 }  // namespace
 
 void reduce_once_rounded(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  if (m.operation == SF_WEIGHTED_MEAN) return divide_sums(m, all, rows, out);
   const Terms terms(m, all, rows);
   const int parts = is_complex(m.result_type) ? 2 : 1;
   for (std::uint64_t column = 0; column < m.columns; ++column) {

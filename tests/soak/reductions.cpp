@@ -29,6 +29,7 @@ void choose_user(Random& random, Member& m) {
   m.type = m.result_type = SF_BYTES;
   m.user = static_cast<int>(random.below(user_count));
   m.may_fail = random.one_in(2);
+  m.writes_right = random.one_in(2);
   const sf_method any[] = {SF_AUTOMATIC, SF_TREE, SF_PLAIN};
   m.method = user_operator(m.user).associative ? random.one_of(any) : random.one_of({SF_AUTOMATIC, SF_TREE});
 }
@@ -78,13 +79,19 @@ void choose_ordered(Random& random, Member& m) {
 }
 
 void choose_rounded_once(Random& random, Member& m) {
-  const sf_operation operations[] = {SF_SUM,   SF_SUM,         SF_MEAN,       SF_DOT,     SF_DOTC,
-                                     SF_NORM2, SF_SUM_SQUARES, SF_MASKED_SUM, SF_ABS_SUM, SF_STATISTICS};
+  const sf_operation operations[] = {SF_SUM,     SF_SUM,        SF_MEAN,         SF_DOT,
+                                     SF_DOTC,    SF_NORM2,      SF_SUM_SQUARES,  SF_MASKED_SUM,
+                                     SF_ABS_SUM, SF_STATISTICS, SF_WEIGHTED_MEAN};
   m.type = random.one_in(5) ? random.one_of(complexes) : random.one_of(reals);
-  m.operation = operations[random.below(is_complex(m.type) ? 8 : 10)];
+  m.operation = operations[random.below(is_complex(m.type) ? 8 : 11)];
   if (m.operation == SF_STATISTICS) {
     m.method = random.one_of({SF_EXACT, SF_AUTOMATIC});
     m.result_type = SF_F64;
+    return;
+  }
+  if (m.operation == SF_WEIGHTED_MEAN) {
+    m.method = random.one_of({SF_EXACT, SF_AUTOMATIC});
+    m.result_type = random.one_of({SF_F64, SF_F32});
     return;
   }
   const sf_method methods[] = {SF_EXACT, SF_EXACT, SF_BINNED, SF_BINNED, SF_AUTOMATIC};

@@ -71,7 +71,7 @@ def jobs_of(drivers, seed):
             else:
                 environment[name] = value
         for ranks in RANKS.get(driver["library"], RANKS[None]):
-            for transport in ("auto", "mpi"):  # memory that ranks share, and messages
+            for transport in ("auto", "mpi", "rma"):  # memory that ranks share, messages, and windows
                 name = f"{driver['library']} on {ranks}, transport {transport}"
                 settings, loaded = [f"STEADFOLD_TRANSPORT={transport}"], preloaded
                 if draws.random() < UNSTEADY and "unsteady" in driver:

@@ -44,7 +44,7 @@ std::unique_ptr<sf_arrays> columns_of(const Member& m, std::size_t rank) {
     return array;
   };
   arrays->x = column(m.columns);
-  if (m.is_dot()) arrays->factors = column(1);
+  if (m.has_factors()) arrays->factors = column(1);
   arrays->x_count = m.columns;
   return arrays;
 }
@@ -119,6 +119,8 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
       call.operator_name = user_operator(m.user).name;
       call.commutative = user_operator(m.user).commutative ? 1 : 0;
       call.never_fails = m.may_fail ? 0 : 1;
+      call.writes_right = m.writes_right ? 1 : 0;
+      made.contexts.back()->writes_right = m.writes_right;
     }
     made.placements.emplace_back();
     const bool is_right = prepared->made.wrong == Wrong::nothing;
@@ -178,9 +180,24 @@ Runner::Flying Runner::start_one_shot(const Case& made, std::size_t member, std:
   return flying;
 }
 
+/// In one of the ways that there are to wait for a request or a plan's run.
+template <class Started>
+sf_status Runner::wait(Started* started) {
+  const std::uint64_t way = own_.below(3);
+  if (way == 0) return library_.wait(started);
+  const std::uint64_t nanoseconds = way == 1 ? own_.below(50000) : 0;
+  bool done = false;
+  sf_status status = SF_OK;
+  while (!done && status == SF_OK) {
+    status = way == 1 ? library_.wait_for(started, nanoseconds, done) : library_.test(started, done);
+    if (!done) library_.pause();
+  }
+  return status;
+}
+
 void Runner::finish(Flying& flying) {
   if (flying.request == nullptr) return;
-  const sf_status status = library_.wait(flying.request);
+  const sf_status status = wait(flying.request);
   flying.buffers->check(*flying.prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
   library_.free(flying.request);
 }
@@ -225,16 +242,7 @@ void Runner::check(Bound& bound, sf_status status) {
   }
 }
 
-void Runner::finish(Bound& bound) {
-  if (own_.one_in(2)) return check(bound, library_.wait(bound.plan));
-  bool done = false;
-  sf_status status = SF_OK;
-  while (!done && status == SF_OK) {
-    status = library_.test(bound.plan, done);
-    if (!done) library_.pause();
-  }
-  check(bound, status);
-}
+void Runner::finish(Bound& bound) { check(bound, wait(bound.plan)); }
 
 void Runner::run_once(Bound& bound, std::shared_ptr<const Prepared> data) {
   if (own_.one_in(2)) {

@@ -54,6 +54,8 @@ class Runner {
   void one_shot(const Case& made, std::size_t member, std::uint64_t run);
   Flying start_one_shot(const Case& made, std::size_t member, std::uint64_t run);
   void finish(Flying& flying);
+  template <class Started>
+  sf_status wait(Started* started);
   void one_shots_at_once(const Case& made);
   Bound bind(std::shared_ptr<const Prepared> prepared, const std::vector<std::size_t>& members);
   void start(Bound& bound, std::shared_ptr<const Prepared> data);

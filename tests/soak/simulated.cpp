@@ -1,5 +1,6 @@
 // The soak with all ranks in one process: the library below its MPI layer, over a network that delivers messages in any
 // order that MPI allows.
+#include <chrono>
 #include <cstdio>
 
 #include "capi/boundary.hpp"
@@ -28,17 +29,13 @@ class GroupLibrary final : public Library {
   GroupLibrary(std::shared_ptr<transport::Transport> transport, Fibers& fibers) : group_(transport), fibers_(fibers) {}
 
   sf_status reduce(const sf_call* call, const Data& data) override {
-    return capi::guarded([&] {
-      std::optional<agreement::Failure> failure;
-      const capi::OwnCall own(call, group_.rank_count(), failure);
-      group_.reduce(*own, data_of(data), failure);
-    });
+    return capi::guarded(
+        [&] { group_.in_turn([&] { group_.reduce(*capi::OwnCall(call, group_.rank_count()), data_of(data)); }); });
   }
   sf_status start_reduce(const sf_call* call, const Data& data, Request*& request) override {
     return capi::guarded([&] {
-      std::optional<agreement::Failure> failure;
-      const capi::OwnCall own(call, group_.rank_count(), failure);
-      request = new Request{group_.start_reduce(*own, data_of(data), failure)};
+      request = new Request{group_.start_in_turn(
+          [&] { return group_.start_reduce(*capi::OwnCall(call, group_.rank_count()), data_of(data)); })};
     });
   }
   sf_status test(Request* request, bool& done) override {
@@ -54,15 +51,17 @@ class GroupLibrary final : public Library {
       request->call->require_success();
     });
   }
+  /// Ranks share a thread, so time stands still: one look.
+  sf_status wait_for(Request* request, std::uint64_t /*nanoseconds*/, bool& done) override {
+    return test(request, done);
+  }
   void free(Request* request) override {
     group_.take_back(std::move(request->call));
     delete request;
   }
   sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) override {
     return capi::guarded([&] {
-      std::optional<agreement::Failure> failure;
-      const capi::OwnCalls own(calls, count, group_.rank_count(), failure);
-      plan = new Plan{group_.bind(own, failure)};
+      group_.in_turn([&] { plan = new Plan{group_.bind(capi::OwnCalls(calls, count, group_.rank_count()))}; });
     });
   }
   sf_status run(Plan* plan, const Data* data, std::size_t count) override {
@@ -85,6 +84,13 @@ class GroupLibrary final : public Library {
     return capi::guarded([&] {
       while (!plan->plan->test()) group_.advance_another();
       require_success(plan->plan->status());
+    });
+  }
+  sf_status wait_for(Plan* plan, std::uint64_t nanoseconds, bool& done) override {
+    return capi::guarded([&] {
+      done = plan->plan->wait_until(std::chrono::steady_clock::now() + std::chrono::nanoseconds(nanoseconds / 100));
+      group_.advance_another();
+      if (done) require_success(plan->plan->status());
     });
   }
   sf_status status(Plan* plan, std::size_t member) override {

@@ -42,13 +42,14 @@ std::string text_of(const Member& m) {
   if (m.layout == SF_INTERVALS && m.in_rank_order()) text += " in rank order";
   if (m.is_listed) text += ", listed columns";
   if (m.array.is_given) text += ", array" + text_of("elements", m.array.elements);
-  if (m.array.is_given && m.is_dot()) text += text_of("factors", m.array.factors);
+  if (m.array.is_given && m.has_factors()) text += text_of("factors", m.array.factors);
   if (m.array.has_mask) text += text_of("mask", m.array.mask);
   if (m.array.groups > 0) text += ", " + std::to_string(m.array.groups) + " groups" + text_of("labels", m.array.labels);
   for (std::uint32_t i = 0; m.layout == SF_GRID && i < m.grid.axis_count; ++i)
     text += (i == 0 ? " of axes " : ", ") + std::to_string(m.grid.axes[i].extent) + " on " +
             std::to_string(m.grid.axes[i].ranks) + " by " + std::to_string(m.grid.axes[i].block) + " from " +
             std::to_string(m.grid.axes[i].first);
+  if (m.writes_right) text += ", writes right";
   if (m.names_blocks) text += ", named blocks";
   if (m.require != 0) text += ", requires " + std::to_string(m.require);
   return text + ", schedule '" + m.schedule + "'";
