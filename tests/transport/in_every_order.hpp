@@ -21,10 +21,10 @@ using model::Search;
 
 using Right = model::Memory<>;
 using WeakAnnounce = model::Memory<std::memory_order_relaxed>;
-using WeakExpect = model::Memory<std::memory_order_release, std::memory_order_relaxed>;
-using WeakGiveBack = model::Memory<std::memory_order_release, std::memory_order_acquire, std::memory_order_relaxed>;
-using WeakTakeBack = model::Memory<std::memory_order_release, std::memory_order_acquire, std::memory_order_release,
-                                   std::memory_order_relaxed>;
+using WeakExpect = model::Memory<MachineMemory::announce, std::memory_order_relaxed>;
+using WeakGiveBack = model::Memory<MachineMemory::announce, MachineMemory::expect, std::memory_order_relaxed>;
+using WeakTakeBack =
+    model::Memory<MachineMemory::announce, MachineMemory::expect, MachineMemory::give_back, std::memory_order_relaxed>;
 
 inline constexpr const char* race_on_writing = "race: a write over what may still be read";
 inline constexpr const char* race_with_a_write = "race: with a write that is not known to have ended";

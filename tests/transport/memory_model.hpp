@@ -36,6 +36,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/flags.hpp"
+
 namespace steadfold::model {
 
 inline constexpr std::size_t most_workers = 4;
@@ -244,10 +246,11 @@ inline void require(bool holds, const char* what) {
   if (!holds) Search::current().fail(what);
 }
 
-/// The orders that protocols ask memory for, any of which can be weakened.
-template <
-    std::memory_order announce_ = std::memory_order_release, std::memory_order expect_ = std::memory_order_acquire,
-    std::memory_order give_back_ = std::memory_order_release, std::memory_order take_back_ = std::memory_order_acquire>
+/// The orders that protocols ask memory for: those of the machine's memory, any of which can be weakened.
+template <std::memory_order announce_ = transport::MachineMemory::announce,
+          std::memory_order expect_ = transport::MachineMemory::expect,
+          std::memory_order give_back_ = transport::MachineMemory::give_back,
+          std::memory_order take_back_ = transport::MachineMemory::take_back>
 struct Memory {
   using Counter = model::Counter;
   static constexpr std::memory_order announce = announce_;
