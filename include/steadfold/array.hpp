@@ -236,8 +236,9 @@ std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& f
 template <class T, class Op, Communicator C>
 std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
                                           C comm, const options_over_t<C>& options) {
-  ArrayCall<T, Op> made(x, factors, op, axes, options);
-  return made.take(Over<C>::reduce(*made.call(), made.results(), Over<C>::group(comm)));
+  const auto group = Over<C>::group(comm);
+  auto made = Over<C>::told(group, [&] { return ArrayCall<T, Op>(x, factors, op, axes, options); });
+  return made.take(Over<C>::reduce(*made.call(), made.results(), group));
 }
 
 }  // namespace detail

@@ -78,8 +78,11 @@ class BundlePlan : public detail::BoundPlan {
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
   /// For bundles, which make it.
-  BundlePlan(Members members, Group group, const BundleOptions& options) : BundlePlan(std::move(members)) {
-    const std::vector<sf_call> calls = take_calls(options);
+  BundlePlan(const Members& members, Group group, const BundleOptions& options) {
+    const std::vector<sf_call> calls = detail::told(group, [&] {
+      members_ = members;
+      return take_calls(options);
+    });
     sf_plan* plan = nullptr;
     check(sf_group_bind(calls.data(), calls.size(), group.handle(), &plan));
     own(plan);

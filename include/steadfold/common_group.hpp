@@ -7,6 +7,7 @@
 #if __cplusplus >= 201703L
 
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "steadfold/steadfold_group.h"
@@ -54,6 +55,29 @@ template <>
 struct GroupOf<Group> : HasGroup {
   static Group group(Group group) noexcept { return group; }
 };
+
+/// What a collective call needs, `prepare()`. What that throws, mostly for want of memory, the other ranks are told in
+/// the place of the call, so that none waits for this one.
+template <class Prepare>
+auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
+  try {
+    return prepare();
+  } catch (const Error& error) {
+    sf_group_refuse(group.handle(), error.status(), error.what());
+    throw;
+  } catch (const std::bad_alloc&) {
+    sf_group_refuse(group.handle(), SF_INTERNAL, "out of memory (a call could not be described), free some");
+    throw;
+  } catch (const std::exception& error) {
+    sf_group_refuse(group.handle(), SF_INTERNAL, error.what());
+    throw;
+  }
+}
+/// A new Call in this way.
+template <class Call, class... Arguments>
+std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
+  return told(group, [&] { return std::make_unique<Call>(arguments...); });
+}
 
 struct PlanAccess;  // started.hpp
 

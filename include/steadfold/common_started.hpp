@@ -151,7 +151,7 @@ struct StartedPlan final : UnderWayTo<P> {
 /// Starts to bind P, a plan of elements T to results Result.
 template <class P, class T, class Result, class Op, class MakeCall>
 Pending<P> start_plan(const Op& op, Group group, MakeCall make_call) {
-  auto call = std::make_unique<StartedPlan<P>>(PlanAccess::unbound<P>());
+  auto call = told(group, [] { return std::make_unique<StartedPlan<P>>(PlanAccess::unbound<P>()); });
   PlanAccess::bind_by<T, Result>(call->plan, op, group, make_call, [&](const sf_call& described) {
     check(sf_group_start_bind(&described, 1, group.handle(), &call->bound, &call->request));
   });
@@ -159,20 +159,22 @@ Pending<P> start_plan(const Op& op, Group group, MakeCall make_call) {
 }
 template <class B>
 Pending<BundlePlan> start_plan_of(const B& bundle, Group group, const BundleOptions& options) {
-  auto call =
-      std::make_unique<StartedPlan<BundlePlan>>(PlanAccess::unbound<BundlePlan>(PlanAccess::members_of(bundle)));
-  const std::vector<sf_call> calls = PlanAccess::calls_of(call->plan, options);
+  std::unique_ptr<StartedPlan<BundlePlan>> call;
+  const std::vector<sf_call> calls = told(group, [&] {
+    call = std::make_unique<StartedPlan<BundlePlan>>(PlanAccess::unbound<BundlePlan>(PlanAccess::members_of(bundle)));
+    return PlanAccess::calls_of(call->plan, options);
+  });
   check(sf_group_start_bind(calls.data(), calls.size(), group.handle(), &call->bound, &call->request));
   return Pending<BundlePlan>(std::move(call));
 }
 
 inline Pending<> start_barrier_of(Group group) {
-  auto call = std::make_unique<StartedBarrier>();
+  auto call = made<StartedBarrier>(group);
   check(sf_group_start_barrier(group.handle(), &call->request));
   return Pending<>(std::move(call));
 }
 inline Pending<Layout> start_layout_of(std::uint64_t rows, Group group) {
-  auto call = std::make_unique<StartedLayout>();
+  auto call = made<StartedLayout>(group);
   check(sf_group_start_rank_order(rows, group.handle(), &call->found.mine, &call->found.element_count, &call->request));
   return Pending<Layout>(std::move(call));
 }

@@ -239,7 +239,7 @@ auto reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, co
 template <class T, class Op>
 auto reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, Group group,
                   const Options& options) {
-  ArrayCall<T, Op> made(x, factors, op, axes, options);
+  auto made = told(group, [&] { return ArrayCall<T, Op>(x, factors, op, axes, options); });
   return made.take(sf_group_reduce(made.call(), nullptr, nullptr, made.results(), group.handle()));
 }
 
@@ -309,8 +309,9 @@ struct Dots {
   }
   template <class R, class C, class = if_vector<R>, class = if_group<C>>
   auto operator()(const R& x, const Vectors<element_t<R>>& ys, const C& comm, const Options& options = {}) const {
-    DotsCall<element_t<R>, id> made(x, ys, options);
-    return made.take(sf_group_reduce(made.call(), nullptr, nullptr, made.results(), GroupOf<C>::group(comm).handle()));
+    const Group group = GroupOf<C>::group(comm);
+    auto made = told(group, [&] { return DotsCall<element_t<R>, id>(x, ys, options); });
+    return made.take(sf_group_reduce(made.call(), nullptr, nullptr, made.results(), group.handle()));
   }
 };
 

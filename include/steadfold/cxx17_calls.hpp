@@ -258,7 +258,7 @@ template <class R, class S, class Op, class C>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
   const Group group = group_of(comm);
   const auto ranks = static_cast<std::size_t>(group.size());
-  const std::vector<std::uint64_t> blocks(ranks, std::size(values) / ranks);
+  const auto blocks = detail::told(group, [&] { return std::vector<std::uint64_t>(ranks, std::size(values) / ranks); });
   reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
 }
 

@@ -73,6 +73,7 @@ namespace detail {
 
 using steadfold::detail::check;
 using steadfold::detail::GroupOf;
+using steadfold::detail::made;
 using steadfold::detail::no_result;
 using steadfold::detail::OperatorHolder;
 using steadfold::detail::root_of;
@@ -82,6 +83,7 @@ using steadfold::detail::second_of;
 using steadfold::detail::SecondRows;
 using steadfold::detail::Shape;
 using steadfold::detail::SizedPlan;
+using steadfold::detail::told;
 using steadfold::detail::type_of;
 
 template <class R, class = void>

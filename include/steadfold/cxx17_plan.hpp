@@ -36,11 +36,13 @@ class SinglePlan : public SizedPlan {
   }
   template <class T, class Result, class Op, class MakeCall, class BindCall>
   void bind_by(const Op& op, Group group, MakeCall make_call, BindCall bind_call) {
-    const auto held = std::make_shared<Held<T, std::decay_t<Op>>>(op);
     static_assert(std::is_same_v<typename Held<T, std::decay_t<Op>>::Result, Result>,
                   "the operator's results have another type than the plan's: name it, as in sf17::Plan<float, double>");
-    const sf_call call = make_call(*held);
-    own(held);
+    const sf_call call = told(group, [&] {
+      const auto held = std::make_shared<Held<T, std::decay_t<Op>>>(op);
+      own(held);
+      return make_call(*held);
+    });
     bind_call(call);
     expect(Shape::of(call, group.rank()));
   }
@@ -210,8 +212,11 @@ class ArrayPlan : public detail::SinglePlan {
     static_assert(std::is_same_v<typename detail::ArrayCall<T, Op>::Result, Result>,
                   "the operator's results have another type than the plan's: leave the types out, as in "
                   "sf17::ArrayPlan plan(sf17::min_location, array, axes, comm)");
-    const auto made = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
-    own(std::shared_ptr<detail::OperatorHolder>(made, &made->holder()));
+    const auto made = detail::told(group, [&] {
+      const auto call = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
+      own(std::shared_ptr<detail::OperatorHolder>(call, &call->holder()));
+      return call;
+    });
     sf_plan* plan = nullptr;
     const sf_status status = sf_group_bind(made->call(), 1, group.handle(), &plan);
     if (!made->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made->fault());

@@ -64,7 +64,7 @@ struct StartedArray final : UnderWayTo<std::vector<typename ArrayCall<T, Op>::Re
 template <class R, class Op>
 Pending<result_t<R, Op>> start_reduce(const R& x, const SecondRows& second, const Op& op, Group group,
                                       const Options& options) {
-  auto call = std::make_unique<StartedResult<element_t<R>, std::decay_t<Op>>>(op);
+  auto call = made<StartedResult<element_t<R>, std::decay_t<Op>>>(group, op);
   call->fault = steadfold::detail::misfit(second.kind, std::size(x), second.size);
   const sf_call described = call_of(call->held, std::max<std::size_t>(std::size(x), second.size), options);
   check(sf_group_start_reduce(&described, std::data(x), call->fault.empty() ? second.data : nullptr, &call->result,
@@ -82,21 +82,21 @@ Pending<std::vector<Value>> start_made(std::unique_ptr<Call> call, Group group) 
 template <class T, class Op>
 auto start_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, Group group,
                  const Options& options) {
-  return start_made<typename ArrayCall<T, Op>::Result>(
-      std::make_unique<StartedArray<T, Op>>(x, factors, op, axes, options), group);
+  return start_made<typename ArrayCall<T, Op>::Result>(made<StartedArray<T, Op>>(group, x, factors, op, axes, options),
+                                                       group);
 }
 template <sf_operation id, class R>
 auto start_dots(R&& x, const Vectors<element_t<R>>& ys, Group group, const Options& options) {
   must_last<R>();
   using T = element_t<R>;
-  return start_made<typename DotsCall<T, id>::Result>(std::make_unique<StartedDots<T, id>>(x, ys, options), group);
+  return start_made<typename DotsCall<T, id>::Result>(made<StartedDots<T, id>>(group, x, ys, options), group);
 }
 
 template <class R, class Op>
 Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options, sf_collective collective) {
   must_last<R>();
   static_assert(are_alike<R, R, Op>());
-  auto call = std::make_unique<StartedVectors<element_t<R>, std::decay_t<Op>>>(op);
+  auto call = made<StartedVectors<element_t<R>, std::decay_t<Op>>>(group, op);
   const sf_call described = call_of_vectors(call->held, std::size(buffer), options, collective);
   check(
       sf_group_start_reduce(&described, std::data(buffer), nullptr, std::data(buffer), group.handle(), &call->request));
@@ -106,7 +106,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
 template <class T, class Op>
 Pending<> start_blocks(View<const T> values, View<const std::uint64_t> blocks, View<T> result, const Op& op,
                        Group group, const Options& options) {
-  auto call = std::make_unique<StartedVectors<T, std::decay_t<Op>>>(op);
+  auto call = made<StartedVectors<T, std::decay_t<Op>>>(group, op);
   sf_call described = call_of_blocks(call->held, blocks, options);
   described.columns = values.size();
   call->fault = misfit(blocks, group, result.size());

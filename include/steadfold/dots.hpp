@@ -114,8 +114,9 @@ struct Dots {
   template <Vector R, Communicator C>
   results_t<R> operator()(const R& x, const Vectors<element_t<R>>& ys, C comm,
                           const options_over_t<C>& options = {}) const {
-    DotsCall<element_t<R>, id> made(elements(x), ys, options);
-    return made.take(Over<C>::reduce(*made.call(), made.results(), Over<C>::group(comm)));
+    const auto group = Over<C>::group(comm);
+    auto made = Over<C>::told(group, [&] { return DotsCall<element_t<R>, id>(elements(x), ys, options); });
+    return made.take(Over<C>::reduce(*made.call(), made.results(), group));
   }
 
  private:

@@ -63,6 +63,11 @@ template <class C>
 struct Over<C> : GroupOf<C> {
   using Options = steadfold::Options;
 
+  template <class Prepare>
+  static auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
+    return detail::told(group, prepare);
+  }
+
   /// A call whose data are those of its arrays.
   static sf_status reduce(const sf_call& call, void* results, Group group) {
     return sf_group_reduce(&call, nullptr, nullptr, results, group.handle());
@@ -197,7 +202,8 @@ template <class R, class S, class Op, Communicator C>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
   const Group group = group_of(comm);
   const auto ranks = static_cast<std::size_t>(group.size());
-  const std::vector<std::uint64_t> blocks(ranks, detail::elements_of<Op>(values).size() / ranks);
+  const auto blocks = detail::told(
+      group, [&] { return std::vector<std::uint64_t>(ranks, detail::elements_of<Op>(values).size() / ranks); });
   reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
 }
 

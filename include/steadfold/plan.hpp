@@ -58,9 +58,11 @@ class SinglePlan : public SizedPlan {
                   "the operator's results have another type than the plan's: name it, as in "
                   "sf::Plan<double, sf::Located<double>> or sf::Plan<float, double>");
     if constexpr (is_combined && fits) {
-      auto held = std::make_shared<HeldOperator<T, std::decay_t<Op>>>(op);
-      const sf_call call = make_call(*held);
-      own(held);
+      const sf_call call = told(group, [&] {
+        auto held = std::make_shared<HeldOperator<T, std::decay_t<Op>>>(op);
+        own(held);
+        return make_call(*held);
+      });
       bind_call(call);
       expect(Shape::of(call, group.rank()));
     }
@@ -223,8 +225,11 @@ class ArrayPlan : public detail::SinglePlan {
     static_assert(std::same_as<detail::result_t<T, Op>, Result>,
                   "the operator's results have another type than the plan's: leave the types out, as in "
                   "sf::ArrayPlan plan(sf::min_location, array, axes, comm)");
-    const auto made = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
-    own(std::shared_ptr<detail::OperatorHolder>(made, &made->holder()));
+    const auto made = detail::told(group, [&] {
+      const auto call = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
+      own(std::shared_ptr<detail::OperatorHolder>(call, &call->holder()));
+      return call;
+    });
     sf_plan* plan = nullptr;
     const sf_status status = sf_group_bind(made->call(), 1, group.handle(), &plan);
     if (!made->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made->fault());

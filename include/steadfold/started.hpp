@@ -59,7 +59,7 @@ struct StartedArray final : UnderWayTo<std::vector<result_t<T, Op>>> {
 /// If two vectors differ in size, the call is made without the second and fails on all ranks.
 template <class T, class Op>
 Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group group, const Options& options) {
-  auto call = std::make_unique<StartedResult<T, std::decay_t<Op>>>(op);
+  auto call = made<StartedResult<T, std::decay_t<Op>>>(group, op);
   call->fault = misfit(x, op);
   const sf_call described = call_of(call->held, std::max(x.first.size(), x.second_size), options);
   check(sf_group_start_reduce(&described, x.first.data(), call->fault.empty() ? x.second : nullptr, &call->result,
@@ -70,7 +70,7 @@ Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group 
 template <sf_operation id, class T>
 Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, const Vectors<T>& ys, Group group,
                                                          const Options& options) {
-  auto call = std::make_unique<StartedDots<T, id>>(x, ys, options);
+  auto call = made<StartedDots<T, id>>(group, x, ys, options);
   check(
       sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
   return Pending<std::vector<value_t<T, BuiltIn<id>>>>(std::move(call));
@@ -79,7 +79,7 @@ Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, c
 template <class T, class Op>
 Pending<std::vector<result_t<T, Op>>> start_array(const Array<T>& x, const MaybeArray& factors, const Op& op,
                                                   const Axes& axes, Group group, const Options& options) {
-  auto call = std::make_unique<StartedArray<T, Op>>(x, factors, op, axes, options);
+  auto call = made<StartedArray<T, Op>>(group, x, factors, op, axes, options);
   check(
       sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
   return Pending<std::vector<result_t<T, Op>>>(std::move(call));
@@ -90,7 +90,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
                          sf_collective collective = SF_REDUCE) {
   const auto& combine = operator_for<R>(op);
   const auto results = results_in<Op>(std::forward<R>(buffer));
-  auto call = std::make_unique<StartedVectors<read_t<Op, R>, std::decay_t<decltype(combine)>>>(combine);
+  auto call = made<StartedVectors<read_t<Op, R>, std::decay_t<decltype(combine)>>>(group, combine);
   const sf_call described = call_of_vectors(call->held, results.size(), options, collective);
   check(sf_group_start_reduce(&described, results.data(), nullptr, results.data(), group.handle(), &call->request));
   return Pending<>(std::move(call));
@@ -99,7 +99,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
 template <class T, class Op>
 Pending<> start_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result,
                        const Op& op, Group group, const Options& options) {
-  auto call = std::make_unique<StartedVectors<T, std::decay_t<Op>>>(op);
+  auto call = made<StartedVectors<T, std::decay_t<Op>>>(group, op);
   sf_call described = call_of_blocks(call->held, blocks, options);
   described.columns = values.size();
   call->fault = misfit(blocks, group, result.size());

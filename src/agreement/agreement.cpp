@@ -7,6 +7,7 @@
 
 #include "agreement/choice.hpp"
 #include "agreement/segmentation.hpp"
+#include "schedule/checker.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -266,6 +267,7 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
     if (!text.empty() || asked.empty()) throw;
     throw Failure(failure.status(), std::string("STEADFOLD_SCHEDULE of rank 0: ") + failure.what());
   }
+  agreed.needs_proof = !schedule::is_swept(agreed.schedule);
   for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
 }
 
@@ -326,6 +328,11 @@ order::Coverage coverage_of(const Call& call) noexcept {
   if (call.layout != LayoutKind::intervals) return coverage;
   for (const order::Interval interval : call.intervals) coverage.add(interval);
   return coverage;
+}
+
+bool need_to_tell(std::span<const Call> calls) {
+  return std::ranges::any_of(calls,
+                             [](const Call& call) -> bool { return telling_of(describe(call)) != Telling::nothing; });
 }
 
 std::vector<std::byte> tell(std::span<const Call> calls) {

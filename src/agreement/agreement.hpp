@@ -43,6 +43,7 @@ struct Agreement {
   schedule::Spec schedule;
   std::string schedule_text;
   bool is_our_choice = false;                           // of the schedule: nobody asked for one
+  bool needs_proof = false;                             // of the schedule, when it is bound
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // that the schedule takes its groups from, if it does
 
   Rank root() const noexcept { return members.front().description.root; }
@@ -89,7 +90,8 @@ struct Means {
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const Means& means = {});
 
 /// The same for ranks that have compared digests and so know that their calls are the same and usable. They tell each
-/// other what follows from no call; if that is no byte, which all ranks know alike, there is nothing to gather.
+/// other what follows from no call, if there is such a thing, which all ranks know alike.
+bool need_to_tell(std::span<const Call> calls);
 std::vector<std::byte> tell(std::span<const Call> calls);
 /// What all ranks told, by rank, or nothing if there was nothing, with this rank's own calls. Throws as `conclude`.
 /// Nothing comes of it where interval lists are not whole: proposals say what is wrong.

@@ -67,6 +67,27 @@ const char* text_of(const std::exception& wrong) noexcept {
   return wrong.what();
 }
 
+Failure caught_failure() {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return failure;
+  } catch (const std::exception& wrong) {
+    return {Status::internal, text_of(wrong)};
+  }
+}
+
+std::optional<Failure> caught_failure(Status& status) noexcept {
+  status = Status::internal;
+  try {
+    Failure failure = caught_failure();
+    status = failure.status();
+    return failure;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
 Failure operator_failure() {
   return {Status::operator_failed,
           "the user operator failed (on this rank it returned other than 0, or threw), see its own message"};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,11 @@ std::string text_of(Status status);
 
 /// What is said of an exception that is no Failure: a text that lives as long as the exception. Does not allocate.
 const char* text_of(const std::exception& wrong) noexcept;
+
+/// The exception being handled as a failure: itself, if it is one.
+Failure caught_failure();
+/// The same and its status, which is there even if there is no memory for a text.
+std::optional<Failure> caught_failure(Status& status) noexcept;
 
 /// What the rank says whose operator failed.
 Failure operator_failure();

@@ -136,26 +136,19 @@ agreement::Failure no_call() {
   return {Status::invalid_argument, "no call (the pointer is null), start from sf_call_init"};
 }
 
-OwnCall::OwnCall(const sf_call* call) : call_(translated(call, 1, array_, grid_)) {}
+OwnCall::OwnCall(const sf_call* call, int32_t ranks) : call_(translated(call, ranks, array_, grid_)) {}
 
-OwnCall::OwnCall(const sf_call* call, int32_t ranks, std::optional<Failure>& failure) {
-  try {
-    call_ = translated(call, ranks, array_, grid_);
-  } catch (const Failure& wrong) {
-    failure = wrong;
-  }
-}
-
-OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks, std::optional<Failure>& failure) {
+OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
   if (calls == nullptr && count > 0)
-    failure = Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
+    throw Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
   const sf_call* each = calls;
-  for (size_t i = 0; calls != nullptr && i < count && !failure; ++i) {
-    if (i > 0) each = next(each);  // not behind a call that has no size
-    std::optional<Failure> wrong;
-    calls_.push_back(*own_.emplace_back(each, ranks, wrong));
-    if (wrong)  // of a call without a size nobody knows where the next one is
-      failure = Failure(wrong->status(), steadfold::agreement::in_bundle(i, count) + wrong->what());
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) each = next(each);
+    try {
+      calls_.push_back(*own_.emplace_back(each, ranks));
+    } catch (const Failure& wrong) {  // of a call without a size nobody knows where the next one is
+      throw Failure(wrong.status(), steadfold::agreement::in_bundle(i, count) + wrong.what());
+    }
   }
 }
 

@@ -23,10 +23,9 @@ agreement::Failure no_call();
 /// A call as the library's own type, and what it points to.
 class OwnCall {
  public:
-  /// Throws Failure where it is none, or a field has a number that its enumeration does not have.
-  explicit OwnCall(const sf_call* call);
-  /// The same for a collective call of so many ranks: what is wrong with it the other ranks are told before it fails.
-  OwnCall(const sf_call* call, int32_t ranks, std::optional<agreement::Failure>& failure) noexcept(false);
+  /// A call of so many ranks. Throws Failure where it is none, or a field has a number that its enumeration does not
+  /// have.
+  explicit OwnCall(const sf_call* call, int32_t ranks = 1);
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
 
@@ -39,10 +38,10 @@ class OwnCall {
   agreement::Call call_;
 };
 
-/// The same for several calls: the first thing that is wrong.
+/// The same for several calls.
 class OwnCalls {
  public:
-  OwnCalls(const sf_call* calls, size_t count, int32_t ranks, std::optional<agreement::Failure>& failure);
+  OwnCalls(const sf_call* calls, size_t count, int32_t ranks);
   operator std::span<const agreement::Call>() const noexcept { return calls_; }  // NOLINT(google-explicit-constructor)
 
  private:

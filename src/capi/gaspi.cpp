@@ -121,11 +121,8 @@ sf_call call_of(const Arguments& arguments, Unfinished& own) {
 sf_status start(Unfinished& own, sf_group* group) {
   if (own.arguments.collective == Collective::barrier) return sf_group_start_barrier(group, &own.request);
   const sf_call call = call_of(own.arguments, own);
-  std::optional<Failure> failure;
-  steadfold::capi::OwnCall translated(&call, sf_group_size(group), failure);
-  (*translated).user.may_postpone = true;
   const auto data = steadfold::capi::data_of(own.arguments.send, nullptr, own.arguments.receive);
-  return steadfold::capi::start_reduce(*translated, data, failure, group, &own.request);
+  return steadfold::capi::start_reduce(&call, data, true, group, &own.request);
 }
 
 /// Starts the call, or resumes it.

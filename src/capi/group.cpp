@@ -13,8 +13,10 @@ using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
+using steadfold::capi::in_turn;
 using steadfold::capi::LayerTable;
 using steadfold::capi::require_place;
+using steadfold::session::Group;
 
 sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
                      const steadfold::transport::Neighbourhood* node, sf_group** group) {
@@ -64,28 +66,31 @@ const char* sf_group_transport(const sf_group* group) { return group == nullptr 
 
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group) {
   return guarded([&] {
-    std::optional<Failure> failure;
-    const steadfold::capi::OwnCall own(call, sf_group_size(group), failure);
-    GroupInUse(group)->reduce(*own, steadfold::capi::data_of(first, second, result), std::move(failure));
+    in_turn(group, [&](Group& own) {
+      const steadfold::capi::OwnCall translated(call, own.rank_count());
+      own.reduce(*translated, steadfold::capi::data_of(first, second, result));
+    });
   });
 }
 
 sf_status sf_group_refuse(sf_group* group, sf_status status, const char* text) {
-  return guarded([&] { GroupInUse(group)->reduce({}, {}, steadfold::capi::failure_of(status, text)); });
+  return guarded([&] { in_turn(group, [&](Group& own) { own.refuse(steadfold::capi::failure_of(status, text)); }); });
 }
 
 sf_status sf_group_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count) {
   return guarded([&] {
-    const auto found = GroupInUse(group)->rank_order(rows);
-    require_place(mine, "the interval");
-    require_place(element_count, "the element count");
-    *mine = {found.mine.begin, found.mine.end};
-    *element_count = found.element_count;
+    in_turn(group, [&](Group& own) {
+      const auto found = own.rank_order(rows);
+      require_place(mine, "the interval");
+      require_place(element_count, "the element count");
+      *mine = {found.mine.begin, found.mine.end};
+      *element_count = found.element_count;
+    });
   });
 }
 
 sf_status sf_group_barrier(sf_group* group) {
-  return guarded([&] { GroupInUse(group)->barrier(); });
+  return guarded([&] { in_turn(group, [](Group& own) { own.barrier(); }); });
 }
 
 sf_status sf_group_progress_thread(sf_group* group, int on) {
@@ -101,10 +106,13 @@ sf_status sf_group_progress_thread(sf_group* group, int on) {
 
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan) {
   return guarded([&] {
-    std::optional<Failure> failure;
-    const steadfold::capi::OwnCalls all(calls, count, sf_group_size(group), failure);
-    if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
-    *plan = new sf_plan(GroupInUse(group)->bind(all, std::move(failure)), group);
+    in_turn(group, [&](Group& own) {
+      const steadfold::capi::OwnCalls all(calls, count, own.rank_count());
+      require_place(plan, "the plan");
+      auto made = std::make_unique<sf_plan>(group);
+      made->plan = own.bind(all);
+      *plan = made.release();
+    });
   });
 }
 }

@@ -52,30 +52,22 @@ struct sf_group final : steadfold::capi::InMotion {
 };
 
 struct sf_plan final : steadfold::capi::InMotion {
-  sf_plan(std::unique_ptr<steadfold::execution::Plan> bound, const sf_group* group)
-      : InMotion(group),
-        watched(group->watched),
-        plan(std::move(bound)),
-        schedule(plan->agreed().schedule_text),
-        description(plan->description()) {}
+  explicit sf_plan(const sf_group* group) : InMotion(group), watched(group->watched) {}
   void move() noexcept override;
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 
   const steadfold::session::Watched watched;
-  std::unique_ptr<steadfold::execution::Plan> plan;
+  std::unique_ptr<steadfold::execution::Plan> plan;  // null until it is bound
   bool is_started =
       false;  // and nobody was told of the end: by what was asked, not by how far it is, as on other ranks
-  const std::string schedule;
-  const std::string description;
 };
 
 namespace steadfold::capi {
 
 /// What a layer above gives as the reason why it makes no call.
 agreement::Failure failure_of(sf_status status, const char* text);
-/// Starts a reduction as sf_group_start_reduce does; `failure` is what is wrong with the call.
-sf_status start_reduce(const agreement::Call& call, const agreement::Data& data,
-                       const std::optional<agreement::Failure>& failure, sf_group* group,
+/// Starts a reduction as sf_group_start_reduce does; an operator may want to be called later.
+sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone, sf_group* group,
                        sf_request** request) noexcept;
 /// Waits as sf_request_wait_for does, but no longer than until `ends`.
 sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
@@ -121,5 +113,12 @@ class GroupInUse {
   Turn turn_;
   session::Stay stay_;
 };
+
+/// Makes a collective call of the group, `body(own)`, as session::Group::in_turn does.
+template <class Body>
+void in_turn(sf_group* group, const Body& body) {
+  const GroupInUse own(group);
+  own->in_turn([&] { body(*own); });
+}
 
 }  // namespace steadfold::capi

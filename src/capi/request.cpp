@@ -6,10 +6,10 @@
 #include "steadfold/steadfold_fortran.h"
 
 using steadfold::Status;
-using steadfold::agreement::Call;
 using steadfold::agreement::Failure;
 using steadfold::capi::GroupInUse;
 using steadfold::capi::guarded;
+using steadfold::capi::OwnCall;
 using steadfold::capi::require_place;
 using steadfold::session::Group;
 
@@ -27,6 +27,7 @@ struct sf_request {
   sf_group* group;
   Group::Started call;
   sf_plan** plan = nullptr;
+  std::unique_ptr<sf_plan> made;  // what goes there
   sf_interval* mine = nullptr;
   uint64_t* element_count = nullptr;
   bool has_ended = false;
@@ -46,7 +47,10 @@ void end(sf_request& request, Group& group) {
   request.has_ended = true;
   try {
     request.call->require_success();
-    if (request.plan != nullptr) *request.plan = new sf_plan(request.call->take_plan(), request.group);
+    if (request.plan != nullptr) {
+      request.made->plan = request.call->take_plan();
+      *request.plan = request.made.release();
+    }
     const auto& found = request.call->rank_order();
     if (request.mine != nullptr) *request.mine = {found.mine.begin, found.mine.end};
     if (request.element_count != nullptr) *request.element_count = found.element_count;
@@ -80,27 +84,32 @@ void require_success(const sf_request& request) {
   if (request.failure) std::rethrow_exception(request.failure);
 }
 
-/// A request for what `start` starts on the group. Without a place for it the call is started all the same, since the
-/// other ranks start it, and goes on by itself.
+/// A request for what `start(group, request)` starts.
 template <class Start>
-sf_status started(sf_group* group, sf_request** request, Start start) {
+sf_status started(sf_group* group, sf_request** request, const Start& start) {
   return guarded([&] {
-    std::optional<Failure> failure;
-    if (request == nullptr) failure = steadfold::capi::nowhere("the request");
-    auto made = std::make_unique<sf_request>(group);
-    made->call = start(GroupInUse(group), *made, failure);
-    if (request == nullptr) throw Failure(*failure);
+    const GroupInUse own(group);
+    std::unique_ptr<sf_request> made;
+    Group::Started call = own->start_in_turn([&] {
+      require_place(request, "the request");
+      made = std::make_unique<sf_request>(group);
+      return start(*own, *made);
+    });
+    require_place(request, "the request");
+    if (made == nullptr) made = std::make_unique<sf_request>(group);
+    made->call = std::move(call);
     *request = made.release();
   });
 }
 
 }  // namespace
 
-sf_status steadfold::capi::start_reduce(const Call& call, const agreement::Data& data,
-                                        const std::optional<Failure>& failure, sf_group* group,
-                                        sf_request** request) noexcept {
-  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
-    return own->start_reduce(call, data, failure);
+sf_status steadfold::capi::start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone,
+                                        sf_group* group, sf_request** request) noexcept {
+  return started(group, request, [&](Group& own, sf_request&) {
+    OwnCall translated(call, own.rank_count());
+    (*translated).user.may_postpone = may_postpone;
+    return own.start_reduce(*translated, data);
   });
 }
 
@@ -116,41 +125,36 @@ extern "C" {
 
 sf_status sf_group_start_reduce(const sf_call* call, const void* first, const void* second, void* result,
                                 sf_group* group, sf_request** request) {
-  return started(group, request, [&](const GroupInUse& own, sf_request&, std::optional<Failure> failure) {
-    const steadfold::capi::OwnCall translated(call, sf_group_size(group), failure);
-    return own->start_reduce(*translated, steadfold::capi::data_of(first, second, result), std::move(failure));
-  });
+  return steadfold::capi::start_reduce(call, steadfold::capi::data_of(first, second, result), false, group, request);
 }
 
 sf_status sf_group_start_refuse(sf_group* group, sf_status status, const char* text, sf_request** request) {
-  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
-    return own->start_reduce({}, {}, steadfold::capi::failure_of(status, text));
-  });
+  return started(group, request,
+                 [&](Group& own, sf_request&) { return own.start_refusal(steadfold::capi::failure_of(status, text)); });
 }
 
 sf_status sf_group_start_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan,
                               sf_request** request) {
-  return started(group, request, [&](const GroupInUse& own, sf_request& made, std::optional<Failure> failure) {
-    const steadfold::capi::OwnCalls all(calls, count, sf_group_size(group), failure);
-    if (!failure && plan == nullptr) failure = steadfold::capi::nowhere("the plan");
+  return started(group, request, [&](Group& own, sf_request& made) {
+    const steadfold::capi::OwnCalls all(calls, count, own.rank_count());
+    require_place(plan, "the plan");
     made.plan = plan;
-    return own->start_bind(all, std::move(failure));
+    made.made = std::make_unique<sf_plan>(group);
+    return own.start_bind(all);
   });
 }
 
 sf_status sf_group_start_rank_order(uint64_t rows, sf_group* group, sf_interval* mine, uint64_t* element_count,
                                     sf_request** request) {
-  return started(group, request, [&](const GroupInUse& own, sf_request& made, const std::optional<Failure>&) {
+  return started(group, request, [&](Group& own, sf_request& made) {
     made.mine = mine;
     made.element_count = element_count;
-    return own->start_rank_order(rows);
+    return own.start_rank_order(rows);
   });
 }
 
 sf_status sf_group_start_barrier(sf_group* group, sf_request** request) {
-  return started(group, request, [&](const GroupInUse& own, sf_request&, const std::optional<Failure>&) {
-    return own->start_barrier();
-  });
+  return started(group, request, [](Group& own, sf_request&) { return own.start_barrier(); });
 }
 
 sf_status sf_request_test(sf_request* request, int* done) {

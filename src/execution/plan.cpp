@@ -122,17 +122,17 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
     closing_.emplace(status_exchange_, *transport_, tag + 1, agreed_.nodes.get());
   together_ = make_together(agreed_, *members_.front(), *transport_, tag);
+  text_together_ = text_ + "together: ranks read each other's rows in memory that all of them see, without messages\n";
 }
 
-std::string Plan::description() const {
-  if (together_ == nullptr || !together_->is_possible()) return text_;
-  return text_ + "together: ranks read each other's rows in memory that all of them see, without messages\n";
+const std::string& Plan::description() const noexcept {
+  return together_ == nullptr || !together_->is_possible() ? text_ : text_together_;
 }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
 /// The payload of the messages: one member's partials, or those of all members together.
-Payload& Plan::payload() noexcept {
+Payload& Plan::payload() {
   if (members_.size() == 1) return *members_.front();
   if (!bundle_) bundle_.emplace(members_, agreed_.digest);
   return *bundle_;

@@ -113,7 +113,7 @@ class Plan {
 
   const Agreement& agreed() const noexcept { return agreed_; }
   /// To be asked once it is connected.
-  std::string description() const;
+  const std::string& description() const noexcept;
 
   void trace(bool on);
   /// What this rank sent, the first sweep and the question about the operator included.
@@ -122,7 +122,7 @@ class Plan {
   std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
 
  private:
-  Payload& payload() noexcept;
+  Payload& payload();
   void begin_first_sweep();
   void take_in_first_sweep();
   void begin_main();
@@ -159,6 +159,7 @@ class Plan {
   std::optional<Failure> refusal_;
   transport::Traffic before_;
   std::string text_;
+  std::string text_together_;
 };
 
 }  // namespace steadfold::execution

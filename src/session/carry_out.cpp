@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "session/group.hpp"
+#include "session/telling.hpp"
 
 namespace steadfold::session {
 
@@ -88,6 +89,7 @@ bool Group::may_use_handshake(const Side& side) const {
 void Group::build(Side& side, const Data& data, Place& place) {
   const Call& call = side.call;
   if (call.threads > team_.size()) team_.resize(call.threads);
+  place.values.resize(2 * side.shape->kind->value_bytes());  // now, while other ranks can be told that there is no room
   side.partial_bytes =
       side.shape->lifter.lift(side.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
   side.header.status = arithmetic::header_of(place.handshake.partial()).status;
@@ -118,10 +120,8 @@ Group::Side Group::side_of(Operation& operation, Place& place) {
     side.call = placed(operation.calls_.front(), place.spelt);
     side.description = describe(side.call);
     prepare(side, operation, place);
-  } catch (const Failure& wrong) {
-    side.failure = wrong;
-  } catch (const std::exception& wrong) {  // out of memory, say: the others must not wait
-    side.failure.emplace(Status::internal, agreement::text_of(wrong));
+  } catch (...) {
+    side.failure = agreement::caught_failure(side.header.status);
   }
   if (side.failure) side.header = {.status = side.failure->status(), .digest = digest_of(side.description)};
   if (side.header.status != Status::ok) side.ways = no_way;
@@ -132,7 +132,6 @@ Group::Side Group::side_of(Operation& operation, Place& place) {
 /// `place.finish` has more.
 Status Group::finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const {
   const Bytes value_bytes = side.shape->kind->value_bytes();
-  place.values.resize(2 * value_bytes);
   std::byte* const values = place.values.data();
   std::byte* const spare = values + value_bytes;
   if (side.shape->op.may_postpone)
@@ -210,8 +209,9 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
   if (ways == no_way) {
     const std::span calls(&call, 1);
     Agreement agreed = co_await settle(flow, Asked::reduction, calls);
-    std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls, in_turn_);
-    made = plans_.add(call, std::move(plan));
+    std::unique_ptr<Plan> plan = co_await make_plan(flow, std::move(agreed), calls, in_turn_, &made);
+    made->plan = std::move(plan);
+    plans_.keep(made);
   }
   Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, operation.offered_);
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
@@ -268,19 +268,17 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
 
 Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
   if (!is_set_up_) co_await set_up_before(flow, operation);
-  std::vector<Spelt> spelt(operation.calls_.size());
+  std::vector<Spelt> spelt;
   std::vector<Call> calls;
   Header mine;
-  std::optional<Failure> failure = operation.failure_;
+  std::optional<Failure> failure;
   try {
+    spelt.resize(operation.calls_.size());
     for (std::size_t i = 0; i < spelt.size(); ++i) calls.push_back(placed(operation.calls_[i], spelt[i]));
-    if (!failure) mine.digest = digest_of(usable(calls));
-  } catch (const Failure& wrong) {
-    failure = wrong;
-  } catch (const std::exception& wrong) {
-    failure.emplace(Status::internal, agreement::text_of(wrong));
+    mine.digest = digest_of(usable(calls));
+  } catch (...) {
+    failure = agreement::caught_failure(mine.status);
   }
-  if (failure) mine.status = failure->status();
   const Status met = co_await meet(flow, operation, mine);
   co_await turn_of(flow, operation);
   if (met != Status::ok) {
@@ -296,11 +294,13 @@ Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
   const Status met = co_await meet(flow, operation, {});
   if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
   co_await turn_of(flow, operation);
-  const auto gathered = co_await gather(flow, std::as_bytes(std::span(&operation.rows_, 1)));
+  const std::vector<std::byte> mine = told_by([&] { return std::span(&operation.rows_, 1); });
+  const auto gathered = co_await gather(flow, mine);
+  const auto all = parts_of(gathered);
   RankOrder found{};
   for (Rank i = 0; i < rank_count(); ++i) {
     Count count = 0;
-    std::memcpy(&count, gathered.of(i).data(), sizeof count);
+    std::memcpy(&count, all[static_cast<std::size_t>(i)].data(), sizeof count);
     if (i == rank()) found.mine = {found.element_count, found.element_count + count};
     found.element_count = agreement::sum_of_rows(found.element_count, count);
   }

@@ -1,6 +1,7 @@
 #include "session/group.hpp"
 
 #include "schedule/checker.hpp"
+#include "session/telling.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/hardware.hpp"
 
@@ -18,17 +19,8 @@ namespace {
 
 constexpr std::size_t most_idle = 64;  // operations kept to be used again
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// What every rank told, by rank; nothing if nothing was gathered.
-std::vector<std::span<const std::byte>> parts_of(const transport::Transport::Gathered& gathered) {
-  std::vector<std::span<const std::byte>> parts;
-  for (std::size_t rank = 0; rank + 1 < gathered.first.size(); ++rank)
-    parts.push_back(gathered.of(static_cast<Rank>(rank)));
-  return parts;
 }
 
 /// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
@@ -42,7 +34,7 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
-                                             const transport::Transport::Gathered& whereabouts) {
+                                             std::span<const std::span<const std::byte>> told) {
   using order::Nodes;
   const std::span<const Rank> labels = transport.node_labels();
   if (!labels.empty()) {
@@ -51,7 +43,7 @@ std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transpo
   }
   std::vector<transport::Whereabouts> ranks(static_cast<std::size_t>(transport.rank_count()));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    std::memcpy(&ranks[rank], whereabouts.of(static_cast<Rank>(rank)).data(), sizeof ranks[rank]);
+    std::memcpy(&ranks[rank], told[rank].data(), sizeof ranks[rank]);
   const std::vector<Rank> parts = transport::parts_of(ranks);
   return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
 }
@@ -77,7 +69,9 @@ Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows row
       apart_(std::make_shared<Apart>(transport_)),
       others_(others),
       watched_(std::move(watched)),
-      means_{.rows = rows} {}
+      means_{.rows = rows} {
+  idle_.reserve(most_idle);
+}
 
 Group::~Group() = default;
 
@@ -98,36 +92,41 @@ Task<> Group::set_up_before(Flow& flow, const Operation& operation) {
 
 /// Places for the calls from number `first` on.
 Task<> Group::make_places(Flow& flow, std::uint64_t first) {
-  co_await take_what_ranks_tell(flow);
+  std::string wrong;
+  try {
+    co_await take_what_ranks_tell(flow);
+  } catch (const std::exception& error) {
+    wrong = agreement::text_of(error);
+  }
   std::optional<std::uint32_t> tag = transport_->new_tags(ring + 1);
   while (!tag) {
     co_await GiveWay{};
     tag = transport_->new_tags(ring + 1);
   }
-  std::string wrong;
-  try {
-    for (std::uint64_t number = first; number < first + ring; ++number) {
-      auto& place = places_[number % ring];
-      place = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
-      place->next = number;
+  if (wrong.empty()) try {
+      for (std::uint64_t number = first; number < first + ring; ++number) {
+        auto& place = places_[number % ring];
+        place = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
+        place->next = number;
+      }
+      status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
+    } catch (const std::exception& error) {
+      wrong = agreement::text_of(error);
     }
-    status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
-  } catch (const std::exception& error) {
-    wrong = agreement::text_of(error);
-  }
   co_await connect(flow, std::move(wrong));
   is_set_up_ = true;
 }
 
 Task<> Group::take_what_ranks_tell(Flow& flow) {
-  const transport::Whereabouts mine = own_whereabouts(*transport_);
-  const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
-  const auto where = std::as_bytes(std::span(&mine, 1));
-  std::vector<std::byte> told(where.begin(), where.end());
-  const auto schedule = bytes_of(asked == nullptr ? "" : asked);
-  told.insert(told.end(), schedule.begin(), schedule.end());
-  const auto all = co_await gather(flow, told);
-  means_.forced_schedule = text_of(all.of(0).subspan(sizeof mine));
+  const std::vector<std::byte> mine = told_by([this] {
+    const transport::Whereabouts where = own_whereabouts(*transport_);
+    const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
+    std::string told(reinterpret_cast<const char*>(&where), sizeof where);
+    return told.append(asked == nullptr ? "" : asked);
+  });
+  const auto gathered = co_await gather(flow, mine);
+  const auto all = parts_of(gathered);
+  means_.forced_schedule = text_of(all[0].subspan(sizeof(transport::Whereabouts)));
   means_.nodes = nodes_of(*transport_, all);
 }
 
@@ -216,6 +215,14 @@ void Group::advance_another() {
   move(*chosen);
 }
 
+void Group::require_usable() const {
+  if (has_left_out_)
+    throw Failure(Status::transport_failed,
+                  "the group's ranks count their calls differently (memory ran out when this one made a call, and the "
+                  "others may wait for it), use another group");
+  execution::require_usable(*transport_);
+}
+
 void Group::require_threads() const {
   try {
     transport_->require_threads();
@@ -239,13 +246,12 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
 }
 
 /// The data of a reduction, unless another call under way uses their memory, or none holds them.
-void Group::bring(Operation& operation, const Data& given, std::optional<Failure> failure) try {
+void Group::bring(Operation& operation, const Data& given) try {
   const Call& call = operation.calls_.front();
   operation.data_ = call.array == nullptr ? given : located(given, call.array->data);
   const Data& data = operation.data_;
-  operation.failure_ = std::move(failure);
   const bool is_alone = is_idle() && (others_.is_any == nullptr || !others_.is_any());
-  if (operation.failure_ || (is_alone && operation.caller_stays_)) return;
+  if (is_alone && operation.caller_stays_) return;
   require_size(call);
   const Description description = describe(call);
   const auto ranks = static_cast<std::size_t>(rank_count());
@@ -265,15 +271,18 @@ void Group::bring(Operation& operation, const Data& given, std::optional<Failure
   operation.failure_ = wrong;
 }
 
-Group::Started Group::start_reduce(const Call& call, const Data& data, std::optional<Failure> failure) {
+Group::Started Group::start_reduce(const Call& call, const Data& data) {
   Started operation = begin(Asked::reduction, {&call, 1});
-  bring(*operation, data, std::move(failure));
+  bring(*operation, data);
   return started(std::move(operation));
 }
 
-Group::Started Group::start_bind(std::span<const Call> calls, std::optional<Failure> failure) {
-  Started operation = begin(Asked::bind, calls);
-  operation->failure_ = std::move(failure);
+Group::Started Group::start_bind(std::span<const Call> calls) { return started(begin(Asked::bind, calls)); }
+
+Group::Started Group::start_refusal(Failure why) {
+  static constexpr Call no_call;
+  Started operation = begin(Asked::reduction, {&no_call, 1});
+  operation->failure_ = std::move(why);
   return started(std::move(operation));
 }
 
@@ -285,10 +294,10 @@ Group::Started Group::start_rank_order(Count rows) {
 
 Group::Started Group::start_barrier() { return started(begin(Asked::barrier, {})); }
 
-void Group::reduce(const Call& call, const Data& data, std::optional<Failure> failure) {
+void Group::reduce(const Call& call, const Data& data) {
   Started operation = begin(Asked::reduction, {&call, 1});
   operation->caller_stays_ = true;
-  bring(*operation, data, std::move(failure));
+  bring(*operation, data);
   carry_out(std::move(operation));
 }
 
@@ -302,8 +311,15 @@ void Group::carry_out(Started operation) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
-std::unique_ptr<Plan> Group::bind(std::span<const Call> calls, std::optional<Failure> failure) {
-  const Started operation = start_bind(calls, std::move(failure));
+void Group::refuse(Failure why) {
+  const Started operation = start_refusal(std::move(why));
+  wait_for(*operation);
+  operation->require_success();
+  throw Failure(Status::internal, "a refusal that no rank has heard of (a fault of the library), please report it");
+}
+
+std::unique_ptr<Plan> Group::bind(std::span<const Call> calls) {
+  const Started operation = start_bind(calls);
   wait_for(*operation);
   operation->require_success();
   return operation->take_plan();
@@ -342,17 +358,19 @@ Task<Status> Group::agreed_status(Flow& /*flow*/, Status mine) {
 
 /// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.
 Task<> Group::require_proof(Flow& flow, const Agreement& agreed) {
-  if (schedule::is_swept(agreed.schedule)) co_return;
+  if (!agreed.needs_proof) co_return;
   std::string fault;
   try {
     if (rank() == 0) fault = execution::fault_of_schedule(agreed);
   } catch (const std::exception& error) {
     fault = error.what();
   }
-  const auto told = co_await gather(flow, bytes_of(fault));
-  if (told.bytes.empty()) co_return;
+  const std::vector<std::byte> mine = told_by([&] { return std::string_view(fault); });
+  const auto gathered = co_await gather(flow, mine);
+  const std::string found = text_of(parts_of(gathered)[0]);
+  if (found.empty()) co_return;
   throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
-                                         text_of(told.bytes) + "), take another and report this one");
+                                         found + "), take another and report this one");
 }
 
 /// What a bound plan runs over. Words that are added after a first sweep come when that is done on this rank, in no
@@ -364,9 +382,10 @@ Task<std::shared_ptr<transport::Transport>> Group::transport_of(Flow& /*flow*/, 
   co_return apart_;
 }
 
-/// Makes the plan on all ranks or on none: memory may run out on one of them.
+/// Makes the plan on all ranks or on none: memory may run out on one of them. `cached`: what it will be kept in.
 Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
-                                             const std::shared_ptr<transport::Transport>& transport) {
+                                             const std::shared_ptr<transport::Transport>& transport,
+                                             std::shared_ptr<CachedPlan>* cached) {
   co_await require_proof(flow, agreed);
   std::optional<std::uint32_t> tag = transport_->new_tags(Plan::tags_of(agreed));
   while (!tag) {
@@ -376,6 +395,7 @@ Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::
   std::unique_ptr<Plan> plan;
   std::string wrong;
   try {
+    if (cached != nullptr) *cached = PlanCache::made_for(calls.front());
     plan = std::make_unique<Plan>(std::move(agreed), calls, transport, *tag);
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
@@ -393,25 +413,37 @@ Task<> Group::connect(Flow& flow, std::string wrong) {
     state = transport_->connected();
   }
   if (state == transport::Connection::connected) co_return;
-  const auto told = co_await gather(flow, bytes_of(wrong));
-  for (Rank i = 0; i < rank_count(); ++i) {
-    if (told.of(i).empty()) continue;
-    throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text_of(told.of(i)));
-  }
+  const std::vector<std::byte> mine = told_by([&] { return std::string_view(wrong); });
+  const auto gathered = co_await gather(flow, mine);
+  const auto told = parts_of(gathered);
+  for (std::size_t i = 0; i < told.size(); ++i)
+    if (!told[i].empty()) throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text_of(told[i]));
 }
 
 Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine) {
-  const std::vector<std::byte> proposal = propose(calls, rank(), mine, asked);
+  const std::vector<std::byte> proposal = told_by([&] { return propose(calls, rank(), mine, asked); });
   const auto gathered = co_await gather(flow, proposal);
   co_return agreement::conclude(parts_of(gathered), means_);
 }
 
 /// The same for calls that the handshake has found to be the same on all ranks.
 Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> calls) {
-  const std::vector<std::byte> told = agreement::tell(calls);
-  transport::Transport::Gathered gathered;
-  if (!told.empty()) gathered = co_await gather(flow, told);
-  std::optional<Agreement> agreed = agreement::settle(calls, parts_of(gathered), rank_count(), means_);
+  std::optional<Agreement> agreed;
+  std::optional<Failure> failure;
+  Status mine = Status::ok;
+  try {
+    transport::Transport::Gathered gathered;
+    if (agreement::need_to_tell(calls)) {
+      const std::vector<std::byte> told = told_by([&] { return agreement::tell(calls); });
+      gathered = co_await gather(flow, told);
+    }
+    agreed = agreement::settle(calls, parts_of(gathered), rank_count(), means_);
+  } catch (...) {
+    failure = agreement::caught_failure(mine);
+  }
+  const Status worst = co_await agreed_status(flow, mine);  // all ranks have the same, unless one has no memory
+  if (failure) throw Failure(*failure);
+  if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
   if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
   if (agreed->schedule.row->adds_words && !transport_->adds_words())
     throw Failure(Status::unsupported, "no schedule " + agreed->schedule_text +

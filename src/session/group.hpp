@@ -60,22 +60,24 @@ class Group {
 
   using Started = std::shared_ptr<Operation>;
   /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
-  /// until it is done; all else is copied. `failure` is what this rank knows to be wrong already: it takes part all the
-  /// same, so that the others do not wait.
-  Started start_reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
+  /// until it is done; all else is copied.
+  Started start_reduce(const Call& call, const Data& data);
   /// Starts to agree on a plan; several calls make a bundle. The plan may outlive the group.
-  Started start_bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
+  Started start_bind(std::span<const Call> calls);
   /// Starts to find out which rows are this rank's.
   Started start_rank_order(Count rows);
   /// Starts a call that is done once every rank has started it.
   Started start_barrier();
 
+  /// Starts to tell the other ranks, in the place of any call, why this one does not make it.
+  Started start_refusal(Failure why);
+
   /// Moves the call on, and another one that is under way; says whether it is done. Never waits.
   bool advance(Operation& operation);
   /// Moves one of the calls under way on, in turn.
   void advance_another();
-  /// Throws Failure, with the reason, if the transport can send nothing any more.
-  void require_usable() const { execution::require_usable(*transport_); }
+  /// Throws Failure, with the reason, if the transport can send nothing any more, or this rank has left out a call.
+  void require_usable() const;
   /// The same if no other thread may move calls on.
   void require_threads() const;
   /// Whether a call under way uses memory that another call is about to use.
@@ -88,10 +90,23 @@ class Group {
   void take_back(Started operation);
 
   // The same calls, waiting until they are done. A barrier, and a reduction of a shape made before, allocates nothing.
-  void reduce(const Call& call, const Data& data, std::optional<Failure> failure = std::nullopt);
-  std::unique_ptr<Plan> bind(std::span<const Call> calls, std::optional<Failure> failure = std::nullopt);
+  void reduce(const Call& call, const Data& data);
+  std::unique_ptr<Plan> bind(std::span<const Call> calls);
   RankOrder rank_order(Count rows);
   void barrier();
+  [[noreturn]] void refuse(Failure why);
+
+  /// Makes one of these calls, `body()`. What it throws before the call has its place among the group's calls the other
+  /// ranks are told there in its stead: nobody waits for it, or takes this rank's next call for it.
+  template <class Body>
+  void in_turn(const Body& body) {
+    answered(body, [this](Failure why) { refuse(std::move(why)); });
+  }
+  /// The same for `body()` that starts one.
+  template <class Body>
+  Started start_in_turn(const Body& body) {
+    return answered(body, [this](Failure why) { return start_refusal(std::move(why)); });
+  }
 
  private:
   static constexpr std::size_t ring = 8;
@@ -126,13 +141,31 @@ class Group {
     std::optional<Failure> failure;
   };
 
+  template <class Body, class Refuse>
+  auto answered(const Body& body, const Refuse& refuse) -> decltype(body()) {
+    const std::uint64_t begun = next_number_;
+    std::optional<Failure> failure;
+    try {
+      try {
+        return body();
+      } catch (...) {
+        if (next_number_ != begun) throw;
+        failure = agreement::caught_failure();
+      }
+      return refuse(*std::move(failure));
+    } catch (...) {
+      has_left_out_ |= next_number_ == begun;  // it had no memory for that, either
+      throw;
+    }
+  }
+
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
   void begin_work(Operation& operation);
   Task<> make_places(Flow& flow, std::uint64_t first);
   Task<> set_up_before(Flow& flow, const Operation& operation);
   Task<> take_what_ranks_tell(Flow& flow);
-  void bring(Operation& operation, const Data& data, std::optional<Failure> failure);
+  void bring(Operation& operation, const Data& data);
   void wait_for(Operation& operation);
   void carry_out(Started operation);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
@@ -158,7 +191,8 @@ class Group {
   Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
   Task<std::shared_ptr<transport::Transport>> transport_of(Flow& flow, const Agreement& agreed);
   Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
-                                        const std::shared_ptr<transport::Transport>& transport);
+                                        const std::shared_ptr<transport::Transport>& transport,
+                                        std::shared_ptr<CachedPlan>* cached = nullptr);
   Task<> require_proof(Flow& flow, const Agreement& agreed);
   Task<> connect(Flow& flow, std::string wrong);
   Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
@@ -189,6 +223,7 @@ class Group {
   ThreadTeam team_;  // for partials in the handshake; plans have their own
 
   std::uint64_t next_number_ = 0;
+  bool has_left_out_ = false;   // a call, for want of memory: this rank's numbers are not those of the others any more
   Operation* first_ = nullptr;  // of those under way, in the order of their starts
   Operation* last_ = nullptr;
   std::size_t cursor_ = 0;     // among those that may have a place

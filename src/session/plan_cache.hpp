@@ -2,8 +2,8 @@
 // Cost: looking one up is a comparison per plan. Source: ours.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -36,7 +36,7 @@ class PlanCache {
              std::vector<std::shared_ptr<CachedPlan>>& offered) const {
     Ways ways = execution::no_way;
     for (const auto& cached : plans_) {
-      if (!fits(*cached, description, call)) continue;
+      if (cached == nullptr || !fits(*cached, description, call)) continue;
       offered.push_back(cached);
       ways |= execution::by_cached_plan(cached->number % execution::most_cached_plans);
     }
@@ -51,13 +51,17 @@ class PlanCache {
     throw std::logic_error("no plan is kept under the number that all ranks offered, please report it");
   }
 
-  /// Keeps a plan, and drops the oldest if there are many. Collective.
-  std::shared_ptr<CachedPlan> add(const Call& call, std::unique_ptr<execution::Plan> plan) {
-    if (plans_.size() == most) plans_.pop_front();
-    CachedPlan made{.number = next_number_++, .rows = call.rows, .intervals = {}, .plan = std::move(plan)};
-    if (is_listed(call)) made.intervals.assign(call.intervals.begin(), call.intervals.end());
-    plans_.push_back(std::make_shared<CachedPlan>(std::move(made)));
-    return plans_.back();
+  /// For a plan of this call. Local.
+  static std::shared_ptr<CachedPlan> made_for(const Call& call) {
+    auto made = std::make_shared<CachedPlan>();
+    made->rows = call.rows;
+    if (is_listed(call)) made->intervals.assign(call.intervals.begin(), call.intervals.end());
+    return made;
+  }
+  /// Keeps what has its plan, and drops the oldest if there are many. Collective.
+  void keep(std::shared_ptr<CachedPlan> made) noexcept {
+    made->number = next_number_++;
+    plans_[made->number % most] = std::move(made);
   }
 
  private:
@@ -71,7 +75,7 @@ class PlanCache {
            std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end());
   }
 
-  std::deque<std::shared_ptr<CachedPlan>> plans_;
+  std::array<std::shared_ptr<CachedPlan>, most> plans_;
   std::uint64_t next_number_ = 0;
 };
 

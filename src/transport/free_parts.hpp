@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <new>
 #include <optional>
+#include <utility>
 
 namespace steadfold::transport {
 
-/// Numbers of units, of whatever size. One thread at a time. Running out of memory for the list ends the program.
+/// Numbers of units, of whatever size. One thread at a time. Without memory for the list what is given back is lost.
 class FreeParts {
  public:
   explicit FreeParts(std::uint64_t count) {
@@ -21,28 +23,44 @@ class FreeParts {
     for (auto part = parts_.begin(); part != parts_.end(); ++part) {
       const auto [first, all] = *part;
       if (all < count) continue;
-      if (all > count) parts_[first + count] = all - count;
-      parts_.erase(first);
+      auto node = parts_.extract(part);
+      if (all > count) put(std::move(node), first + count, all - count);
       return first;
     }
     return std::nullopt;
   }
 
   void give_back(std::uint64_t first, std::uint64_t count) noexcept {
-    auto part = parts_.try_emplace(first, count).first;
-    if (const auto next = std::next(part); next != parts_.end() && next->first == first + count) {
-      part->second += next->second;
-      parts_.erase(next);
+    const auto next = parts_.lower_bound(first);
+    const bool touches_next = next != parts_.end() && next->first == first + count;
+    if (next != parts_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == first) {
+        before->second += count + (touches_next ? next->second : 0);
+        if (touches_next) parts_.erase(next);
+        return;
+      }
     }
-    if (part == parts_.begin()) return;
-    if (const auto before = std::prev(part); before->first + before->second == first) {
-      before->second += part->second;
-      parts_.erase(part);
+    if (touches_next) {
+      const std::uint64_t all = count + next->second;
+      return put(parts_.extract(next), first, all);
+    }
+    try {
+      parts_.emplace(first, count);
+    } catch (const std::bad_alloc&) {
     }
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> parts_;  // first and count
+  using Parts = std::map<std::uint64_t, std::uint64_t>;  // first and count
+
+  void put(Parts::node_type node, std::uint64_t first, std::uint64_t count) noexcept {
+    node.key() = first;
+    node.mapped() = count;
+    parts_.insert(std::move(node));
+  }
+
+  Parts parts_;
 };
 
 }  // namespace steadfold::transport

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -109,6 +110,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   Machine machine = machine_of(comm_);
   shares_cores_ = machine.shares_cores;
   node_labels_ = std::move(machine.node_labels);
+  gathering_.sizes.resize(static_cast<std::size_t>(rank_count_));
 }
 
 void MpiTransport::connect(bool is_prepared) {
@@ -183,37 +185,52 @@ std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::
 }
 
 void MpiTransport::gather(std::span<const std::byte> bytes) {
-  gathering_ = {.mine = bytes,
-                .own_size = bytes.size(),
-                .sizes = std::vector<std::uint64_t>(static_cast<std::size_t>(rank_count_))};
+  gathering_.step = Gathering::Step::sizes;
+  gathering_.mine = bytes;
+  gathering_.own_size = bytes.size();
   require(PMPI_Iallgather(&gathering_.own_size, 1, MPI_UINT64_T, gathering_.sizes.data(), 1, MPI_UINT64_T, setup_,
                           &gathering_.request),
           "sizes not gathered");
 }
 
 std::optional<Transport::Gathered> MpiTransport::gathered() {
+  using Step = Gathering::Step;
   if (!has_ended(gathering_.request, "bytes not gathered")) return std::nullopt;
-  if (gathering_.counts.empty()) {
-    gather_bytes();
-    return std::nullopt;
+  switch (gathering_.step) {
+    case Step::sizes: make_room(); return std::nullopt;
+    case Step::room: gather_bytes(); return std::nullopt;
+    case Step::bytes: break;
   }
-  gathering_.counts.clear();
   return std::move(gathering_.all);
 }
 
-/// Once the sizes are known.
-void MpiTransport::gather_bytes() {
-  Gathered& all = gathering_.all;
-  all.first.assign(1, 0);
-  for (const std::uint64_t size : gathering_.sizes) all.first.push_back(all.first.back() + size);
-  if (all.first.back() > int_max) {
-    throw std::runtime_error("nothing gathered (" + std::to_string(all.first.back()) +
-                             " bytes over all ranks, at most " + std::to_string(int_max) +
-                             " fit one MPI call), describe layouts by fewer intervals");
+/// Once the sizes are known. Where one rank has no room, no rank gets anything.
+void MpiTransport::make_room() {
+  const auto total = std::accumulate(gathering_.sizes.begin(), gathering_.sizes.end(), std::uint64_t{0});
+  if (total > int_max)
+    throw std::runtime_error("nothing gathered (" + std::to_string(total) + " bytes over all ranks, at most " +
+                             std::to_string(int_max) + " fit one MPI call), describe layouts by fewer intervals");
+  try {
+    Gathered& all = gathering_.all;
+    all.first.assign(1, 0);
+    for (const std::uint64_t size : gathering_.sizes) all.first.push_back(all.first.back() + size);
+    gathering_.counts.assign(gathering_.sizes.begin(), gathering_.sizes.end());
+    gathering_.displacements.assign(all.first.begin(), all.first.end() - 1);
+    all.bytes.resize(total);
+    gathering_.has_room = 1;
+  } catch (const std::bad_alloc&) {
+    gathering_.has_room = 0;
   }
-  gathering_.counts.assign(gathering_.sizes.begin(), gathering_.sizes.end());
-  gathering_.displacements.assign(all.first.begin(), all.first.end() - 1);
-  all.bytes.resize(all.first.back());
+  gathering_.step = Gathering::Step::room;
+  require(PMPI_Iallreduce(MPI_IN_PLACE, &gathering_.has_room, 1, MPI_INT, MPI_LAND, setup_, &gathering_.request),
+          "bytes not gathered");
+}
+
+void MpiTransport::gather_bytes() {
+  if (gathering_.has_room == 0)
+    throw std::runtime_error("nothing gathered (a rank is out of memory), describe layouts by fewer intervals");
+  Gathered& all = gathering_.all;
+  gathering_.step = Gathering::Step::bytes;
   require(PMPI_Iallgatherv(gathering_.mine.data(), static_cast<int>(gathering_.own_size), MPI_BYTE, all.bytes.data(),
                            gathering_.counts.data(), gathering_.displacements.data(), MPI_BYTE, setup_,
                            &gathering_.request),

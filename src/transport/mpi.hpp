@@ -72,13 +72,16 @@ class MpiTransport final : public Transport {
   static std::uint32_t last_tag();
 
  private:
-  /// What is being gathered: sizes first, then bytes.
+  /// What is being gathered: sizes first, then whether all ranks have room for the bytes, then these.
   struct Gathering {
+    enum class Step : std::uint8_t { sizes, room, bytes };
+    Step step = Step::sizes;
     std::span<const std::byte> mine;
     std::uint64_t own_size = 0;
     std::vector<std::uint64_t> sizes;
-    std::vector<int> counts;  // empty until the sizes are known
+    std::vector<int> counts;
     std::vector<int> displacements;
+    int has_room = 0;
     Gathered all;
     MPI_Request request = MPI_REQUEST_NULL;
   };
@@ -86,6 +89,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Endpoint> prepare_adding_over(MPI_Comm adds, std::uint32_t tag, std::span<const Bytes> capacities,
                                                 Ticket tickets, std::shared_ptr<const OwnComm> owns = nullptr);
   bool has_ended(MPI_Request& request, const char* what) const;
+  void make_room();
   void gather_bytes();
 
   MPI_Comm comm_ = MPI_COMM_NULL;   // messages, and what plans add

@@ -180,7 +180,11 @@ Connection WorkerTransport::connected() {
 
 void WorkerTransport::gather(std::span<const std::byte> bytes) {
   std::vector<std::byte>& copy = own_->gathered[gather_.parity()];
-  copy.assign(bytes.begin(), bytes.end());
+  try {
+    copy.assign(bytes.begin(), bytes.end());
+  } catch (const std::bad_alloc&) {
+    copy.clear();
+  }
   gather_.own() = copy;
   gather_.post();
   seen_ = 0;
@@ -212,7 +216,13 @@ std::optional<Transport::Gathered> WorkerTransport::gathered() {
   drive_others();
   if (!all_have_gathered()) return std::nullopt;
   if (!outside_) {
-    Gathered all = gathered_here();
+    Gathered all;
+    try {
+      all = gathered_here();
+    } catch (const std::bad_alloc&) {
+      gather_.done();
+      throw;
+    }
     gather_.done();
     return all;
   }

@@ -155,7 +155,8 @@ class Transport {
     }
   };
   /// Starts to gather every rank's bytes, which stay as they are until all are there. One at a time; new_tags may need
-  /// it, too. Collective, never blocks, allocates: for set-up only. Throws std::runtime_error on a transport error.
+  /// it, too. Collective, never blocks, allocates: for set-up only. Without memory for its bytes a rank may give none.
+  /// Throws std::runtime_error on a transport error.
   virtual void gather(std::span<const std::byte> bytes) = 0;
   /// What was gathered, once it is there; to be asked until then. Throws std::runtime_error on a transport error.
   virtual std::optional<Gathered> gathered() = 0;

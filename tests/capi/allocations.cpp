@@ -16,6 +16,7 @@ Allocations& own_allocations() noexcept {
 // The library's calls end here, too.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   steadfold::test::Allocations& own = steadfold::test::own_allocations();
+  if (own.refuses_all || (own.until_refusal >= 0 && own.until_refusal-- == 0)) throw std::bad_alloc();
   own.count += 1;
   own.unfreed += 1;
   own.largest = std::max(own.largest, size);

@@ -10,6 +10,9 @@ struct Allocations {
   std::uint64_t count = 0;
   std::int64_t unfreed = 0;  // allocations, less what this thread freed
   std::size_t largest = 0;   // in bytes
+  /// So many more are given, and the next one is refused; -1: all are given.
+  std::int64_t until_refusal = -1;
+  bool refuses_all = false;
 };
 
 /// Those of this thread.

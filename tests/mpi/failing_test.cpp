@@ -1,5 +1,5 @@
-// What only one rank suffers: requests of the MPI library that end in an error, and memory of the node that cannot be
-// mapped. Every rank that it touches hears of it, nobody hangs, and later calls are right.
+// What only one rank suffers: requests of the MPI library that end in an error, memory of the node that cannot be
+// mapped, and memory that runs out. Every rank that it touches hears of it, nobody hangs, and later calls are right.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,14 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "run_ranks.hpp"
+#include "steadfold/started.hpp"
 #include "steadfold/steadfold.hpp"
 
 namespace {
 
 int ends_until_failure = 0;  // of requests, from now on; 0: none fails
 bool refuses_shared_memory = false;
+int until_refusal = -1;  // so many allocations by `new` are given, and the next one is refused; -1: all are given
 
 bool fails_now() { return ends_until_failure > 0 && --ends_until_failure == 0; }
 
@@ -30,6 +33,15 @@ Function next(const char* name) {
 }
 
 }  // namespace
+
+// The library's calls end here, too.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (until_refusal >= 0 && until_refusal-- == 0) throw std::bad_alloc();
+  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 // These stand before the MPI library's own, and before the system's.
 extern "C" {
@@ -80,8 +92,9 @@ class FailingTest : public testing::Test {
     EXPECT_TRUE(is(sum(mine, comm), sum(all))) << what;
   }
 
-  /// The plan's run in which the given request of the culprit ends in an error: the first, the second, ...
-  void expect_failure(const char* schedule, int culprit, int end) const {
+  /// The plan's run in which the given request of the culprit ends in an error: the first, the second, ... Whether this
+  /// is the culprit, and heard of it. `is_heard`: it must.
+  bool fails(const char* schedule, int culprit, int end, bool is_heard) const {
     const Ranks copy = Ranks::duplicate();
     Plan<double> plan(plus, 2, copy.comm, {.schedule = schedule});
     const std::vector<double> mine = {1.0, 2.0};
@@ -92,10 +105,11 @@ class FailingTest : public testing::Test {
     const Outcome outcome = outcome_of(run);
     const bool has_failed = copy.rank == culprit && ends_until_failure == 0;
     ends_until_failure = 0;
-    if (has_failed || outcome.failed()) {
+    if (outcome.failed() || (is_heard && has_failed)) {
       EXPECT_EQ(outcome.status, SF_TRANSPORT_FAILED) << schedule << ", request " << end << ": " << outcome.string();
     }
     expect_right(world.comm, "after a request that failed");
+    return has_failed && outcome.failed();
   }
 
   Ranks world;
@@ -105,7 +119,19 @@ class FailingTest : public testing::Test {
 TEST_F(FailingTest, ARequestThatEndsInAnErrorIsNoSuccess) {
   for (const char* schedule : {"binomial", "ring", "flat"})
     for (int culprit = 0; culprit < world.size; ++culprit)
-      for (int end = 1; end <= 4; ++end) expect_failure(schedule, culprit, end);
+      for (int end = 1; end <= 4; ++end) fails(schedule, culprit, end, true);
+}
+
+/// Over windows credits are read again, so not every request counts.
+TEST_F(FailingTest, AWindowThatIsNotReadIsNoSuccess) {
+  setenv("STEADFOLD_TRANSPORT", "rma", 1);
+  for (const char* schedule : {"binomial", "ring", "flat"}) {
+    for (int culprit = 0; culprit < world.size; ++culprit) {
+      int heard = 0;
+      for (int end = 1; end <= 8; ++end) heard += fails(schedule, culprit, end, false) ? 1 : 0;
+      EXPECT_TRUE(heard > 0 || world.rank != culprit) << schedule;
+    }
+  }
 }
 
 /// Memory of the node is for all of its ranks or for none.
@@ -128,6 +154,35 @@ TEST_F(FailingTest, MemoryThatOneRankCannotMap) {
             << outcome.text;
       }
       expect_right(world.comm, "after memory that was refused");
+    }
+  }
+}
+
+/// All ranks hear of it, by messages and in the node's memory.
+TEST_F(FailingTest, AnyAllocationOfABind) {
+  const std::vector<double> mine = {1.0, 2.0};
+  for (const char* transport : {"mpi", "auto"}) {
+    setenv("STEADFOLD_TRANSPORT", transport, 1);
+    for (int culprit = 0; culprit < world.size; ++culprit) {
+      int after = culprit;
+      int was_refused = 1;
+      for (; was_refused != 0; after += 10) {
+        const Ranks copy = Ranks::duplicate();
+        barrier(copy.comm);
+        const Outcome outcome = outcome_of([&] {
+          if (copy.rank == culprit) until_refusal = after;
+          Plan<double> plan(plus, 2, copy.comm);
+          EXPECT_TRUE(is(plan.run(mine), 3.0 * copy.size)) << transport << ", allocation " << after;
+        });
+        was_refused = until_refusal < 0 ? 1 : 0;
+        until_refusal = -1;
+        MPI_Bcast(&was_refused, 1, MPI_INT, culprit, world.comm);
+        if (outcome.failed()) {
+          EXPECT_NE(outcome.text.find("memory"), std::string::npos) << after << ": " << outcome.text;
+        }
+        expect_right(copy.comm, "after memory that ran out");
+      }
+      EXPECT_GE(after, 100) << "the control";
     }
   }
 }

@@ -63,6 +63,7 @@ TEST_F(MisusedPlanTest, StartedOrRunWhileUnderWay) {
 
 /// Other calls move a run to its end, but it has not ended before a test said so.
 TEST_F(MisusedPlanTest, StartedAgainBeforeATestSaidSo) {
+  if (world.size == 1) return;  // no call waits, so none moves another
   Plan<double> plan(subtract, 6, world.comm);
   const std::vector<double> all = elements_of(1);
   const std::vector<double> mine = mine_of(all);

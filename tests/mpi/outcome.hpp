@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <new>
 #include <string>
 
 #include "steadfold/steadfold.hpp"
@@ -35,6 +36,8 @@ Outcome outcome_of(const Call& call) {
     return {error.status(), error.what(), -1};
   } catch (const Thrown& thrown) {
     return {SF_OK, "", thrown.rank};
+  } catch (const std::bad_alloc&) {
+    return {SF_INTERNAL, "out of memory", -1};
   }
 }
 

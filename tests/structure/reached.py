@@ -32,7 +32,6 @@ NOT_IN_CXX17 = {
     "sf_gaspi_allreduce_user": GASPI,
     "sf_gaspi_barrier": GASPI,
     "sf_group_of_fortran": "for steadfold.f90 alone",
-    "sf_group_refuse": "for layers above the interface; C++ makes its calls without data, and they fail",
     "sf_group_start_refuse": "for steadfold.f90 alone",
     "sf_list_find": AS_IN_C,
     "sf_list_name": AS_IN_C,
