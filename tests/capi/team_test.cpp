@@ -267,7 +267,7 @@ TEST(Team, ALimitEndsAWaitForWorkersThatNeverCome) {
   };
   for (const auto& call : calls) {
     Team team(3);
-    team.set_timeout(Seconds(0.2));
+    team.set_timeout(Seconds(0.5));
     std::atomic<int> late = 0;
     on_members(team, [&](const Team::Member& member) {
       Plan<double> plan(sf::plus, part_of(x, member).size(), member);
@@ -277,8 +277,8 @@ TEST(Team, ALimitEndsAWaitForWorkersThatNeverCome) {
       }
       const auto began = Clock::now();
       const std::string why = refusal([&] { call(member, plan); });
-      EXPECT_LT(Seconds(Clock::now() - began).count(), 10) << "it should be 0.2";
-      EXPECT_NE(why.find("took longer than its limit of 0.2"), std::string::npos) << why;
+      EXPECT_LT(Seconds(Clock::now() - began).count(), 10) << "it should be 0.5";
+      EXPECT_NE(why.find("took longer than its limit of 0.5"), std::string::npos) << why;
       EXPECT_NE(why.find("in no call: 1)"), std::string::npos) << why;
       ++late;
       for (const auto& each : calls) EXPECT_EQ(refusal([&] { each(member, plan); }), why);
@@ -310,13 +310,13 @@ TEST(Team, NobodyLeavesWhileItsMemoryIsRead) {
     ++in_operator;
     if (is_slow) {
       ++slow_ones;
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     }
     --in_operator;
     return a + b;
   };
   Team team(3);
-  team.set_timeout(Seconds(0.05));
+  team.set_timeout(Seconds(0.7));  // the first calls take a while on a busy machine
   std::atomic<int> ended = 0;
   on_members(team, [&](const Team::Member& member) {
     const std::vector<double> row(1, 1.0);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "messages.hpp"
+#include "support/sanitized.hpp"
 #include "transport/mpi_node_memory.hpp"
 #include "transport/mpi_rma.hpp"
 #include "transport/node.hpp"
@@ -69,7 +70,7 @@ class EndpointTest : public testing::TestWithParam<Way> {
 
   Transport& world() { return *world_; }
   /// Of a message. Many ranks show no more of it than a pair.
-  Bytes largest() const { return Bytes{rank_count > 3 ? 1u : 3u} << 20; }
+  Bytes largest() const { return Bytes{rank_count > 3 || test::sanitized ? 1u : 3u} << 20; }
   /// Connected, if every rank does the same.
   std::unique_ptr<Tested> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
     auto end = std::make_unique<Tested>(world_->prepare(tag, capacities, tickets), tickets);

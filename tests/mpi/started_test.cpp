@@ -19,6 +19,7 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
+#include "support/sanitized.hpp"
 
 namespace steadfold::tests::started_test {
 namespace {
@@ -243,7 +244,7 @@ long resident() {
 
 /// Many calls at once, ended in random order; as many again need no more memory, nor requests of the MPI library.
 TEST_F(StartedTest, ThousandsOverlap) {
-  const std::size_t count = world.size > 3 ? 300 : 2000;
+  const std::size_t count = world.size > 3 || test::sanitized ? 300 : 2000;
   const std::vector<double> x = elements(5);
   const double due = sum(x, world.comm);
   std::mt19937_64 random(world.index());
