@@ -161,7 +161,7 @@ Outcome outcome_of(const Case& tried, const Team::Member& member, const Input& i
 
 using AllOutcomes = std::array<Outcome, ranks>;
 
-/// The outcomes of all ranks, of which one has memory for `after` allocations and no more; then a call that must be
+/// The outcomes of all ranks, where the culprit's allocation behind `after` others fails; then a call that must be
 /// right.
 AllOutcomes outcomes(const Case& tried, bool is_first, int culprit, std::int64_t after) {
   Team team(ranks);
