@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <new>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct Case {
   const char* name;
   void (*call)(const Team::Member&, const Input&, Results&);
 };
+void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
 
 template <class Range>
 void take(const Range& found, Results& results) {
