@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "capi/allocations.hpp"
 #include "steadfold/steadfold_accumulator.h"
+#include "support/allocations.hpp"
 #include "support/fenced.hpp"
 #include "support/sanitized.hpp"
 

@@ -11,8 +11,8 @@
 #include <random>
 #include <string>
 
-#include "capi/allocations.hpp"
 #include "capi/call_entries.hpp"
+#include "support/allocations.hpp"
 #include "support/fenced.hpp"
 #include "support/in_a_process.hpp"
 #include "support/sanitized.hpp"

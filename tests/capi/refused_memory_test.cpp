@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <new>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "capi/allocations.hpp"
 #include "steadfold/accumulator.hpp"
 #include "steadfold/array.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/group.hpp"
 #include "steadfold/plan.hpp"
 #include "steadfold/started.hpp"
+#include "support/allocations.hpp"
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/sanitized.hpp"

@@ -14,9 +14,9 @@
 #include <string>
 #include <thread>
 
-#include "capi/allocations.hpp"
 #include "steadfold/bundle.hpp"
 #include "steadfold/started.hpp"
+#include "support/allocations.hpp"
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/parts.hpp"

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -18,12 +17,12 @@
 #include "run_ranks.hpp"
 #include "steadfold/started.hpp"
 #include "steadfold/steadfold.hpp"
+#include "support/allocations.hpp"
 
 namespace {
 
 int ends_until_failure = 0;  // of requests, from now on; 0: none fails
 bool refuses_shared_memory = false;
-int until_refusal = -1;  // so many allocations by `new` are given, and the next one is refused; -1: all are given
 
 bool fails_now() { return ends_until_failure > 0 && --ends_until_failure == 0; }
 
@@ -33,15 +32,6 @@ Function next(const char* name) {
 }
 
 }  // namespace
-
-// The library's calls end here, too.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (until_refusal >= 0 && until_refusal-- == 0) throw std::bad_alloc();
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 // These stand before the MPI library's own, and before the system's.
 extern "C" {
@@ -164,6 +154,7 @@ TEST_F(FailingTest, AnyAllocationOfABind) {
   for (const char* transport : {"mpi", "auto"}) {
     setenv("STEADFOLD_TRANSPORT", transport, 1);
     for (int culprit = 0; culprit < world.size; ++culprit) {
+      std::int64_t& until_refusal = test::own_allocations().until_refusal;
       int after = culprit;
       int was_refused = 1;
       for (; was_refused != 0; after += 10) {

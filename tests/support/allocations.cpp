@@ -1,4 +1,4 @@
-#include "capi/allocations.hpp"
+#include "support/allocations.hpp"
 
 #include <algorithm>
 #include <cstdlib>
