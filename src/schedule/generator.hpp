@@ -14,6 +14,7 @@ class Generator {
  public:
   struct promise_type {
     T current{};
+    std::exception_ptr thrown;
 
     Generator get_return_object() { return Generator(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
@@ -23,7 +24,8 @@ class Generator {
       return {};
     }
     void return_void() noexcept {}
-    void unhandled_exception() { throw; }
+    /// Clang before release 17 does not see a coroutine as done that throws from here, and would destroy its parts twice.
+    void unhandled_exception() noexcept { thrown = std::current_exception(); }
   };
 
   Generator(Generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -40,7 +42,10 @@ class Generator {
   const T* next() {
     if (handle_.done()) return nullptr;
     handle_.resume();
-    return handle_.done() ? nullptr : &handle_.promise().current;
+    promise_type& promise = handle_.promise();
+    if (!handle_.done()) return &promise.current;
+    if (promise.thrown) std::rethrow_exception(std::exchange(promise.thrown, nullptr));
+    return nullptr;
   }
 
  private:
