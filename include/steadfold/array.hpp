@@ -133,8 +133,9 @@ class Array {
                                            std::to_string(axis) + " (it is not within the array), check them");
     Array part = *this;
     part.array_.shape[axis] = end - begin;
-    part.array_.data =
-        reinterpret_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
+    if (array_.data != nullptr)  // as arrays without elements may have it
+      part.array_.data =
+          reinterpret_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
     return part;
   }
 

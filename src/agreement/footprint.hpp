@@ -12,8 +12,10 @@
 namespace steadfold::agreement {
 
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
+  if (a.empty() || b.empty() || a.data() == nullptr || b.data() == nullptr)
+    return false;            // null data are refused later
   const std::less<> before;  // of any pointers
-  return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+  return before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
 struct Footprint {

@@ -31,6 +31,7 @@ class WideColumns {
     for (Column& column : columns_) column.clear();
   }
   void add(const Block& block) noexcept {
+    if (block.rows == 0) return;  // there may be no memory
     const std::byte* second = block.second == nullptr ? block.first : block.second;
     if (columns_.size() > 1 && block.rows >= fewest_for_kernels) return add_turned(block);
     for (Bytes offset = 0; Column & column : columns_) {
