@@ -1,4 +1,5 @@
-// Every call of the API for C++17 has the outcome of the same call in C++20: between the workers of a team.
+// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is one:
+// between the workers of a team.
 #include "every_call/every_call.hpp"
 
 #include <gtest/gtest.h>
@@ -21,6 +22,10 @@ TEST_P(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
     const Transcript in_c = transcript_in_c(member.group());
     for (const auto& entry : in_c.entries())
       EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "in C, " << entry.name;
+    const Transcript references = transcript_of_references();
+    for (const auto& entry : references.entries())
+      EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "by references, " << entry.name;
+    EXPECT_GT(references.entries().size(), std::size_t{150});
     const std::string control = "hostile, sum by plain";
     EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), member.size() > 1);
   });

@@ -22,9 +22,9 @@ void on_teams(std::span<const int> sizes, const Body& body) {
     });
 }
 
-TEST(Together, VectorsHaveTheBitsOfMessages) {
+TEST(Together, VectorsHaveTheBitsOfReferences) {
   constexpr std::size_t widths[] = {1, 8, 9, 255, 3001};
-  on_teams(team_sizes, [&](const auto& here) { vectors_have_the_bits_of_messages(here, widths); });
+  on_teams(team_sizes, [&](const auto& here) { vectors_have_the_bits_of_references(here, widths); });
 }
 
 TEST(Together, ExactSumsOfHostileTerms) {
@@ -52,8 +52,8 @@ TEST(Together, UserOperators) {
   on_teams(team_sizes, [](const auto& here) { vectors_of_user_operators(here); });
 }
 
-TEST(Together, RowsHaveTheBitsOfOneProcess) {
-  on_teams(team_sizes, [](const auto& here) { rows_have_the_bits_of_one_process(here); });
+TEST(Together, RowsHaveTheBitsOfReferences) {
+  on_teams(team_sizes, [](const auto& here) { rows_have_the_bits_of_references(here); });
 }
 
 TEST(Together, RowsDealtOneByOne) {

@@ -23,5 +23,7 @@ Transcript transcript_in_cxx17(Group group);
 Transcript transcript_in_cxx20(Group group);
 /// The same in C (c.c), of most calls: under the names that they have in the others.
 Transcript transcript_in_c(Group group);
+/// What calls on doubles should come to, under the same names, by references that share nothing with the library.
+Transcript transcript_of_references();
 
 }  // namespace steadfold::test

@@ -1,5 +1,5 @@
-// Every call of the API for C++17 has the outcome of the same call in C++20: over MPI, and, as far as it does not
-// depend on the number of ranks, that of one process with all elements.
+// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is one:
+// over MPI, and, as far as it does not depend on the number of ranks, that of one process with all elements.
 #include "every_call/every_call.hpp"
 
 #include <gtest/gtest.h>
@@ -22,6 +22,10 @@ TEST(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
   const test::Transcript in_c = test::transcript_in_c(world);
   for (const auto& entry : in_c.entries())
     EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "in C, " << entry.name;
+  const test::Transcript references = test::transcript_of_references();
+  for (const auto& entry : references.entries())
+    EXPECT_EQ(entry.outcome, in_20.outcome_of_first(entry.name)) << "by references, " << entry.name;
+  EXPECT_GT(references.entries().size(), std::size_t{150});
   const std::string control = "hostile, sum by plain";
   EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), world.size() > 1);
 }

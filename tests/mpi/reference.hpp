@@ -36,6 +36,20 @@ T canonical(T x) {
   return x != x ? std::numeric_limits<T>::quiet_NaN() : x;
 }
 
+/// The element that wins every comparison: a NaN, or else the least or greatest, -0 below +0.
+template <class T, bool greatest>
+T extreme(std::span<const T> x) {
+  const auto wins = [](T a, T b) {
+    if (b != b || a != a) return a != a;
+    if (a == b) return a == 0 && std::signbit(static_cast<double>(a)) != greatest;
+    return greatest ? a > b : a < b;
+  };
+  T best = x[0];
+  for (const T each : x)
+    if (wins(each, best)) best = each;
+  return canonical(best);
+}
+
 /// A whole number, in limbs of 32 bits from the lowest on, of as many as 2^33 products of doubles may need.
 class Natural {
  public:

@@ -25,9 +25,9 @@ class TogetherTest : public testing::Test {
   test::Here<MPI_Comm> here{};
 };
 
-TEST_F(TogetherTest, VectorsHaveTheBitsOfMessages) {
+TEST_F(TogetherTest, VectorsHaveTheBitsOfReferences) {
   constexpr std::size_t widths[] = {1, 8, 9, 255, 4095, 65536, 140001};  // a piece has 512 KiB
-  test::vectors_have_the_bits_of_messages(here, widths);
+  test::vectors_have_the_bits_of_references(here, widths);
 }
 
 TEST_F(TogetherTest, ExactSumsOfHostileTerms) {
@@ -36,7 +36,7 @@ TEST_F(TogetherTest, ExactSumsOfHostileTerms) {
 }
 
 TEST_F(TogetherTest, UserOperators) { test::vectors_of_user_operators(here); }
-TEST_F(TogetherTest, RowsHaveTheBitsOfOneProcess) { test::rows_have_the_bits_of_one_process(here); }
+TEST_F(TogetherTest, RowsHaveTheBitsOfReferences) { test::rows_have_the_bits_of_references(here); }
 TEST_F(TogetherTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }
 
 TEST_F(TogetherTest, ResultsOfAnotherSize) {

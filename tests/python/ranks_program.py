@@ -4,25 +4,17 @@ depend on the number of ranks, on the MPI library, or on threads; then what plai
 from __future__ import annotations
 
 import faulthandler
-import hashlib
 import inspect
 import sys
 
 import numpy as np
 import steadfold as sf
 from mpi4py import MPI
-from support import expect_refused, hostile
+from ranks_inputs import N, area, digest, fields, labels, matrices, ocean, whole, x, y
+from support import expect_refused
 
 comm = MPI.COMM_WORLD
 rank, ranks = comm.rank, comm.size
-N = 4099
-
-rng = np.random.default_rng(20261123)
-x, y = hostile(rng, N), hostile(rng, N)
-fields, area, ocean = rng.standard_normal((N, 6)), rng.random((N, 1)), rng.random((N, 1)) < 0.7
-labels = rng.integers(-1, 5, N)
-matrices = rng.standard_normal((41, 3, 3))
-whole = rng.integers(-(2**62), 2**62, N)
 
 
 def mine(array):
@@ -36,10 +28,10 @@ def mine(array):
 
 def show(name, *values):
     """Checks that all ranks have the same bits, and prints them."""
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in values)).hexdigest()[:16]
-    assert set(comm.allgather(digest)) == {digest}, f"ranks differ in {name}"
+    found = digest(*values)
+    assert set(comm.allgather(found)) == {found}, f"ranks differ in {name}"
     if rank == 0:
-        print(name, digest)
+        print(name, found)
 
 
 def raises(kind, call):

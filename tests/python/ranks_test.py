@@ -1,15 +1,61 @@
-"""The package over mpi4py: the same bits on any number of ranks and over both MPI libraries."""
+"""The package over mpi4py: the same bits on any number of ranks and over both MPI libraries, and those of a program that
+shares nothing with the library."""
 
 from __future__ import annotations
 
+import sys
 import unittest
 from pathlib import Path
 
+import numpy as np
+import ranks_inputs as given
+from ranks_inputs import digest
 from support import libraries, on_ranks
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "golden"))
+from cases import rounded_once, weighted_mean  # noqa: E402
+from formats import DOUBLE, decode, encode, product  # noqa: E402
+from methods import absolute, adding, greatest, least, tree  # noqa: E402
 
 PROGRAM = Path(__file__).with_name("ranks_program.py")
 INTERRUPTED = PROGRAM.with_name("interrupted_program.py")
 BEFORE_MPI = PROGRAM.with_name("before_mpi_program.py")
+
+
+def computed_again():
+    """The digests of most lines, by the program that makes the golden values."""
+
+    def numbers(array):
+        return [decode(DOUBLE, int(word)) for word in np.ascontiguousarray(array).view(np.uint64)]
+
+    def value(number):
+        return np.array(encode(DOUBLE, number), np.uint64).view(np.float64)
+
+    def once(operation, terms, bins=0):
+        return value(rounded_once(operation, terms, len(terms), DOUBLE, bins))
+
+    x, y = numbers(given.x), numbers(given.y)
+    columns = [numbers(column) for column in given.fields.T]
+    ocean, area = given.ocean[:, 0], numbers(given.area[given.ocean])
+    products = [product(a, b) for a, b in zip(x, y)]
+    sum_of, dot, columns_of = once("sum", x), once("dot", products), [once("sum", column) for column in columns]
+    by_tree, most = value(tree(x, adding(DOUBLE))), tree(x, greatest)
+    fewest = tree(x, least)
+    found = {
+        "sum tree": [by_tree], "cyclic": [by_tree], "plan": [by_tree],
+        "columns tree": [value(tree(column, adding(DOUBLE))) for column in columns],
+        "threads": [sum_of], "dot": [dot, dot], "started": [by_tree, dot, sum_of],
+        "norm": [once("abs_sum", [absolute(a) for a in x]), once("norm2", x), value(tree([absolute(a) for a in x], greatest))],
+        "mean": [once("mean", x), *(value(weighted_mean(DOUBLE, numbers(c[ocean]), area)) for c in given.fields.T)],
+        "extremes": [value(fewest), value(most), np.int64(x.index(fewest)), np.int64(x.index(most))],
+        "groups": [once("sum", numbers(given.x[given.labels == group])) for group in range(5)],
+        "matrices": [tree(list(given.matrices), np.matmul)], "batched": [tree(list(given.fields), np.hypot)],
+        "bundle": [sum_of, once("norm2", y), *columns_of, value(most)],
+    }  # fmt: skip
+    for name, bins in (("exact", 0), ("binned", 3), ("binned4", 4)):
+        found[f"sum {name}"] = [once("sum", x, bins)]
+        found[f"columns {name}"] = [once("sum", column, bins) for column in columns]
+    return {name: digest(*values) for name, values in found.items()}
 
 
 class Ranks(unittest.TestCase):
@@ -27,6 +73,9 @@ class Ranks(unittest.TestCase):
         first = next(iter(found.values()))
         expected = [line for line in first if not line.startswith("#")]
         self.assertGreater(len(expected), 20)
+        shown = dict(line.rsplit(" ", 1) for line in expected)
+        again = computed_again()
+        self.assertEqual({name: shown[name] for name in again}, again)
         for run, lines in found.items():
             self.assertEqual([line for line in lines if not line.startswith("#")], expected, run)
         plain = {line for lines in found.values() for line in lines if line.startswith("# plain")}

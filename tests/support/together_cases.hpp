@@ -1,6 +1,6 @@
-// Reductions that ranks which see the same memory carry out together, without messages: the bits of the interpreter,
-// whatever the shape; data that cannot be used; callers of whom some stay and some do not. For the workers of a team,
-// and for the ranks of a communicator.
+// Reductions that ranks which see the same memory carry out together, without messages: the bits of a reference that
+// shares nothing with the library, and of the interpreter, whatever the shape; data that cannot be used; callers of
+// whom some stay and some do not. For the workers of a team, and for the ranks of a communicator.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -17,8 +18,10 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "mpi/reference.hpp"
 #include "steadfold/bundle.hpp"
 #include "support/hostile_terms.hpp"
 #include "support/parts.hpp"
@@ -60,10 +63,41 @@ std::vector<T> with_specials(std::size_t count, std::uint64_t seed) {
   return x;
 }
 
+template <class T>
+std::vector<T> row_of_rank(std::size_t rank, std::size_t columns, std::uint64_t seed) {
+  return with_specials<T>(columns, 1000 * seed + rank);
+}
 /// The row of this rank.
 template <class T, class C>
 std::vector<T> row_of(const Here<C>& here, std::size_t columns, std::uint64_t seed) {
-  return with_specials<T>(columns, 1000 * seed + here.index());
+  return row_of_rank<T>(here.index(), columns, seed);
+}
+
+/// What the rows of all ranks come to, column by column, by a function of a column's elements.
+template <class T, class C, class Reference>
+std::vector<T> column_by_column(const Here<C>& here, std::size_t columns, std::uint64_t seed, const Reference& of) {
+  std::vector<std::vector<T>> rows;
+  for (std::size_t rank = 0; rank < here.count(); ++rank) rows.push_back(row_of_rank<T>(rank, columns, seed));
+  std::vector<T> results(columns), column(here.count());
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t rank = 0; rank < here.count(); ++rank) column[rank] = rows[rank][i];
+    results[i] = of(std::span<const T>(column));
+  }
+  return results;
+}
+
+/// Whole numbers modulo two to the number of their bits.
+template <class T>
+T wrapping_sum(std::span<const T> x) {
+  std::make_unsigned_t<T> sum = 0;
+  for (const T each : x) sum += static_cast<std::make_unsigned_t<T>>(each);
+  return static_cast<T>(sum);
+}
+
+/// By the tree over the ranks; of what is built in, with the one NaN.
+template <class T, class Op>
+auto by_the_tree(const Op& op) {
+  return [op](std::span<const T> column) { return reference::canonical(reference::tree(column, op)); };
 }
 
 template <class T>
@@ -73,9 +107,10 @@ std::string bytes_of(std::span<const T> values) {
 
 inline bool says_together(const std::string& description) { return description.find("together:") != std::string::npos; }
 
-/// One wide or narrow row of this rank: by `auto`, which goes together, and by messages.
-template <class T, class C, class Op>
-void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed) {
+/// One wide or narrow row of this rank: by `auto`, which goes together, by messages, and by a reference.
+template <class T, class C, class Op, class Reference>
+void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed,
+                     const Reference& of) {
   const auto row = row_of<T>(here, columns, seed);
   auto together = Plan<T>::of_vectors(op, columns, here.comm, {.method = method});
   auto apart = Plan<T>::of_vectors(op, columns, here.comm, {.method = method, .schedule = "recursive_doubling"});
@@ -83,6 +118,8 @@ void compare_vectors(const Here<C>& here, const Op& op, const Method& method, st
   EXPECT_FALSE(says_together(apart.describe()));
   std::vector<T> due(columns), found(columns), in_place(row.begin(), row.end());
   apart.run(row, due);
+  EXPECT_EQ(bytes_of<T>(due), bytes_of<T>(column_by_column<T>(here, columns, seed, of)))
+      << "by messages, " << here.size << " ranks, " << columns << " columns, seed " << seed;
   for (int run = 0; run < 3; ++run) {
     std::ranges::fill(found, T(7));
     together.run(row, found);
@@ -100,19 +137,20 @@ void compare_vectors(const Here<C>& here, const Op& op, const Method& method, st
 inline constexpr Method swept_twice = sf::binned({.sweep = SF_DOUBLE_SWEEP});
 
 template <class C>
-void vectors_have_the_bits_of_messages(const Here<C>& here, std::span<const std::size_t> widths) {
+void vectors_have_the_bits_of_references(const Here<C>& here, std::span<const std::size_t> widths) {
   std::uint64_t seed = 100 * static_cast<std::uint64_t>(here.size);
   for (const std::size_t columns : widths) {
-    compare_vectors<double>(here, sf::plus, sf::tree(), columns, ++seed);
-    compare_vectors<double>(here, sf::plus, sf::exact(), columns, ++seed);
-    compare_vectors<float>(here, sf::times, sf::tree(), columns, ++seed);
-    compare_vectors<double>(here, sf::min, sf::plain(), columns, ++seed);
-    compare_vectors<std::int64_t>(here, sf::plus, sf::plain(), columns, ++seed);
-    compare_vectors<std::uint32_t>(here, sf::max, sf::tree(), columns, ++seed);
-    if (columns <= 9) compare_vectors<double>(here, sf::plus, swept_twice, columns, ++seed);
+    compare_vectors<double>(here, sf::plus, sf::tree(), columns, ++seed, by_the_tree<double>(std::plus()));
+    compare_vectors<double>(here, sf::plus, sf::exact(), columns, ++seed, reference::exact_sum<double>);
+    compare_vectors<float>(here, sf::times, sf::tree(), columns, ++seed, by_the_tree<float>(std::multiplies()));
+    compare_vectors<double>(here, sf::min, sf::plain(), columns, ++seed, reference::extreme<double, false>);
+    compare_vectors<std::int64_t>(here, sf::plus, sf::plain(), columns, ++seed, wrapping_sum<std::int64_t>);
+    compare_vectors<std::uint32_t>(here, sf::max, sf::tree(), columns, ++seed, reference::extreme<std::uint32_t, true>);
+    const auto in_bins = [](auto column) { return reference::binned_sum(column, 3); };
+    if (columns <= 9) compare_vectors<double>(here, sf::plus, swept_twice, columns, ++seed, in_bins);
     if (columns > 255) continue;  // these take long
-    compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed);
-    compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed);
+    compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed, in_bins);
+    compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed, reference::exact_sum<float>);
   }
 }
 
@@ -122,19 +160,21 @@ void exact_sums_of_hostile_terms(const Here<C>& here) {
   for (const std::size_t columns : {1u, 9u, 40u, 1300u}) {
     const std::uint64_t seed = 3000 + columns + here.count();
     HostileTerms<T> hostile(seed);  // the same on all ranks
-    std::vector<T> row(columns), plain(columns), due(columns), found(columns);
+    std::vector<T> row(columns), plain(columns), due(columns), found(columns), by_messages(columns);
     for (std::size_t column = 0; column < columns; ++column) {
       const auto terms = hostile.of(here.count(), troubles[column % std::size(troubles)]);
       row[column] = terms[here.index()];
+      due[column] = reference::exact_sum(std::span<const T>(terms));
       plain[column] = std::accumulate(terms.begin(), terms.end(), T{-0.0});
     }
     auto together = Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact()});
     auto apart =
         Plan<T>::of_vectors(sf::plus, columns, here.comm, {.method = sf::exact(), .schedule = "recursive_doubling"});
     EXPECT_TRUE(says_together(together.describe()));
-    apart.run(row, due);
+    apart.run(row, by_messages);
     together.run(row, found);
-    EXPECT_EQ(bytes_of<T>(found), bytes_of<T>(due)) << here.size << " ranks, " << columns << " columns, seed " << seed;
+    for (const auto& result : {found, by_messages})
+      EXPECT_EQ(bytes_of<T>(result), bytes_of<T>(due)) << here.size << " ranks, " << columns << " columns, " << seed;
     if (here.size > 2 && columns >= 40) {
       EXPECT_NE(bytes_of<T>(plain), bytes_of<T>(due)) << "seed " << seed;
     }
@@ -147,12 +187,13 @@ void vectors_of_user_operators(const Here<C>& here) {
   const auto combine = [](double a, double b) noexcept { return a - b / 3; };
   std::uint64_t seed = 500;
   for (const std::size_t columns : {1u, 5u, 40u, 700u, 9000u})
-    compare_vectors<double>(here, combine, sf::tree(), columns, ++seed);
+    compare_vectors<double>(here, combine, sf::tree(), columns, ++seed,
+                            [&](auto column) { return reference::tree(column, combine); });
 }
 
 /// Many rows per rank, some ranks without any: by partials, or by rows if there are few.
 template <class C>
-void rows_have_the_bits_of_one_process(const Here<C>& here) {
+void rows_have_the_bits_of_references(const Here<C>& here) {
   std::uint64_t seed = 900 + 10 * static_cast<std::uint64_t>(here.size);
   for (const std::size_t rows : {1u, 3u, 17u, 400u, 5000u}) {
     const auto x = with_specials<double>(rows, ++seed), y = with_specials<double>(rows, ++seed);
@@ -166,19 +207,24 @@ void rows_have_the_bits_of_one_process(const Here<C>& here) {
       EXPECT_TRUE(says_together(plan.describe()));
       EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1})) << rows << " rows, seed " << seed;
     };
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < rows; ++i)
+      if (mask[i] != 0) kept.push_back(x[i]);
+    const std::span<const double> all(x), others(y);
+    const double tree_of_all = by_the_tree<double>(std::plus())(all), binned_sum = reference::binned_sum(all, 3);
     for (int run = 0; run < 2; ++run) {
       Plan<double> exact(sf::plus, count, here.comm), tree(sf::plus, count, here.comm, in_order),
           binned(sf::plus, count, here.comm, {.method = sf::binned()}),
           swept(sf::plus, count, here.comm, {.method = swept_twice}), dot(sf::dot, count, here.comm),
           norm(sf::norm2, count, here.comm), masked(sf::masked_sum, count, here.comm), least(sf::min, count, here.comm);
-      expect(exact, exact.run(mine), sf::sum(x));
-      expect(tree, tree.run(mine), sf::sum(x, {.method = sf::tree()}));
-      expect(binned, binned.run(mine), sf::sum(x, {.method = sf::binned()}));
-      expect(swept, swept.run(mine), sf::sum(x, {.method = swept_twice}));
-      expect(dot, dot.run(mine, other), sf::dot(x, y));
-      expect(norm, norm.run(mine), sf::norm2(x));
-      expect(masked, masked.run(mine, chosen), sf::masked_sum(x, mask));
-      expect(least, least.run(mine), sf::min(x));
+      expect(exact, exact.run(mine), reference::exact_sum(all));
+      expect(tree, tree.run(mine), tree_of_all);
+      expect(binned, binned.run(mine), binned_sum);
+      expect(swept, swept.run(mine), binned_sum);
+      expect(dot, dot.run(mine, other), reference::exact_dot(all, others));
+      expect(norm, norm.run(mine), reference::exact_norm2(all));
+      expect(masked, masked.run(mine, chosen), reference::exact_sum(std::span<const double>(kept)));
+      expect(least, least.run(mine), reference::extreme<double, false>(all));
     }
   }
 }
@@ -189,7 +235,7 @@ void rows_dealt_one_by_one(const Here<C>& here) {
   for (const std::size_t rows : {2u, 23u, 100u, 331u}) {
     const std::uint64_t seed = 1300 + rows;
     const auto x = with_specials<double>(rows, seed);
-    const double due = sf::sum(x, {.method = sf::tree()});
+    const double due = by_the_tree<double>(std::plus())(std::span<const double>(x));
     std::vector<double> mine;
     std::vector<Interval> places;
     for (std::size_t i = here.index(); i < rows; i += here.count()) {
