@@ -173,9 +173,9 @@ T nearest(std::uint64_t digits, bool half, bool rest, int last) {
 /// Where the last digit of a T stands whose first one is 2^first.
 template <class T>
 int last_place(int first) {
-  using Limits = std::numeric_limits<T>;
-  const int least = Limits::min_exponent - Limits::digits;
-  return first - Limits::digits + 1 > least ? first - Limits::digits + 1 : least;
+  using Numeric = std::numeric_limits<T>;
+  const int least = Numeric::min_exponent - Numeric::digits;
+  return first - Numeric::digits + 1 > least ? first - Numeric::digits + 1 : least;
 }
 
 /// The number, with a rest below its lowest bit or not, as the nearest T.
@@ -210,6 +210,7 @@ T rounded_root(const Magnitude& x, bool more = false) {
 template <class T>
 T rounded_quotient(const Magnitude& x, const Magnitude& divisor) {
   int first = x.top() - divisor.top();  // 2^first <= quotient < 2^(first + 1)
+  if (first < last_place<T>(first) - 1) return T{0};
   if (divisor.shifted(first).compare(x) > 0) first -= 1;
   if (first >= std::numeric_limits<T>::max_exponent) return std::numeric_limits<T>::infinity();
   const int last = last_place<T>(first);

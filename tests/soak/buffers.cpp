@@ -61,7 +61,7 @@ Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank,
   if (prepared.made.wrong != Wrong::nothing) rows_.resize(rows_.size() + 16 * (m.rows_of(rank) + 1));
   before_ = rows_;
   for (std::uint64_t c = 0; m.is_listed && prepared.made.wrong == Wrong::nothing && c < m.columns; ++c)
-    list_.push_back(rows_.data() + first_at_ + c * m.element_bytes());
+    list_.push_back(rows_.empty() ? nullptr : rows_.data() + first_at_ + c * m.element_bytes());
 }
 
 /// Where the rows begin, at the rank's block in them, or anywhere; all addresses stay aligned.

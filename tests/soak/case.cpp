@@ -104,6 +104,15 @@ void choose_collective(Random& random, std::size_t ranks, bool bundled, Member& 
   if (m.collective == SF_REDUCE && random.one_in(3)) m.root = static_cast<std::int32_t>(random.below(ranks));
 }
 
+/// Whether accumulators give the member's result: all columns have the same rows, and sums are exact.
+bool can_be_accumulated(const Member& m) {
+  const bool is_real = (m.type == SF_F64 || m.type == SF_F32) && (m.result_type == SF_F64 || m.result_type == SF_F32);
+  const bool is_served =
+      m.operation == SF_SUM || m.operation == SF_DOT || m.operation == SF_NORM2 || m.operation == SF_MEAN;
+  return m.collective == SF_REDUCE && m.columns > 0 && is_real && is_served && m.resolved_method() == SF_EXACT &&
+         !m.is_listed && !m.has_own_rows() && !(m.array.has_mask && m.operation == SF_MEAN);
+}
+
 }  // namespace
 
 sf_method Member::resolved_method() const {
@@ -205,6 +214,9 @@ Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, cons
   } else {
     for (Member& member : made.members) member.schedule = some_schedule(random, {member}, limits);
   }
+  if (limits.merges_accumulators && made.form == Form::one_shot && can_be_accumulated(made.members.front()) &&
+      random.one_in(2))
+    made.form = Form::accumulated;
   return made;
 }
 

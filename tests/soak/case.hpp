@@ -15,11 +15,12 @@ namespace steadfold::soak {
 enum class Numbers { ordinary, wide, subnormal, special, zeros, small_integers, alike, cancelling, ties };
 
 enum class Form {
-  one_shot,   // made several times with new data
-  plan,       // bound, run several times, some of them in two phases
-  flight,     // members are plans of their own, all under way at once, and a one-shot call meanwhile
-  kept,       // a plan that stays for later cases of the program
-  kept_again  // one of those, run once more
+  one_shot,     // made several times with new data
+  accumulated,  // the same result by an accumulator on every rank, and one merge of the ranks
+  plan,         // bound, run several times, some of them in two phases
+  flight,       // members are plans of their own, all under way at once, and a one-shot call meanwhile
+  kept,         // a plan that stays for later cases of the program
+  kept_again    // one of those, run once more
 };
 
 /// What one rank, or all of them, do wrong.
@@ -138,6 +139,7 @@ struct Case {
 struct Limits {
   std::uint64_t elements = 6000;  // of one member
   bool adds_words = true;         // schedules may ask for that
+  bool merges_accumulators = false;
 };
 
 Case make_case(std::uint64_t seed, std::uint64_t number, std::size_t ranks, const Limits& limits);

@@ -66,6 +66,9 @@ class GroupLibrary final : public Library {
   }
   sf_status status(Plan* plan, std::size_t member) override { return sf_bundle_status(c_plan(plan), member); }
   void free(Plan* plan) override { sf_plan_free(c_plan(plan)); }
+  sf_status merge_ranks(sf_accumulator* accumulator) override {
+    return sf_accumulator_merge_ranks(accumulator, group_);
+  }
   void pause() override { sched_yield(); }
 
  private:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "steadfold/steadfold.h"
+#include "steadfold/steadfold_accumulator.h"
 
 namespace steadfold::soak {
 
@@ -42,6 +43,7 @@ class Library {
   virtual sf_status wait_for(Plan* plan, std::uint64_t nanoseconds, bool& done) = 0;
   virtual sf_status status(Plan* plan, std::size_t member) = 0;
   virtual void free(Plan* plan) = 0;
+  virtual sf_status merge_ranks(sf_accumulator* accumulator) = 0;
   virtual std::string error_text() { return sf_error_text(); }
   /// Lets other ranks go on.
   virtual void pause() = 0;

@@ -49,7 +49,7 @@ void sums_of_three(const std::byte* left, const std::byte* right, std::byte* res
     result[i] = static_cast<std::byte>(static_cast<unsigned>(left[i]) + static_cast<unsigned>(right[i]));
 }
 
-constexpr std::array<UserOperator, user_count> all = {{
+constexpr std::array<UserOperator, user_count> operators = {{
     {"hash", 8, false, false, hash},
     {"hash of pair", 8, true, false, hash_of_pair},
     {"matrix product", 32, false, false, matrix_product},
@@ -66,7 +66,7 @@ bool is_poison(const std::byte* element, std::size_t bytes) {
 
 }  // namespace
 
-const UserOperator& user_operator(int which) { return all[static_cast<std::size_t>(which)]; }
+const UserOperator& user_operator(int which) { return operators[static_cast<std::size_t>(which)]; }
 
 int apply_user(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto& user = *static_cast<UserContext*>(context);

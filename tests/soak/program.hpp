@@ -23,7 +23,8 @@ struct Program {
 template <class Then>
 void run_cases(const Program& program, sf_group* group, const Options& options, Tally& tally, const Then& then) {
   const auto ranks = static_cast<std::size_t>(sf_group_size(group));
-  Preparation preparation(program.seed, ranks, 1, {.elements = 3000, .adds_words = program.adds_words});
+  Preparation preparation(program.seed, ranks, 1,
+                          {.elements = 3000, .adds_words = program.adds_words, .merges_accumulators = true});
   GroupLibrary library(group);
   Runner runner(library, preparation, static_cast<std::size_t>(sf_group_rank(group)), tally);
   const std::uint64_t first = options.only.value_or(0);

@@ -71,6 +71,7 @@ void Runner::run(std::uint64_t number) {
       if (own_.one_in(2)) return one_shots_at_once(made);
       for (int run = 0; run < made.runs; ++run) one_shot(made, 0, static_cast<std::uint64_t>(run));
       return;
+    case Form::accumulated: return accumulate(made);
     case Form::plan: return plan(made);
     case Form::flight: return flight(made);
     case Form::kept: return keep(made);

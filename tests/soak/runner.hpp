@@ -69,6 +69,10 @@ class Runner {
   void keep(const Case& made);
   void run_kept(const Case& made);
 
+  // runner_accumulated.cpp
+  void accumulate(const Case& made);
+  sf_status accumulated(const Member& member, const sf_call& call, const Data& data);
+
   // wrong.cpp's half, in runner_wrong.cpp
   void wrong(const Case& made);
   sf_status make_wrong(const Case& made, std::shared_ptr<const Prepared> prepared);

@@ -101,6 +101,7 @@ class GroupLibrary final : public Library {
     std::unique_ptr<Plan> freed(plan);
     if (plan->plan->running()) given_up_.push_back(std::move(freed));
   }
+  sf_status merge_ranks(sf_accumulator*) override { return SF_UNSUPPORTED; }  // groups do, which fibers are not
   void pause() override { fibers_.wait(); }
 
  private:

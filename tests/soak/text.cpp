@@ -58,7 +58,7 @@ std::string text_of(const Member& m) {
 }  // namespace
 
 std::string Case::text() const {
-  static constexpr const char* forms[] = {"one-shot", "plan", "flight", "kept plan", "kept plan again"};
+  static constexpr const char* forms[] = {"one-shot", "accumulators", "plan", "flight", "kept plan", "kept plan again"};
   static constexpr const char* wrongs[] = {
       "nothing",        "null data",      "null result",  "bad root",         "other root",       "other operation",
       "other type",     "other columns",  "other method", "other collective", "other blocks",     "other grid",
