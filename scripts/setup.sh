@@ -22,7 +22,7 @@ compiles() { have "$1" && "$1" -x c++ - -o /dev/null <<<'#include <cstdlib>
 int main() {}' >/dev/null 2>&1; }
 
 petsc() { have pkg-config && pkg-config --exists PETSc; }
-fuzzes() { ls /usr/lib/llvm-$llvm/lib/clang/$llvm/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1; }
+sanitizes() { ls /usr/lib/llvm-$llvm/lib/clang/$llvm/lib/linux/libclang_rt.{asan,fuzzer}-*.a >/dev/null 2>&1; }
 
 missing=()   # packages to install
 left_out=()  # packages that an unprivileged set-up goes without, with what then is left out
@@ -70,15 +70,16 @@ need_to_test() {
   need optional petsc -- libpetsc-real-dev "solvers that an adapter in examples is for"
   need optional header hypre/HYPRE.h -- libhypre-dev "likewise"
   need optional have groff -- groff-base "reads manual pages, and warns"
-  need optional have valgrind -- valgrind "counts instructions"
+  need optional have valgrind -- valgrind "counts instructions, and sees lost memory"
   need optional have git -- git "lists the files to check"
   need optional have clang-format-$llvm -- clang-format-$llvm "checks the format"
   need optional have clang-tidy-$llvm -- clang-tidy-$llvm "static analysis (release 14 cannot parse coroutines)"
-  need optional have clang++-$llvm -- clang-$llvm "builds the fuzzing programs"
-  need optional fuzzes -- libclang-rt-$llvm-dev "their libFuzzer"
+  need optional have clang++-$llvm -- clang-$llvm "builds for the address sanitizer and fuzzing"
+  need optional sanitizes -- libclang-rt-$llvm-dev "their libraries"
 }
 
-need_to_emulate() { # FULL
+need_in_ci() { # FULL
+  need optional have llvm-cov-$llvm -- llvm-$llvm "counts the lines that tests run"
   need optional have qemu-aarch64 -- qemu-user "runs tests for other processors"
   need optional have aarch64-linux-gnu-g++ -- g++-aarch64-linux-gnu "builds them for NEON and SVE"
   ! $1 || need optional have s390x-linux-gnu-g++ -- g++-s390x-linux-gnu "builds them for a big-endian processor"

@@ -124,7 +124,7 @@ class Failing : public testing::TestWithParam<Count> {
   Watch watch_{.size = 12};
   Operator op_ = mixing(watch_);
   std::unique_ptr<PartialKind> kind_ = make_tree(op_, GetParam());
-  Table table_ = [this] {
+  Table table_ = [] {
     std::mt19937_64 random(3);
     return random_table(random, 0, 200, 12 * GetParam());
   }();

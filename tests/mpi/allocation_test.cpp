@@ -24,7 +24,7 @@
 #include "steadfold/team.hpp"
 #include "support/on_team.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef STEADFOLD_SANITIZED
 #define STEADFOLD_MALLOC_IS_TAKEN
 #endif
 

@@ -147,7 +147,7 @@ TEST(Simulated, LandingSlotsAreAlignedAndSized) {
 }
 
 TEST(Simulated, MemoryThatCannotBeHadIsAnError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef STEADFOLD_SANITIZED
   GTEST_SKIP() << "sanitizers end the program where memory cannot be had";
 #endif
   SimulatedNetwork network(1);
@@ -178,9 +178,9 @@ TEST(Simulated, MessagesOfAPairMatchInTheOrderPut) {
 
 /// Which of two senders' messages rank 0 sees first, testing both in turn.
 Rank first_seen(SimulatedOptions options) {
+  const std::uint64_t word = 1;  // an endpoint that goes may copy what nobody has received
   SimulatedNetwork network(3, options);
   const Endpoints ends = connect_all(network, 3, {8, 8}, 2);
-  const std::uint64_t word = 1;
   for (const Rank source : {1, 2}) {
     const auto slot = static_cast<SlotNumber>(source - 1);
     ends[0]->release(slot, source, slot);
@@ -420,9 +420,9 @@ TEST(Simulated, SumsOfDifferentWidthsFailEverywhere) {
 }
 
 TEST(Simulated, CountsMessagesAndBytes) {
+  const std::uint64_t word = 1;
   SimulatedNetwork network(3, prompt);
   const Endpoints ends = connect_all(network, 3, {8}, 1);
-  const std::uint64_t word = 1;
   for (int i = 0; i < 4; ++i) {
     ends[0]->put(0, 1, 0, bytes_of(word));
     EXPECT_EQ(test_once(*ends[0], 0), Progress::complete);
