@@ -24,7 +24,8 @@ class Generator {
       return {};
     }
     void return_void() noexcept {}
-    /// Clang before release 17 does not see a coroutine as done that throws from here, and would destroy its parts twice.
+    /// Clang before release 17 does not see a coroutine as done that throws from here, and would destroy its parts
+    /// twice.
     void unhandled_exception() noexcept { thrown = std::current_exception(); }
   };
 

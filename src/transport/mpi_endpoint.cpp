@@ -121,8 +121,8 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type;
   };
 
-  /// Whether it did start. The request is a reference, since the call that makes it may be this one's other argument, and
-  /// compilers differ in which of two arguments they evaluate first.
+  /// Whether it did start. The request is a reference, since the call that makes it may be this one's other argument,
+  /// and compilers differ in which of two arguments they evaluate first.
   bool started(Ticket ticket, Kind kind, const MPI_Request& request, int error) noexcept {
     Operation& operation = operations_[ticket];
     if (error == MPI_SUCCESS) {

@@ -1,5 +1,5 @@
-// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is one:
-// between the workers of a team.
+// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is
+// one: between the workers of a team.
 #include "every_call/every_call.hpp"
 
 #include <gtest/gtest.h>
