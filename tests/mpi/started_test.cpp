@@ -232,12 +232,6 @@ TEST_F(StartedTest, MemoryOfACallUnderWayIsRefused) {
   EXPECT_TRUE(is(third.get(), sum(other, world.comm)));
 }
 
-#ifdef STEADFOLD_SANITIZED
-constexpr bool measures = false;
-#else
-constexpr bool measures = true;
-#endif
-
 /// Resident memory, in KiB.
 long resident() {
   std::ifstream file("/proc/self/statm");
@@ -266,7 +260,7 @@ TEST_F(StartedTest, ThousandsOverlap) {
     }
     if (round == 1) before = resident();
   }
-  if (!measures) {
+  if (test::sanitized) {
     if (world.rank == 0) std::printf("memory is not measured (a sanitizer keeps what is freed)\n");
     return;
   }

@@ -48,20 +48,18 @@ sf_status Runner::accumulated(const Member& m, const sf_call& call, const Data& 
   sf_accumulator* made = nullptr;
   sf_status status = sf_accumulator_create(m.type, has_products(m) ? SF_PRODUCTS : SF_ELEMENTS, m.columns, &made);
   Accumulator accumulator(made, sf_accumulator_free);
-  const std::uint64_t rows = m.rows_of(rank_), cut = own_.below(rows + 1);
-  const auto change_part = [&](bool is_first, bool adds) {
+  // An array is a part by itself.
+  const std::uint64_t rows = m.rows_of(rank_), cut = call.arrays != nullptr ? rows : own_.below(rows + 1);
+  const auto change_rows = [&](std::uint64_t begin, std::uint64_t end, bool adds) {
     if (status != SF_OK) return;
-    if (call.arrays != nullptr)
-      status = is_first ? change(made, m, *call.arrays, adds) : SF_OK;
-    else
-      status = is_first ? change(made, m, data, 0, cut, adds) : change(made, m, data, cut, rows, adds);
+    status = call.arrays != nullptr ? change(made, m, *call.arrays, adds) : change(made, m, data, begin, end, adds);
   };
-  change_part(true, true);
+  change_rows(0, cut, true);
   if (own_.one_in(2)) {
-    change_part(true, false);
-    change_part(true, true);
+    change_rows(0, cut, false);
+    change_rows(0, cut, true);
   }
-  change_part(false, true);
+  if (call.arrays == nullptr) change_rows(cut, rows, true);
   if (status == SF_OK && own_.one_in(3)) status = read_again(accumulator);
   const sf_status merged = library_.merge_ranks(accumulator.get());
   if (status == SF_OK) status = merged;

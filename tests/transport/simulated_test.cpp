@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/sanitized.hpp"
 #include "support/tested.hpp"
 
 namespace steadfold::transport::simulated_test {
@@ -147,9 +148,7 @@ TEST(Simulated, LandingSlotsAreAlignedAndSized) {
 }
 
 TEST(Simulated, MemoryThatCannotBeHadIsAnError) {
-#ifdef STEADFOLD_SANITIZED
-  GTEST_SKIP() << "sanitizers end the program where memory cannot be had";
-#endif
+  if (test::sanitized) GTEST_SKIP() << "sanitizers end the program where memory cannot be had";
   SimulatedNetwork network(1);
   const std::array<Bytes, 2> capacities = {Bytes{1} << 62, Bytes{1} << 62};
   EXPECT_THROW(network.rank(0).prepare(0, capacities, 0), std::runtime_error);
