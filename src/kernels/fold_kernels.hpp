@@ -145,50 +145,42 @@ HWY_INLINE V halve(D d, V a, V b) {
 #endif
 }
 
-/// Asks for the lines of so many elements some KiB further on.
-template <class T>
-HWY_INLINE void fetch_ahead(const T* x, Count count) {
-  const auto* const bytes = reinterpret_cast<const char*>(x);
-  for (Count byte = 0; byte < count * sizeof(T); byte += 64) ask_ahead<Prefetch::far>(bytes + byte);
-}
-
-/// How vectors are loaded: `Straight` from memory, or `Cut` out of two aligned ones, since a load across cache lines
-/// costs two.
-template <class D, bool ahead>
+/// How the vectors of a chunk are loaded, one after the other: `Straight` from memory, or `Cut` out of two aligned
+/// ones, since a load across cache lines costs two.
+template <class D>
 struct Straight {
-  using T = hn::TFromD<D>;
-  HWY_INLINE auto operator()(D d, const T* x) const { return hn::LoadU(d, x); }
-  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
-    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
-  }
+  HWY_INLINE auto operator()(D d, const hn::TFromD<D>* x) { return hn::LoadU(d, x); }
 };
 
 #if HWY_TARGET == HWY_AVX3
-template <class D, bool ahead>
+/// Every line is loaded once: it stays in a register for the next vector, which begins in it. Nothing is read before
+/// the first vector; behind the last one, the rest of its line is.
+template <class D>
 class Cut {
   using T = hn::TFromD<D>;
   using DI = hn::RebindToSigned<D>;
 
  public:
-  /// Every address loaded from is `lanes` elements beyond an aligned one.
-  HWY_INLINE explicit Cut(std::size_t lanes)
-      : lanes_(lanes), index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes)))) {}
+  /// `first`: where the first vector begins, at an element beyond an aligned address.
+  HWY_INLINE explicit Cut(const T* first)
+      : lanes_(reinterpret_cast<std::uintptr_t>(first) % sizeof(line_) / sizeof(T)),
+        index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes_)))),
+        line_(hn::MaskedLoad(hn::Not(hn::FirstN(D(), lanes_)), D(), first - lanes_)) {}
 
-  HWY_INLINE auto operator()(D d, const T* x) const {
-    const auto low = hn::BitCast(DI(), hn::Load(d, x - lanes_)).raw;
-    const auto high = hn::BitCast(DI(), hn::Load(d, x - lanes_ + hn::MaxLanes(d))).raw;
+  HWY_INLINE auto operator()(D d, const T* x) {
+    const auto low = hn::BitCast(DI(), line_).raw;
+    line_ = hn::Load(d, x - lanes_ + hn::MaxLanes(d));
+    const auto high = hn::BitCast(DI(), line_).raw;
     if constexpr (sizeof(T) == 8)
       return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi64(low, index_.raw, high)});
     else
       return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi32(low, index_.raw, high)});
   }
-  HWY_INLINE void fetch_ahead(const T* x, Count count) const {
-    if constexpr (ahead) HWY_NAMESPACE::fetch_ahead(x, count);
-  }
 
  private:
   std::size_t lanes_;
   hn::Vec<DI> index_;
+  hn::Vec<D> line_;
 };
 #endif
 
@@ -209,15 +201,14 @@ struct Folded {
   static constexpr Count factor = power(lanes, short_depth);
 
   /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order when level ==
-  /// levels. Memory is read in ascending order, which the processor's own prefetching wants.
+  /// levels. Memory is read in ascending order, which the processor's own prefetching wants, and `Cut`.
   template <int depth, int level, class Loads>
-  static HWY_INLINE V sums(const T* x, const Loads& loads) {
+  static HWY_INLINE V sums(const T* x, Loads& loads) {
     if constexpr (depth == 0) {
       return loads(D(), x);
     } else if constexpr (level == 0) {
       return sums<depth - 1, levels>(x, loads);
     } else {
-      if constexpr (depth == 1 && level == levels) loads.fetch_ahead(x, lanes * lanes);
       const V left = sums<depth, level - 1>(x, loads);
       const V right = sums<depth, level - 1>(x + (power(lanes, depth) << (level - 1)), loads);
       return halve<Op, std::size_t{1} << (level - 1)>(D(), left, right);
@@ -230,8 +221,9 @@ struct Folded {
       for (Count i = 0; i < outputs; ++i) to[i] = node<Op, short_depth * levels>(from + i * factor);
       return;
     }
+    Straight<D> loads;
     for (Count i = 0;; i = std::min(i + lanes, outputs - lanes)) {  // the last group may do some of them again
-      hn::StoreU(sums<short_depth, levels>(from + i * factor, Straight<D, false>()), D(), to + i);
+      hn::StoreU(sums<short_depth, levels>(from + i * factor, loads), D(), to + i);
       if (i == outputs - lanes) return;
     }
   }
@@ -277,15 +269,16 @@ struct Folded {
     return node_count;
   }
 
-  template <class Loads>
-  static HWY_INLINE T chunk_by(const T* x, const Loads& loads) {
-    constexpr Count long_factor = power(lanes, long_depth);
-    constexpr Count group = long_factor * lanes;
-    alignas(64) T values[chunk / long_factor];
+  template <int depth, bool asks, class Loads>
+  static HWY_INLINE T chunk_by(const T* x, Loads loads) {
+    constexpr Count group = power(lanes, depth + 1);
+    alignas(64) T values[chunk / group * lanes];
     for (Count i = 0; i < chunk; i += group) {
-      hn::Store(sums<long_depth, levels>(x + i, loads), D(), values + i / long_factor);
+      if constexpr (asks)
+        for (Count line = 0; line < group; line += 64 / sizeof(T)) ask_ahead<Prefetch::near>(x + i + line);
+      hn::Store(sums<depth, levels>(x + i, loads), D(), values + i / group * lanes);
     }
-    return rest_of_chunk<chunk / long_factor>(values);
+    return rest_of_chunk<chunk / group * lanes>(values);
   }
 
   template <Count count>
@@ -299,21 +292,25 @@ struct Folded {
     }
   }
 
-  template <bool ahead>
-  static HWY_INLINE T chunk_from(const T* x, [[maybe_unused]] bool inside) {
+  template <int depth, bool asks>
+  static HWY_INLINE T chunk_from(const T* x, [[maybe_unused]] bool cuts) {
 #if HWY_TARGET == HWY_AVX3
     if constexpr (is_common) {
       const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
-      if (inside && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by(x, Cut<D, ahead>(beyond / sizeof(T)));
+      if (cuts && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by<depth, asks>(x, Cut<D>(x));
     }
 #endif
-    return chunk_by(x, Straight<D, ahead>());
+    return chunk_by<depth, asks>(x, Straight<D>());
   }
 
-  /// `inside`: whether the caller's elements go on before and behind the chunk, so that loads may reach beyond it.
-  /// Nothing is asked for into the first-level cache, which made this slower (docs/performance.md).
-  static T whole_chunk(const T* x, bool inside) {
-    return prefetch == Prefetch::far ? chunk_from<true>(x, inside) : chunk_from<false>(x, inside);
+  /// `cuts`: whether loads across lines are avoided; then a vector more of the caller's elements follows the chunk.
+  /// Memory is asked for ahead where that was found to help, and then with fewer loads in a row
+  /// (docs/performance.md).
+  static T whole_chunk(const T* x, bool cuts) {
+#if HWY_TARGET == HWY_AVX3
+    if (prefetch == Prefetch::near) return chunk_from<short_depth, true>(x, cuts);
+#endif
+    return chunk_from<long_depth, false>(x, cuts);
   }
 
   static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {
@@ -329,9 +326,10 @@ struct Folded {
     }
     Count written = within_chunk(x, begin, first * chunk - begin, nodes);
     x += first * chunk - begin;
+    const bool are_many = last - first > 1;  // one chunk is in the first-level cache, where no load is worth cutting
     Counter<Op, T> counter(nodes + written);
     for (Index number = first; number < last; ++number, x += chunk)
-      counter.push(number, whole_chunk(x, x != elements && number + 1 < last));
+      counter.push(number, whole_chunk(x, are_many && end - (number + 1) * chunk >= lanes));
     written += counter.count();
     return written + within_chunk(x, last * chunk, end - last * chunk, nodes + written);
   }

@@ -173,11 +173,12 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   VI s1 = hn::Zero(di);
   VI s2 = hn::Zero(di);
   VI s3 = hn::Zero(di);
+  const Prefetch where = prefetch;
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + most_ahead / sizeof(T) < count) {  // looking up a page beyond the elements would cost more than is won
-      ask_ahead(x);
-      if constexpr (form == TermForm::product) ask_ahead(y);
+    if (done + bytes_ahead / sizeof(T) < count) {  // looking up a page beyond the elements would cost more than is won
+      ask_ahead(x, where);
+      if constexpr (form == TermForm::product) ask_ahead(y, where);
     }
     const V rest = factors<form>(D(), x, y, count - done);
     if constexpr (compares_bits) {

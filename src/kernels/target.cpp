@@ -114,7 +114,7 @@ bool forced_prefetch_is_known() noexcept {
   return is_known;
 }
 
-const Prefetch prefetch = [] {
+Prefetch prefetch = [] {
   const std::string_view* const named = named_prefetch();
   return named == prefetches.end() ? best_prefetch() : static_cast<Prefetch>(named - prefetches.begin());
 }();

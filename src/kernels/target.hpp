@@ -30,8 +30,8 @@ enum class Prefetch : std::uint32_t { off, near, far };
 
 std::string_view name_of(Prefetch where) noexcept;
 
-/// What STEADFOLD_PREFETCH names, else what is best on this processor.
-extern const Prefetch prefetch;
+/// What STEADFOLD_PREFETCH names, else what is best on this processor. Only a benchmark changes it.
+extern Prefetch prefetch;
 /// The value of STEADFOLD_PREFETCH; empty if it is not set.
 std::string_view forced_prefetch() noexcept;
 /// Whether STEADFOLD_PREFETCH is unset or names one.

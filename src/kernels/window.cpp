@@ -66,6 +66,7 @@ struct Source {
   using Element = std::conditional_t<of_doubles, double, float>;
   const Element* first;
   const Element* second;
+  Prefetch where = prefetch;
 
   HWY_INLINE V operator[](Count i) const {
     if constexpr (is_product(terms)) return hn::Mul(load(first + i), load(second + i));
@@ -76,8 +77,8 @@ struct Source {
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
 
   HWY_INLINE void fetch_ahead(Count i) const {
-    ask_ahead(first + i);
-    if constexpr (is_product(terms)) ask_ahead(second + i);
+    ask_ahead(first + i, where);
+    if constexpr (is_product(terms)) ask_ahead(second + i, where);
   }
   /// How many elements stand before the first aligned one; 0 if elements are never aligned.
   Count before_alignment() const {
