@@ -22,8 +22,10 @@ struct LocalOptions {
   std::vector<std::string> types = {"f64"};
   std::vector<unsigned> threads = {1};
   int rounds = 15;
+  bool by_prefetch = false;
 };
-/// One process: builders beside plain loops over the same memory.
+/// One process: builders beside plain loops over the same memory; `by_prefetch`: each wherever kernels can ask for
+/// memory ahead.
 Measurement local(const LocalOptions& options);
 
 struct ArraysOptions {

@@ -1,8 +1,9 @@
 // One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, the same loop
-// under fast-math, and compensated sums.
+// under fast-math, and compensated sums; or beside themselves, by where they ask for memory ahead.
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "bench.hpp"
 #include "contest.hpp"
@@ -42,17 +43,21 @@ T neumaier(std::span<const T> x) {
   return sum + rest;
 }
 
-/// Kernels over one array, as malloc places it.
+/// Kernels over one array, 16 bytes behind the beginning of a cache line: there malloc places large arrays.
 template <class T>
 class Kernels {
  public:
-  Kernels(std::size_t size, unsigned threads) : x_(size), threads_(threads), parts_(threads) {
+  Kernels(std::size_t size, unsigned threads, std::span<const kernels::Prefetch> prefetches)
+      : memory_(size + 128 / sizeof(T)), threads_(threads), parts_(threads) {
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 64;
+    x_ = std::span(memory_).subspan((80 - beyond) % 64 / sizeof(T), size);
     std::mt19937_64 random(size);
     std::normal_distribution<double> normal;
     for (T& element : x_) element = static_cast<T>(normal(random));
     crew_.resize(threads);
     add_rivals();
-    add_own();
+    if (prefetches.empty()) add_own();
+    for (const kernels::Prefetch where : prefetches) add_prefetching(where);
   }
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
@@ -81,7 +86,7 @@ class Kernels {
   template <class Work>
   void add_rival(const std::string& name, const std::string& kernel, const std::string& target, Work work) {
     add(name, kernel, target, [this, work] {
-      const std::span<const T> x(x_);
+      const std::span<const T> x = x_;
       crew_.run(threads_, [&](unsigned member) {
         const std::size_t first = x.size() * member / threads_;
         work(x.subspan(first, x.size() * (member + 1) / threads_ - first), parts_[member]);
@@ -108,8 +113,9 @@ class Kernels {
     add_rival("neumaier", "neumaier", "scalar", [](Elements x, Part& part) { part.sum = neumaier(x); });
   }
 
+  steadfold::LocalOptions by(Method method) const { return {.method = method, .threads = threads_}; }
+
   void add_own() {
-    const auto by = [this](Method method) { return steadfold::LocalOptions{.method = method, .threads = threads_}; };
     const std::string target(kernels::name_of(kernels::chosen()));
     add("plain", "plain", "scalar", [this, options = by(steadfold::plain())] { return sum(x_, options); });
     add("tree", "tree", target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
@@ -118,7 +124,21 @@ class Kernels {
     add("exact dot", "exact dot", target, [this, options = by({})] { return dot(x_, x_, options); });
   }
 
-  std::vector<T> x_;
+  void add_prefetching(kernels::Prefetch where) {
+    const std::pair<const char*, Method> prefetching[] = {
+        {"tree", steadfold::tree()}, {"binned", steadfold::binned()}, {"exact", steadfold::exact()}};
+    const std::string place(kernels::name_of(where));
+    for (const auto& [name, method] : prefetching) {
+      add(name + (", " + place), name, std::string(kernels::name_of(kernels::chosen())),
+          [this, options = by(method)] { return sum(x_, options); });
+      entrants_.back().labels["prefetch"] = place;
+      candidates_.back().prepare = [where] { kernels::prefetch = where; };
+      candidates_.back().finish = [usual = kernels::prefetch] { kernels::prefetch = usual; };
+    }
+  }
+
+  std::vector<T> memory_;
+  std::span<T> x_;
   unsigned threads_;
   std::vector<Part> parts_;
   execution::ThreadTeam crew_;
@@ -127,8 +147,10 @@ class Kernels {
 };
 
 template <class T>
-Contest contest_of(const std::string& type, std::size_t size, unsigned threads, int rounds) {
-  return Kernels<T>(size, threads).measure(type, rounds);
+Contest contest_of(const std::string& type, std::size_t size, unsigned threads, const LocalOptions& options) {
+  constexpr kernels::Prefetch all[] = {kernels::Prefetch::off, kernels::Prefetch::near, kernels::Prefetch::far};
+  const std::span<const kernels::Prefetch> prefetches(all, options.by_prefetch ? std::size(all) : 0);
+  return Kernels<T>(size, threads, prefetches).measure(type, options.rounds);
 }
 
 }  // namespace
@@ -139,7 +161,7 @@ Measurement local(const LocalOptions& options) {
     for (const std::string& type : options.types) {
       const auto contest = type == "f32" ? contest_of<float> : contest_of<double>;
       for (const std::size_t size : options.sizes)
-        measurement.contests.push_back(contest(type, size, threads, options.rounds));
+        measurement.contests.push_back(contest(type, size, threads, options));
     }
   }
   return measurement;

@@ -12,6 +12,7 @@
 #include "bench/contest.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
+#include "kernels/target.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
 #include "worker.hpp"
@@ -50,11 +51,14 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name, "local, arrays, shared, teams, allreduce, splitphase, bundle, fields or reduce")
+  app.add_option("name", name,
+                 "local, prefetch, arrays, shared, teams, allreduce, splitphase, bundle, fields or reduce")
       ->required();
-  app.add_option("--sizes", sizes, "local: elements; arrays: points of a field")->delimiter(',');
-  app.add_option("--types", types, "local, allreduce, splitphase: f64, f32; but for local i32, too")->delimiter(',');
-  app.add_option("--threads", threads, "local, shared, teams: threads of each process, which may be several numbers")
+  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")->delimiter(',');
+  app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
+      ->delimiter(',');
+  app.add_option("--threads", threads,
+                 "local, prefetch, shared, teams: threads of each process, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts,
@@ -93,7 +97,8 @@ std::vector<std::string> BenchOptions::arguments() const {
 }
 
 bench::Measurement local(const BenchOptions& options) {
-  bench::LocalOptions local{.rounds = options.rounds};
+  bench::LocalOptions local{.rounds = options.rounds, .by_prefetch = options.name == "prefetch"};
+  if (local.by_prefetch) local.sizes = {10000, 100000, 1000000, 10000000};
   if (!options.sizes.empty()) local.sizes = options.sizes;
   if (!options.types.empty()) local.types = options.types;
   if (!options.threads.empty()) local.threads = options.threads;
@@ -241,15 +246,17 @@ bool starts_ranks(const Asked& asked) {
          (asked.launches == 1 && launch.rank_count == 1) || !launch.launched;
 }
 
+bool is_of_one_process(const std::string& name) { return name == "local" || name == "prefetch" || name == "arrays"; }
+
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  constexpr const char* names[] = {"local",      "arrays", "shared", "teams", "allreduce",
-                                   "splitphase", "bundle", "fields", "reduce"};
+  constexpr const char* names[] = {"local",     "prefetch",   "arrays", "shared", "teams",
+                                   "allreduce", "splitphase", "bundle", "fields", "reduce"};
   if (std::ranges::find(names, name) == std::end(names))
     throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, arrays, shared, teams, allreduce, splitphase, bundle, fields or "
-                  "reduce");
-  const bool is_local = name == "local" || name == "arrays";
+                  "' (no such benchmark), take local, prefetch, arrays, shared, teams, allreduce, splitphase, bundle, "
+                  "fields or reduce");
+  const bool is_local = is_of_one_process(name);
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
   if (is_local && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
@@ -264,7 +271,7 @@ void check(const Asked& asked, const Job& job) {
 }
 
 bench::Measurement measured(const Asked& asked, const Job& job) {
-  if (asked.options.name == "local") return local(asked.options);
+  if (asked.options.name == "local" || asked.options.name == "prefetch") return local(asked.options);
   if (asked.options.name == "arrays") return arrays(asked.options);
   if (asked.options.name == "shared") return threads_and_ranks(asked);
   return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options, job);
@@ -283,14 +290,18 @@ Result run(const Asked& asked, const Job& job) {
     if (!raw.flush()) throw Failure("cannot write " + asked.raw + " (the disk may be full), make room");
   });
   if (job.rank() != 0) return {};
-  const bool is_local = asked.options.name == "local" || asked.options.name == "arrays";
+  const bool is_local = is_of_one_process(asked.options.name);
   if (asked.json) {
     const Json rows = is_local                         ? rows_of_local(measurement)
                       : asked.options.name == "shared" ? rows_by_rival(measurement)
                                                        : rows_over_ranks(measurement);
     return {line_of({{"environment", measurement.environment}, {"rows", rows}})};
   }
-  return {is_local ? table_of_local(rows_of_local(measurement)) : table_over_ranks(rows_over_ranks(measurement))};
+  if (!is_local) return {table_over_ranks(rows_over_ranks(measurement))};
+  const std::string table = table_of_local(rows_of_local(measurement));
+  if (asked.options.name != "prefetch") return {table};
+  return {table + fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
+                              kernels::name_of(kernels::prefetch))};
 }
 
 }  // namespace

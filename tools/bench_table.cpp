@@ -126,10 +126,11 @@ std::string table_of_contest(const std::vector<const Json*>& rows) {
 
 std::string table_of_local(const Json& rows) {
   std::string text;
+  const auto name_of = [](const Json& row) { return row[row.contains("prefetch") ? "variant" : "kernel"]; };
   for (const Json& row : rows)
     text += fmt::format(
         "{:13} {:6} {:>9} elements {:>2} threads  {:8.4f} ns/element  {:6.2f} x read {:16}  {:6.2f} x accumulate\n",
-        row["kernel"].get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
+        name_of(row).get<std::string>(), row["type"].get<std::string>(), row["elements"].get<std::size_t>(),
         row["threads"].get<int>(), row["ns_per_element"].get<double>(), row["ratio_to_read"].get<double>(),
         range(row["ratio_to_read_interval"]), row["ratio_to_accumulate"].get<double>());
   return text;

@@ -61,6 +61,33 @@ class Bench(CommandTest):
             if row["kernel"] == "read":
                 self.assertEqual(row["ratio_to_read"], 1)
 
+    def test_prefetch(self):
+        rows = self.rows_from(run("bench", "prefetch", "--sizes", "100", "--rounds", "3", "--json"), LOCAL)
+        found = {(row["kernel"], row["prefetch"]) for row in rows if "prefetch" in row}
+        self.assertEqual(found, {(kernel, place) for kernel in ("tree", "exact", "binned") for place in ("off", "near", "far")})
+        table = run("bench", "prefetch", "--sizes", "100", "--rounds", "3", environment={"STEADFOLD_PREFETCH": "near"}).stdout
+        self.assertRegex(table, r"(?m)^binned, far +f64 +100 elements")
+        self.assertIn("near is taken here", table)
+        self.expect_fault(run("bench", "prefetch", "--ranks", "2"), "--ranks")
+
+    def test_compare(self):
+        """Two commands that answer in known times."""
+        def answering(name, *times):
+            rows = [{"type": "f64", "elements": 10, "threads": 1, "kernel": kernel, "ns_per_element": time}
+                    for kernel, time in zip(("read", "tree", "exact"), times)]
+            path = self.write(name, f"#!/bin/sh\ncat <<'END'\n{json.dumps({'rows': rows})}\nEND\n")
+            path.chmod(0o755)
+            return path
+        script = Path(__file__).resolve().parents[2] / "bench" / "compare.py"
+        words = [sys.executable, script, answering("before", 1.0, 2.0, 4.0), answering("after", 1.0, 3.0, 3.0), "--launches"]
+        spoken = subprocess.run([*words, "4"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(spoken, r"(?m)^read .*  1\.000 \[1\.000, 1\.000\]$")
+        self.assertRegex(spoken, r"(?m)^tree .*  1\.500 \[1\.500, 1\.500\] slower$")
+        self.assertRegex(spoken, r"(?m)^exact .*  0\.750 \[0\.750, 0\.750\] faster$")
+        few = subprocess.run([*words, "2"], capture_output=True, text=True)
+        self.assertEqual((few.returncode, few.stdout), (2, ""))
+        self.assertIn("--launches 2", few.stderr)
+
     def test_arrays(self):
         rows = self.rows_from(run("bench", "arrays", "--sizes", "300", "--rounds", "3", "--json"), LOCAL)
         kernels = {(row["type"], row["kernel"]) for row in rows}

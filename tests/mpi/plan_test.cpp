@@ -3,10 +3,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bits.hpp"
@@ -61,6 +63,24 @@ TEST_F(PlanTest, ServesEveryScheduleAndRoot) {
       } else {
         EXPECT_TRUE(found != found) << text_of(options);
       }
+    }
+  }
+}
+
+/// All but the root go on when their part is sent, so they may be runs ahead of it: it comes late in every third run.
+TEST_F(PlanTest, LetsSendersRunAhead) {
+  const std::size_t n = 60;
+  const Ownership ownership = in_rank_order(some_counts(n));
+  const int root = world.size - 1;
+  for (const std::string& schedule : schedules_of({}, true)) {
+    const std::size_t rows = pick(std::vector<double>(n), ownership[world.index()]).size();
+    Plan<double> plan(subtract, rows, world.comm, {.root = root, .schedule = schedule});
+    for (int run = 0; run < 30; ++run) {
+      const std::vector<double> all = elements<double>(n, random);
+      if (world.rank == root && run % 3 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const double found = plan.run(pick(all, ownership[world.index()]));
+      if (world.rank != root) continue;
+      EXPECT_TRUE(is(found, tree_of(all, subtract))) << schedule << ", run " << run;
     }
   }
 }
