@@ -148,16 +148,27 @@ def predictions():
 
 
 def local():
-    sizes = (1000, 100_000, 10_000_000)
+    sizes = {1000: "1e3 (L1)", 100_000: "1e5 (L2)", 1_000_000: "1e6 (8 MB)", 10_000_000: "1e7 (80 MB)",
+             30_000_000: "3e7 (240 MB)"}
     found = answer("bench", "local", "--sizes", ",".join(map(str, sizes)), "--rounds", "21", core=1)
-    by = {(row["kernel"], row["elements"]): row for row in found["rows"] if row["type"] == "f64" and row["threads"] == 1}
+    by = {(row["kernel"], row["elements"]): row for row in found["rows"]}
     names = [("accumulate", "`std::accumulate`"), ("fastmath", "fast-math loop"), ("kahan", "Kahan"),
              ("neumaier", "Neumaier"), ("tree", "`tree`"), ("exact", "`exact`"), ("binned", "`binned`, K = 3"),
              ("exact dot", "`exact` dot, against a read of one vector")]
     lines = [["read, ns per element", *(f"{by['read', n]['ns_per_element']:.3f}" for n in sizes)]]
     for name, said in names:
         lines.append([f"{said} / read", *(ratio_text(by[name, n], "ratio_to_read") for n in sizes)])
-    return rows(["medians of 21 rounds", "1e3 (L1)", "1e5", "1e7 (memory)"], lines) + f"\n\n({place()}.)"
+    return rows(["medians of 21 rounds", *sizes.values()], lines) + f"\n\n({place()}.)"
+
+
+def prefetch():
+    sizes = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
+    found = answer("bench", "prefetch", "--sizes", ",".join(map(str, sizes)), "--rounds", "41", core=1)
+    by = {(row["kernel"], row.get("prefetch"), row["elements"]): row for row in found["rows"]}
+    lines = [[f"`{kernel}`, `{where}`", *(ratio_text(by[kernel, where, n], "ratio_to_read") for n in sizes)]
+             for kernel in ("tree", "exact", "binned") for where in ("off", "near", "far")]
+    header = ["x read, medians of 41 rounds", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)]
+    return rows(header, lines) + f"\n\n({place()}.)"
 
 
 def calls():
@@ -202,6 +213,7 @@ FIGURES = {
     "proofs": (proofs, "docs/performance.md"),
     "predictions": (predictions, "docs/performance.md"),
     "local": (local, "docs/performance.md"),
+    "prefetch": (prefetch, "docs/performance.md"),
     "calls": (calls, "docs/performance.md"),
     "allreduce": (allreduce, "docs/performance.md"),
 }

@@ -63,6 +63,8 @@ class Mutant:
                 return
         self.begin = text.index(self.where) + self.where.index(self.old)
         self.end = self.begin + len(self.old)
+        if re.search(r"\bco_await\s+$", text[: self.begin]):  # of which GCC 12 awaits a copy that is gone
+            self.faults.append("it is all that is awaited (a switch there crashes), edit a part of it")
 
     @property
     def is_interpreted(self):

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "execution/column_share.hpp"
-#include "transport/arena.hpp"
+#include "transport/arenas.hpp"
 
 namespace steadfold::execution {
 namespace {
@@ -77,77 +77,10 @@ class WideRows final : public Together {
   bool is_reduced_ = false;  // this rank's share
 };
 
-/// What a rank says of its row and result, if it has taken both from the library.
-struct InArena {
-  Bytes row = 0;  // where they are in the file
-  Bytes result = 0;
-  transport::ArenaFile file;  // of no bytes: it has not
-  std::uint64_t seen = 0;     // a digest of the files that it has mapped: one of every rank
-};
-
-/// The arenas of all ranks, as this one sees them.
-class Arenas {
- public:
-  explicit Arenas(Rank rank_count) : views_(static_cast<std::size_t>(rank_count)) {}
-
-  InArena show(const Data& data, Bytes row_bytes, Bytes result_bytes) const noexcept {
-    const transport::Arena* const arena = transport::Arena::if_made();
-    if (arena == nullptr) return {};
-    const auto row = arena->place_of(data.first, row_bytes);
-    const auto result = arena->place_of(data.result, result_bytes);
-    if (!row || !result) return {};
-    return {.row = *row, .result = *result, .file = arena->file(), .seen = seen_};
-  }
-
-  /// Whether every rank sees what all of them show now, as all of them find out. Maps it, where this one does not.
-  bool are_seen(std::span<const InArena> ranks) noexcept {
-    const auto is_shown = [](const InArena& each) { return each.file.bytes > 0; };
-    if (!std::ranges::all_of(ranks, is_shown)) return false;
-    const std::uint64_t shown = digest_of(ranks);
-    if (std::ranges::all_of(ranks, [&](const InArena& each) { return each.seen == shown; })) return true;
-    if (asked_for_ != shown) map(ranks);
-    asked_for_ = shown;
-    return false;
-  }
-  ColumnShare::Places places(std::size_t rank, const InArena& shown) const noexcept {
-    return {.row = views_[rank]->at(shown.row), .result = views_[rank]->at(shown.result)};
-  }
-
- private:
-  /// Where something cannot be mapped, this rank goes on saying that it does not see it.
-  void map(std::span<const InArena> ranks) noexcept {
-    seen_ = 0;
-    try {
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        views_[rank] = transport::ArenaView::of(ranks[rank].file);
-        if (views_[rank] == nullptr) return;
-      }
-    } catch (const std::exception&) {  // no memory for a view
-      return;
-    }
-    seen_ = digest_of(ranks);
-  }
-  static std::uint64_t digest_of(std::span<const InArena> ranks) noexcept {
-    std::uint64_t digest = 1;
-    for (const InArena& each : ranks) {
-      const transport::SharedFile& file = each.file.file;
-      for (const std::uint64_t part :
-           {static_cast<std::uint64_t>(file.process), static_cast<std::uint64_t>(file.number),
-            static_cast<std::uint64_t>(file.device), each.file.bytes})
-        digest = (digest ^ part) * 0x9E3779B97F4A7C15u + (digest >> 32);
-    }
-    return digest | 1;
-  }
-
-  std::vector<std::shared_ptr<const transport::ArenaView>> views_;  // by rank
-  std::uint64_t seen_ = 0;
-  std::uint64_t asked_for_ = 0;  // what was to be mapped last
-};
-
 /// The ranks do not see all of each other's memory: they post their rows piece by piece. Two ranks reduce all columns
 /// of a piece each; more of them reduce a share each, and post that too. Where all have taken rows and results from the
-/// library, each reduces its share of all columns where they are, from the second such run on: the first finds out. All
-/// callers must stay, since results are written before all is done.
+/// library, each reduces its share of all columns where they are; the first such run of the ranks' first plan maps what
+/// they show, in a round of its own. All callers must stay, since results are written before all is done.
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
@@ -157,12 +90,8 @@ class PostedRows final : public Together {
     data_ = data;
     next_ = 0;
     stage_ = Stage::leads;
-    Lead lead = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
-    const bool may_run = lead.status == Status::ok && lead.is_direct;
-    if (may_run) lead.in_arena = arenas_.show(data, columns_ * element_bytes_, columns_ * pieces_.value_bytes);
-    lead.has_row = may_run && lead.in_arena.seen == 0;
-    std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
-    post_piece(lead.has_row);
+    lead_ = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
+    post_lead();
   }
 
   State test() override {
@@ -191,7 +120,7 @@ class PostedRows final : public Together {
     Status status = Status::ok;
     bool is_direct = true;
     bool has_row = true;  // the first piece stands behind it
-    InArena in_arena;
+    transport::InArena in_arena;
   };
   static_assert(sizeof(Lead) == transport::cache_line);
   /// What all ranks are to post next.
@@ -224,13 +153,23 @@ class PostedRows final : public Together {
         places_(static_cast<std::size_t>(transport.rank_count())),
         shown_(places_.size()),
         in_place_(places_.size()),
-        arenas_(transport.rank_count()),
+        arenas_(transport.arenas()),
         column_share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()) {
     const Description& d = agreed.description;
     const Count rest = columns_ % pieces.columns();
     if (columns_ >= pieces.columns()) share_.emplace(d, rows.op(), pieces.share_columns, places_.size());
     if (rest > 0) rest_.emplace(d, rows.op(), rest, places_.size());
     if (pieces_.shares > 1) reduced_.resize(pieces_.share_columns * pieces_.value_bytes);
+  }
+
+  void post_lead() {
+    const bool may_run = lead_.status == Status::ok && lead_.is_direct;
+    if (may_run)
+      lead_.in_arena =
+          arenas_->show(data_.first, columns_ * element_bytes_, data_.result, columns_ * pieces_.value_bytes);
+    lead_.has_row = may_run && (lead_.in_arena.file.bytes == 0 || lead_.in_arena.seen == transport::Arenas::failed);
+    std::memcpy(board().write(pieces_.most_bytes), &lead_, sizeof lead_);
+    post_piece(lead_.has_row);
   }
 
   Count width() const noexcept { return std::min(pieces_.columns(), columns_ - next_); }
@@ -268,8 +207,13 @@ class PostedRows final : public Together {
       board().end_round();
       return status_ != Status::ok ? State::done : State::by_messages;
     }
-    if (arenas_.are_seen(shown_)) {
+    const auto seen = transport::Arenas::are_seen(shown_);
+    if (seen == transport::Arenas::Seen::by_all) {
       reduce_in_place();
+    } else if (seen == transport::Arenas::Seen::untried) {
+      board().end_round();
+      arenas_->map(shown_);
+      post_lead();
     } else if (all.has_row) {
       reduce();
     } else {
@@ -282,7 +226,8 @@ class PostedRows final : public Together {
 
   void reduce_in_place() {
     board().end_round();
-    for (std::size_t rank = 0; rank < rank_count(); ++rank) in_place_[rank] = arenas_.places(rank, shown_[rank]);
+    for (std::size_t rank = 0; rank < rank_count(); ++rank)
+      in_place_[rank] = {.row = arenas_->at(rank, shown_[rank].row), .result = arenas_->at(rank, shown_[rank].result)};
     const Lead lead = {.status = column_share_.reduce(in_place_)};
     std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
     post(sizeof lead);
@@ -337,9 +282,10 @@ class PostedRows final : public Together {
   Data data_;
   Count next_ = 0;  // the first column of the piece that is under way
   Stage stage_ = Stage::leads;
-  std::vector<InArena> shown_;  // by rank, in this run
+  Lead lead_;                              // of this rank, in this run
+  std::vector<transport::InArena> shown_;  // by rank, in this run
   std::vector<ColumnShare::Places> in_place_;
-  Arenas arenas_;
+  std::shared_ptr<transport::Arenas> arenas_;
   ColumnShare column_share_;
 };
 

@@ -24,6 +24,7 @@ namespace steadfold::transport {
 using order::Bytes;
 using order::Rank;
 
+class Arenas;
 class Board;
 
 using Ticket = std::uint32_t;      // a communication under way: chosen by the caller, below the endpoint's ticket count
@@ -138,6 +139,9 @@ class Transport {
   /// all ranks have room for it. Local: throws std::runtime_error when memory runs out.
   virtual std::shared_ptr<Board> prepare_board(std::uint32_t /*tag*/, Bytes /*longest*/) { return nullptr; }
 
+  /// What its ranks see of each other's arenas: one for all plans, which may outlive it. Local: throws std::bad_alloc.
+  std::shared_ptr<Arenas> arenas();
+
   /// Starts to connect what was prepared since the last time. `is_prepared`: this rank has prepared all that is its
   /// own; if one rank has not, the connection fails on all. Collective, never blocks. Throws std::runtime_error on a
   /// transport error.
@@ -174,6 +178,7 @@ class Transport {
 
  private:
   std::uint32_t next_tag_ = 0;
+  std::shared_ptr<Arenas> arenas_;  // null until somebody has asked
 };
 
 }  // namespace steadfold::transport

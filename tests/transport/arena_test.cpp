@@ -1,6 +1,6 @@
 // Memory taken from the library: pieces that do not overlap, all zero, given back and taken again; seen by another
 // process.
-#include "transport/arena.hpp"
+#include "transport/arenas.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -131,6 +131,54 @@ TEST(Arena, OfAChildIsItsOwn) {
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(Arena::own().give_back(before));
+}
+
+/// Two ranks, of which the other one shows `file`.
+struct OfTwoRanks {
+  Arenas arenas{2};
+  std::byte* memory = Arena::own().take(100);
+  ArenaFile file = Arena::own().file();
+
+  ~OfTwoRanks() { Arena::own().give_back(memory); }
+  std::vector<InArena> shown(std::uint64_t seen_by_other) const {
+    return {arenas.show(memory, 50, memory + 50, 50), {.row = 0, .result = 4096, .file = file, .seen = seen_by_other}};
+  }
+};
+
+TEST(Arenas, AreSeenOnceAllHaveMappedThem) {
+  OfTwoRanks two;
+  EXPECT_EQ(Arenas::are_seen(two.shown(Arenas::untried)), Arenas::Seen::untried);
+  two.arenas.map(two.shown(Arenas::untried));
+  const std::uint64_t seen = two.shown(0)[0].seen;
+  EXPECT_EQ(Arenas::are_seen(two.shown(Arenas::untried)), Arenas::Seen::untried);
+  EXPECT_EQ(Arenas::are_seen(two.shown(seen)), Arenas::Seen::by_all);
+  EXPECT_EQ(Arenas::are_seen(two.shown(seen ^ 4)), Arenas::Seen::not_by_all) << "it has mapped others";
+  EXPECT_EQ(Arenas::are_seen(two.shown(Arenas::failed)), Arenas::Seen::not_by_all);
+  const std::vector<InArena> shown = two.shown(seen);
+  EXPECT_EQ(two.arenas.at(0, shown[0].row), two.memory);
+  EXPECT_EQ(two.arenas.at(1, shown[0].result), two.memory + 50);
+  two.file.bytes += 4096;
+  EXPECT_EQ(Arenas::are_seen(two.shown(seen)), Arenas::Seen::not_by_all) << "what is shown now is another file";
+}
+
+TEST(Arenas, ThatCannotBeMappedAreNotTriedAgain) {
+  OfTwoRanks two;
+  two.file.file.number += 1;
+  two.arenas.map(two.shown(Arenas::untried));
+  EXPECT_EQ(two.shown(0)[0].seen, Arenas::failed);
+  EXPECT_EQ(Arenas::are_seen(two.shown(Arenas::failed)), Arenas::Seen::not_by_all);
+  two.file = Arena::own().file();
+  two.arenas.map(two.shown(Arenas::untried));
+  EXPECT_EQ(two.shown(0)[0].seen, Arenas::failed);
+}
+
+TEST(Arenas, ShowWhatIsAllInThem) {
+  const OfTwoRanks two;
+  std::vector<std::byte> other(100);
+  EXPECT_EQ(two.arenas.show(other.data(), 50, two.memory, 50).file, ArenaFile{});
+  EXPECT_EQ(two.arenas.show(two.memory, 50, other.data(), 50).file, ArenaFile{});
+  EXPECT_EQ(two.arenas.show(two.memory, 50, nullptr, 50).file, ArenaFile{});
+  EXPECT_EQ(Arenas::are_seen(std::vector{two.shown(0)[0], InArena{}}), Arenas::Seen::not_by_all);
 }
 
 }  // namespace
