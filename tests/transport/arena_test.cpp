@@ -117,6 +117,14 @@ TEST(Arena, ViewsAreOfTheFilesAskedFor) {
   EXPECT_EQ(ArenaView::of(first.file()), of_first);
 }
 
+TEST(Arena, OfThisProcessOutlivesItsViews) {
+  std::byte* const memory = Arena::own().take(10);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_NE(ArenaView::of(Arena::own().file()), nullptr);  // and gone
+  *memory = std::byte{7};
+  EXPECT_TRUE(Arena::own().give_back(memory));
+}
+
 /// What a child of fork takes is not the parent's.
 TEST(Arena, OfAChildIsItsOwn) {
   std::byte* const before = Arena::own().take(10);
