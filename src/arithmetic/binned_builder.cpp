@@ -65,7 +65,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
         copy_(shape),
         windows_(shape.columns > 1 ? std::make_unique<Windows>() : nullptr),
         few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
-                                                                     : nullptr) {
+                                                                     : nullptr,
+             sizeof(Element)) {
     clear();
   }
 
@@ -83,7 +84,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
       return;
     }
     push_few();
-    const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
+    const bool waits = rows_ == 0 && few_.may_wait(block);
     rows_ += block.rows;
     if (waits) return few_.let_wait(block);
     add(block);

@@ -83,7 +83,8 @@ class ExactBuilder final : public Builder {
         ending_(ending),
         few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
                  ? kernels::sum_as_pair<Element>(kernels::chosen())
-                 : nullptr) {}
+                 : nullptr,
+             sizeof(Element)) {}
 
   void clear() override {
     few_.clear();
@@ -95,7 +96,7 @@ class ExactBuilder final : public Builder {
   void push(Index /*begin*/, const Block& block) override {
     if (!readable(block)) return;
     push_few();
-    const bool waits = rows_ == 0 && few_.may_wait(block, sizeof(Element));
+    const bool waits = rows_ == 0 && few_.may_wait(block);
     rows_ += block.rows;
     if (waits) return few_.let_wait(block);
     add(block);
@@ -164,9 +165,12 @@ class ExactBuilder final : public Builder {
     kernels::PairSum found;
     return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
   }
+  /// A block that is as it should be is not copied: it was made a moment ago, and a copy would wait for its words.
   void add(const Block& block) {
+    const std::byte* const second = sums_products(operation) ? second_of(block) : nullptr;
+    if (block.second == second) return columns_.add(block);
     Block taken = block;
-    taken.second = sums_products(operation) ? second_of(block) : nullptr;
+    taken.second = second;
     columns_.add(taken);
   }
 

@@ -1,5 +1,5 @@
 // A builder's first few rows, which wait where they stand: if no others come, two doubles may hold their sum.
-// Cost: a copy of a Block. Source: ours.
+// Cost: two words. Source: ours.
 #pragma once
 
 #include <cstring>
@@ -12,21 +12,25 @@ namespace steadfold::arithmetic {
 
 class FewRows {
  public:
-  /// Null: rows never wait.
-  explicit FewRows(kernels::SumAsPair kernel) noexcept : kernel_(kernel) {}
+  /// Rows are one column of elements of so many bytes. Null: they never wait.
+  FewRows(kernels::SumAsPair kernel, Bytes element_bytes) noexcept : kernel_(kernel), element_bytes_(element_bytes) {}
 
-  /// Whether these rows, one column of elements of so many bytes, may wait here until others come.
-  bool may_wait(const Block& block, Bytes element_bytes) const noexcept {
-    return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes;
+  /// Whether these rows may wait here until others come.
+  bool may_wait(const Block& block) const noexcept {
+    return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes_;
   }
-  void let_wait(const Block& block) noexcept { rows_ = block; }
-  bool empty() const noexcept { return rows_.rows == 0; }
+  /// Of a block that was made a moment ago only single words are read: a wider load would wait for them.
+  void let_wait(const Block& block) noexcept {
+    first_ = block.first;
+    rows_ = block.rows;
+  }
+  bool empty() const noexcept { return rows_ == 0; }
   /// The rows that wait; none wait afterwards.
-  Block take() noexcept { return std::exchange(rows_, {}); }
-  void clear() noexcept { rows_ = {}; }
+  Block take() noexcept { return {.first = first_, .rows = std::exchange(rows_, 0), .row_stride = element_bytes_}; }
+  void clear() noexcept { rows_ = 0; }
 
   /// What the kernel finds in them; false if two doubles do not hold their sum.
-  bool sum(kernels::PairSum& found) const noexcept { return kernel_(rows_.first, rows_.rows, found); }
+  bool sum(kernels::PairSum& found) const noexcept { return kernel_(first_, rows_, found); }
 
   /// Writes the sum that was found, rounded once; false if it would be rounded twice.
   static bool write(const kernels::PairSum& found, bool is_float, std::byte* value) noexcept {
@@ -43,7 +47,9 @@ class FewRows {
 
  private:
   kernels::SumAsPair kernel_;
-  Block rows_;
+  Bytes element_bytes_;
+  const std::byte* first_ = nullptr;
+  Count rows_ = 0;
 };
 
 }  // namespace steadfold::arithmetic

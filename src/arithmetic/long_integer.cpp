@@ -93,10 +93,12 @@ void add_few_digits(const Window& a, const Window& b, int lowest, Window& sum) n
   std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
 }
 
+/// Digit by digit: some were written a moment ago, and a wider load would wait for them.
 Leading leading_of_few(const Window& window, int lowest_exponent) noexcept {
-  const SixDigits digits = six_digits(window, few_digits - window.count);  // the last digit is the fourth
+  Uint128 bits = window.digits[few_digits - 1];
+  for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
+  bits <<= 32 * (few_digits - window.count);  // the last digit is the highest; none behind it is left
   const Uint128 sign = window.negative ? ~Uint128{0} : 0;
-  Uint128 bits = Uint128{digits[1]} << 64 | digits[0];
   bits = (bits ^ sign) - sign;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
   return {.negative = window.negative,
