@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "bench/bench.hpp"
 #include "bench/contest.hpp"
@@ -19,6 +20,15 @@
 
 namespace steadfold::command {
 namespace {
+
+constexpr const char* benchmarks[] = {"local",     "prefetch",   "arrays", "shared", "teams",
+                                      "allreduce", "splitphase", "bundle", "fields", "reduce"};
+
+/// "local, prefetch, ... or reduce".
+std::string all_benchmarks() {
+  const std::span names(benchmarks);
+  return fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
+}
 
 struct BenchOptions {
   std::string name;
@@ -51,9 +61,7 @@ struct Asked {
 };
 
 void BenchOptions::add_to(CLI::App& app) {
-  app.add_option("name", name,
-                 "local, prefetch, arrays, shared, teams, allreduce, splitphase, bundle, fields or reduce")
-      ->required();
+  app.add_option("name", name, all_benchmarks())->required();
   app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")->delimiter(',');
   app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
       ->delimiter(',');
@@ -250,12 +258,8 @@ bool is_of_one_process(const std::string& name) { return name == "local" || name
 
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
-  constexpr const char* names[] = {"local",     "prefetch",   "arrays", "shared", "teams",
-                                   "allreduce", "splitphase", "bundle", "fields", "reduce"};
-  if (std::ranges::find(names, name) == std::end(names))
-    throw Failure("unknown benchmark '" + name +
-                  "' (no such benchmark), take local, prefetch, arrays, shared, teams, allreduce, splitphase, bundle, "
-                  "fields or reduce");
+  if (std::ranges::find(benchmarks, name) == std::end(benchmarks))
+    throw Failure("unknown benchmark '" + name + "' (no such benchmark), take " + all_benchmarks());
   const bool is_local = is_of_one_process(name);
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");

@@ -165,7 +165,7 @@ class ExactBuilder final : public Builder {
     kernels::PairSum found;
     return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
   }
-  /// A block that is as it should be is not copied: it was made a moment ago, and a copy would wait for its words.
+  /// Copies the block only if it must be changed, for the reason that FewRows::let_wait gives.
   void add(const Block& block) {
     const std::byte* const second = sums_products(operation) ? second_of(block) : nullptr;
     if (block.second == second) return columns_.add(block);

@@ -93,7 +93,7 @@ void add_few_digits(const Window& a, const Window& b, int lowest, Window& sum) n
   std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
 }
 
-/// Digit by digit: some were written a moment ago, and a wider load would wait for them.
+/// Reads digit by digit, as they were written: a wider read right afterwards would have to wait for the cache.
 Leading leading_of_few(const Window& window, int lowest_exponent) noexcept {
   Uint128 bits = window.digits[few_digits - 1];
   for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];

@@ -269,13 +269,14 @@ struct Folded {
     return node_count;
   }
 
-  template <int depth, bool asks, class Loads>
+  template <bool asks, class Loads>
   static HWY_INLINE T chunk_by(const T* x, Loads loads) {
+    constexpr int depth = asks ? short_depth : long_depth;
     constexpr Count group = power(lanes, depth + 1);
     alignas(64) T values[chunk / group * lanes];
     for (Count i = 0; i < chunk; i += group) {
       if constexpr (asks)
-        for (Count line = 0; line < group; line += 64 / sizeof(T)) ask_ahead<Prefetch::near>(x + i + line);
+        for (Count line = 0; line < group; line += 64 / sizeof(T)) ask_ahead(x + i + line, Prefetch::near);
       hn::Store(sums<depth, levels>(x + i, loads), D(), values + i / group * lanes);
     }
     return rest_of_chunk<chunk / group * lanes>(values);
@@ -292,15 +293,15 @@ struct Folded {
     }
   }
 
-  template <int depth, bool asks>
+  template <bool asks>
   static HWY_INLINE T chunk_from(const T* x, [[maybe_unused]] bool cuts) {
 #if HWY_TARGET == HWY_AVX3
     if constexpr (is_common) {
       const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(x) % 64;
-      if (cuts && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by<depth, asks>(x, Cut<D>(x));
+      if (cuts && beyond != 0 && beyond % sizeof(T) == 0) return chunk_by<asks>(x, Cut<D>(x));
     }
 #endif
-    return chunk_by<depth, asks>(x, Straight<D>());
+    return chunk_by<asks>(x, Straight<D>());
   }
 
   /// `cuts`: whether loads across lines are avoided; then a vector more of the caller's elements follows the chunk.
@@ -308,9 +309,9 @@ struct Folded {
   /// (docs/performance.md).
   static T whole_chunk(const T* x, bool cuts) {
 #if HWY_TARGET == HWY_AVX3
-    if (prefetch == Prefetch::near) return chunk_from<short_depth, true>(x, cuts);
+    if (prefetch == Prefetch::near) return chunk_from<true>(x, cuts);
 #endif
-    return chunk_from<long_depth, false>(x, cuts);
+    return chunk_from<false>(x, cuts);
   }
 
   static Count fold(const void* elements, Index begin, Count count, void* nodes_out) noexcept {

@@ -14,16 +14,10 @@ inline constexpr std::size_t bytes_ahead = 11 * 1024;
 /// be kept", which drops lines from the shared cache of some processors (Intel Xeon): a second pass over the same data
 /// then takes four times as long. Always inlined, since GCC takes a function that does nothing else for one without
 /// effects, and drops its calls.
-template <Prefetch where>
-[[gnu::always_inline]] inline void ask_ahead(const void* place) noexcept {
-  const auto* const bytes = static_cast<const char*>(place);
-  if constexpr (where == Prefetch::near) __builtin_prefetch(bytes + bytes_ahead, 0, 3);
-  if constexpr (where == Prefetch::far) __builtin_prefetch(bytes + bytes_ahead, 0, 2);
-}
-
 [[gnu::always_inline]] inline void ask_ahead(const void* place, Prefetch where) noexcept {
-  if (where == Prefetch::near) ask_ahead<Prefetch::near>(place);
-  if (where == Prefetch::far) ask_ahead<Prefetch::far>(place);
+  const void* const line = static_cast<const char*>(place) + bytes_ahead;
+  if (where == Prefetch::near) __builtin_prefetch(line, 0, 3);
+  if (where == Prefetch::far) __builtin_prefetch(line, 0, 2);
 }
 
 }  // namespace steadfold::kernels

@@ -87,6 +87,11 @@ class Bench(CommandTest):
         few = subprocess.run([*words, "2"], capture_output=True, text=True)
         self.assertEqual((few.returncode, few.stdout), (2, ""))
         self.assertIn("--launches 2", few.stderr)
+        missing = subprocess.run([sys.executable, script, words[2]], capture_output=True, text=True)
+        self.assertEqual((missing.returncode, missing.stdout), (2, ""))
+        self.assertIn("arguments are required: after", missing.stderr)
+        helped = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("95 % interval", helped)
 
     def test_arrays(self):
         rows = self.rows_from(run("bench", "arrays", "--sizes", "300", "--rounds", "3", "--json"), LOCAL)

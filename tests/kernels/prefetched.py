@@ -32,6 +32,8 @@ class Prefetched(unittest.TestCase):
                     seen[family] += 1
                     for place in places:
                         self.assertIn(f"prefetch{place}", body, name)
+        if not any(seen.values()):
+            self.skipTest("the kernels were compiled without Highway")
         for family, count in seen.items():
             self.assertGreaterEqual(count, 16, family)
 
