@@ -6,6 +6,7 @@
 
 #include "arithmetic/binned_builder.hpp"
 #include "arithmetic/binned_record.hpp"
+#include "arithmetic/row_sums.hpp"
 #include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
@@ -62,7 +63,7 @@ bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t
   return true;
 }
 
-class BinnedKind final : public PiecewiseKind, private AddedWords {
+class BinnedKind final : public PiecewiseKind, private AddedWords, private RowsAtHand {
  public:
   explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
 
@@ -77,8 +78,18 @@ class BinnedKind final : public PiecewiseKind, private AddedWords {
   const AddedWords* added_words() const noexcept override {
     return shape_.sweep == Sweep::double_sweep ? this : nullptr;
   }
+  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
 
  private:
+  std::optional<Count> spare_rows(Count rows) const noexcept override {
+    const bool is_sum = shape_.operation == Operation::sum && shape_.result == shape_.input;
+    return is_sum && sums_rows(rows) ? std::optional<Count>(0) : std::nullopt;
+  }
+  Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* /*spare*/) const override {
+    sum_rows(rows, shape_.result, shape_.bin_count, shape_.columns, values);
+    return Status::ok;
+  }
+
   Count piece_columns() const noexcept override { return 256; }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override;
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,

@@ -5,8 +5,8 @@
 #include "arithmetic/exact_builder.hpp"
 #include "arithmetic/exact_ending.hpp"
 #include "arithmetic/exact_record.hpp"
-#include "arithmetic/exact_rows.hpp"
 #include "arithmetic/operator.hpp"
+#include "arithmetic/row_sums.hpp"
 #include "arithmetic/word_head.hpp"
 
 namespace steadfold::arithmetic {
@@ -65,20 +65,12 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
  private:
   std::optional<Count> spare_rows(Count rows) const noexcept override {
     const bool is_sum = operation_ == ExactOperation::sum && ending_.result == input_;
-    return is_sum && (rows == 2 || sums_rows(rows)) ? std::optional<Count>(0) : std::nullopt;
+    return is_sum && sums_rows(rows) ? std::optional<Count>(0) : std::nullopt;
   }
   Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* /*spare*/) const override {
-    if (rows.size() == 2)
-      add_two(rows, values);
-    else
-      sum_rows(rows, input_, columns_, values);
+    const Type type = input_ == ExactType::f32 ? Type::f32 : Type::f64;
+    sum_rows(rows, type, 0, columns_, values);
     return Status::ok;
-  }
-  /// The floating-point sum of two numbers is correctly rounded as it is, with the zeros and NaNs that are due.
-  void add_two(std::span<const std::byte* const> rows, std::byte* values) const {
-    const Operator& add = built_in(Operation::sum, input_ == ExactType::f32 ? Type::f32 : Type::f64);
-    add.apply(rows[0], rows[1], values, columns_, nullptr);
-    add.canonicalise(values, columns_);
   }
 
   Count piece_columns() const noexcept override { return 256; }

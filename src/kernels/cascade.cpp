@@ -1,11 +1,13 @@
 // Kernels of cascade.hpp: lanes are columns.
 #include "kernels/cascade.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "kernels/highway.hpp"
+#include "kernels/pre_rounding.hpp"
 
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
@@ -36,21 +38,44 @@ T add_one(T& sum, T x) noexcept {
   return (before - (sum - of_x)) + (x - of_x);
 }
 
+/// A column's terms as they are, or pre-rounded.
 template <class T>
-T load_one(const std::byte* x) noexcept {
-  T value;
-  std::memcpy(&value, x, sizeof value);
-  return value;
-}
+class Column {
+ public:
+  Column(std::span<const std::byte* const> rows, order::Bytes offset, int bin_count) noexcept
+      : rows_(rows), offset_(offset) {
+    if (bin_count == 0) return;
+    T largest = 0;
+    for (std::size_t row = 0; row < rows.size(); ++row) largest = std::max(largest, std::abs(load(row)));
+    bound_ = pre_rounding_bound(largest, bin_count);
+  }
+  std::size_t size() const noexcept { return rows_.size(); }
+  T operator[](std::size_t row) const noexcept { return pre_rounded(load(row), bound_); }
+
+ private:
+  T load(std::size_t row) const noexcept {
+    T value;
+    std::memcpy(&value, rows_[row] + offset_, sizeof value);
+    return value;
+  }
+
+  std::span<const std::byte* const> rows_;
+  order::Bytes offset_;
+  T bound_ = 0;  // nothing is below it
+};
 
 /// Whether `sum` is certain to be right.
 template <class T>
-bool cascade_column(std::span<const std::byte* const> rows, order::Bytes offset, T& sum) noexcept {
-  sum = load_one<T>(rows[0] + offset);
-  T losses = add_one(sum, load_one<T>(rows[1] + offset));
+bool cascade_column(const Column<T>& terms, T& sum) noexcept {
+  if (terms.size() == 2) {  // the sum of two is right as it is
+    sum = terms[0] + terms[1];
+    return std::isfinite(sum);
+  }
+  sum = terms[0];
+  T losses = add_one(sum, terms[1]);
   T lost = 0;
-  for (const std::byte* const row : rows.subspan(2)) {
-    const T loss = add_one(sum, load_one<T>(row + offset));
+  for (std::size_t row = 2; row < terms.size(); ++row) {
+    const T loss = add_one(sum, terms[row]);
     lost += std::abs(add_one(losses, loss));
   }
   T rounded = sum;
@@ -62,11 +87,11 @@ bool cascade_column(std::span<const std::byte* const> rows, order::Bytes offset,
 
 template <class T>
 order::Count cascade_one_by_one(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
-                                std::byte* sums, std::uint32_t* uncertain) noexcept {
+                                int bin_count, std::byte* sums, std::uint32_t* uncertain) noexcept {
   order::Count found = 0;
   for (order::Count column = 0; column < columns; ++column) {
     T sum;
-    if (!cascade_column(rows, offset + column * sizeof(T), sum))
+    if (!cascade_column(Column<T>(rows, offset + column * sizeof(T), bin_count), sum))
       uncertain[found++] = static_cast<std::uint32_t>(column);
     std::memcpy(sums + column * sizeof(T), &sum, sizeof sum);
   }
@@ -93,28 +118,56 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-/// A vector of a row, or the `count` elements that are left of it.
-template <bool is_whole, class D>
-HWY_INLINE hn::Vec<D> load(D d, const std::byte* row, order::Count count) {
-  const auto* const x = reinterpret_cast<const hn::TFromD<D>*>(row);
-  if constexpr (is_whole)
-    return hn::LoadU(d, x);
-  else
-    return load_first(d, x, count);
+/// As pre_rounding_bound. A division by 40 is a multiplication and a shift; what comes into the upper halves of 64 bits
+/// on the way is shifted out in the end.
+template <class D>
+HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
+  using Form = PreRounding<hn::TFromD<D>>;
+  constexpr std::int32_t fortieth = 1639;  // of 2^16, enough for 2098 = 52 * 40 + 18
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Repartition<std::int32_t, D> whole;
+  const auto field = hn::BitCast(whole, hn::ShiftRight<Form::fraction_bits>(hn::BitCast(bits, largest)));
+  const auto above = hn::Add(field, hn::Set(whole, Form::offset));
+  const auto top = hn::ShiftRight<16>(hn::Mul(above, hn::Set(whole, fortieth)));
+  const auto lowest = hn::Max(hn::Add(top, hn::Set(whole, Form::base - (bin_count - 1))), hn::Zero(whole));
+  const auto of_lowest = hn::Add(hn::Mul(lowest, hn::Set(whole, pre_rounding_width)), hn::Set(whole, Form::shift));
+  const auto bound = hn::BitCast(bits, hn::Max(of_lowest, hn::Zero(whole)));
+  return hn::BitCast(d, hn::ShiftLeft<Form::fraction_bits>(bound));
 }
 
-/// As cascade_column, for a vector of columns. Zeros behind the last column are certain.
-template <bool is_whole, class D>
-HWY_INLINE hn::Mask<D> cascade_vector(D d, std::span<const std::byte* const> rows, order::Bytes offset,
-                                      order::Count count, hn::Vec<D>& result) {
+/// A vector of columns, or the `count` that are left, with zeros behind them.
+template <bool is_whole>
+struct Columns {
+  std::span<const std::byte* const> rows;
+  order::Bytes offset;
+  order::Count count;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> load(D d, std::size_t row) const {
+    const auto* const x = reinterpret_cast<const hn::TFromD<D>*>(rows[row] + offset);
+    if constexpr (is_whole)
+      return hn::LoadU(d, x);
+    else
+      return load_first(d, x, count);
+  }
+};
+
+/// As cascade_column, for a vector of columns and terms that `term(row)` gives. Zeros behind the last column are
+/// certain.
+template <class D, class Term>
+HWY_INLINE hn::Mask<D> cascade_vector(D d, std::size_t rows, const Term& term, hn::Vec<D>& result) {
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
   const V zero = hn::Zero(d);
-  V sum = load<is_whole>(d, rows[0] + offset, count);
-  V losses = add(sum, load<is_whole>(d, rows[1] + offset, count));
+  if (rows == 2) {  // the sum of two is right as it is
+    result = hn::Add(term(0), term(1));
+    return hn::Eq(hn::Sub(result, result), zero);
+  }
+  V sum = term(0);
+  V losses = add(sum, term(1));
   V lost = zero;
-  for (std::size_t i = 2; i < rows.size(); ++i) {
-    const V loss = add(sum, load<is_whole>(d, rows[i] + offset, count));
+  for (std::size_t row = 2; row < rows; ++row) {
+    const V loss = add(sum, term(row));
     lost = hn::Add(lost, hn::Abs(add(losses, loss)));
   }
   V rounded = sum;
@@ -125,6 +178,35 @@ HWY_INLINE hn::Mask<D> cascade_vector(D d, std::span<const std::byte* const> row
   const auto stays = [&](V change) HWY_ATTR { return hn::Eq(hn::Add(rounded, change), rounded); };
   result = rounded;
   return hn::Or(hn::Eq(lost, zero), hn::And(stays(hn::Add(last_loss, bound)), stays(hn::Sub(last_loss, bound))));
+}
+
+template <class D>
+HWY_INLINE hn::Mask<D> cascade_vector(D d, const auto& columns, hn::Vec<D>& result) {
+  const auto term = [&](std::size_t row) HWY_ATTR { return columns.load(d, row); };
+  return cascade_vector(d, columns.rows.size(), term, result);
+}
+
+/// The same with terms that are pre-rounded, where some have to be.
+template <class D>
+HWY_INLINE hn::Mask<D> cascade_pre_rounded(D d, const auto& columns, int bin_count, hn::TFromD<D> part,
+                                           hn::Vec<D>& result) {
+  using V = hn::Vec<D>;
+  V largest = hn::Abs(columns.load(d, 0));
+  V least = largest;
+  for (std::size_t row = 1; row < columns.rows.size(); ++row) {
+    const V magnitude = hn::Abs(columns.load(d, row));
+    largest = hn::Max(largest, magnitude);
+    least = hn::Min(least, magnitude);
+  }
+  if (hn::AllTrue(d, hn::Ge(least, hn::Mul(largest, hn::Set(d, part))))) return cascade_vector(d, columns, result);
+  const V bound = bound_of(d, largest, bin_count);
+  const auto term = [&](std::size_t row) HWY_ATTR {
+    const V x = columns.load(d, row);
+    const V magnitude = hn::Abs(x);
+    const V rounded = hn::CopySign(hn::Sub(hn::Add(magnitude, bound), bound), x);
+    return hn::IfThenElse(hn::Ge(magnitude, bound), x, rounded);
+  };
+  return cascade_vector(d, columns.rows.size(), term, result);
 }
 
 /// Appends the lanes outside the mask to a list; returns how many there are in it then.
@@ -138,25 +220,38 @@ HWY_NOINLINE order::Count append_others(D d, M certain, order::Count column, ord
   return found;
 }
 
-template <class T>
-order::Count cascade_rows(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
-                          std::byte* sums, std::uint32_t* uncertain) noexcept {
+template <class T, bool is_pre_rounded>
+HWY_INLINE order::Count cascade(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
+                                int bin_count, std::byte* sums, std::uint32_t* uncertain) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   order::Count found = 0;
   order::Count column = 0;
   auto sum = hn::Zero(d);
+  const T part = is_pre_rounded ? kept_part<T>(bin_count) : 0;
+  const auto sum_of = [&](const auto& some) HWY_ATTR {
+    if constexpr (is_pre_rounded) return cascade_pre_rounded(d, some, bin_count, part, sum);
+    return cascade_vector(d, some, sum);
+  };
   for (; column + lanes <= columns; column += lanes) {
-    const auto certain = cascade_vector<true>(d, rows, offset + column * sizeof(T), lanes, sum);
+    const auto certain = sum_of(Columns<true>{rows, offset + column * sizeof(T), lanes});
     hn::StoreU(sum, d, reinterpret_cast<T*>(sums + column * sizeof(T)));
     if (!hn::AllTrue(d, certain)) found = append_others(d, certain, column, found, uncertain);
   }
   if (column == columns) return found;
-  const auto certain = cascade_vector<false>(d, rows, offset + column * sizeof(T), columns - column, sum);
+  const order::Count count = columns - column;
+  const auto certain = sum_of(Columns<false>{rows, offset + column * sizeof(T), count});
   T last[hn::MaxLanes(d)];
   hn::StoreU(sum, d, last);
-  std::memcpy(sums + column * sizeof(T), last, (columns - column) * sizeof(T));
+  std::memcpy(sums + column * sizeof(T), last, count * sizeof(T));
   return hn::AllTrue(d, certain) ? found : append_others(d, certain, column, found, uncertain);
+}
+
+template <class T>
+order::Count cascade_rows(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
+                          int bin_count, std::byte* sums, std::uint32_t* uncertain) noexcept {
+  return bin_count == 0 ? cascade<T, false>(rows, offset, columns, bin_count, sums, uncertain)
+                        : cascade<T, true>(rows, offset, columns, bin_count, sums, uncertain);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
-// Rows at hand reduced without a builder have the bits of the builder's partial: sums by `exact` of hostile terms, any
-// number of rows that is taken, several tiles of columns.
+// Rows at hand reduced without a builder have the bits of the builder's partial: sums by `exact` and `binned` of
+// hostile terms, any number of rows that is taken, several tiles of columns.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "arithmetic/binned.hpp"
 #include "arithmetic/exact.hpp"
 #include "arithmetic/records.hpp"
 #include "support/hostile_terms.hpp"
@@ -15,6 +17,9 @@ namespace {
 
 using arithmetic::ExactOperation;
 using arithmetic::ExactType;
+using arithmetic::Operation;
+using arithmetic::Sweep;
+using arithmetic::Type;
 
 template <class T>
 constexpr ExactType exact_type = sizeof(T) == 8 ? ExactType::f64 : ExactType::f32;
@@ -51,14 +56,20 @@ Record plain_sums(const std::vector<std::vector<T>>& rows) {
   return {bytes, bytes + sums.size() * sizeof(T)};
 }
 
-template <class T>
-void expect_bits_of_the_builder(std::uint64_t seed) {
+/// `make(columns)` is the kind.
+template <class T, class Make>
+void expect_bits_of_the_builder(std::uint64_t seed, const Make& make) {
   SCOPED_TRACE(seed);
   HostileTerms<T> hostile(seed);
   for (const Count columns : {Count{1}, Count{7}, Count{255}, Count{512}, Count{1537}}) {
-    const auto kind = arithmetic::make_exact(ExactOperation::sum, exact_type<T>, exact_type<T>, columns);
+    const std::unique_ptr<PartialKind> kind = make(columns);
     for (Count rows = 2; rows <= 16; ++rows) {
-      const auto x = hostile_rows(hostile, rows, columns, rows);
+      auto x = hostile_rows(hostile, rows, columns, rows);
+      if (columns > 7) {  // those that are not finite
+        x[0][3] = std::numeric_limits<T>::infinity();
+        x[1][4] = -std::numeric_limits<T>::quiet_NaN();
+        x[0][5] = x[1][5] = std::numeric_limits<T>::max();
+      }
       std::vector<const std::byte*> places;
       for (const auto& row : x) places.push_back(reinterpret_cast<const std::byte*>(row.data()));
       ASSERT_EQ(kind->rows_at_hand()->spare_rows(rows), std::optional<Count>(0));
@@ -74,19 +85,48 @@ void expect_bits_of_the_builder(std::uint64_t seed) {
   }
 }
 
-TEST(AtHand, ExactSumsOfDoubles) { expect_bits_of_the_builder<double>(53); }
-TEST(AtHand, ExactSumsOfFloats) { expect_bits_of_the_builder<float>(59); }
+template <class T>
+void expect_bits_of_exact(std::uint64_t seed) {
+  expect_bits_of_the_builder<T>(seed, [](Count columns) {
+    return arithmetic::make_exact(ExactOperation::sum, exact_type<T>, exact_type<T>, columns);
+  });
+}
+template <class T>
+void expect_bits_of_binned(std::uint64_t seed) {
+  constexpr Type type = sizeof(T) == 8 ? Type::f64 : Type::f32;
+  for (const Sweep sweep : {Sweep::single_sweep, Sweep::double_sweep})
+    for (const int bin_count : {2, 3, 4})
+      expect_bits_of_the_builder<T>(seed, [&](Count columns) {
+        return arithmetic::make_binned(Operation::sum, type, type, bin_count, sweep, columns);
+      });
+}
+
+TEST(AtHand, ExactSumsOfDoubles) { expect_bits_of_exact<double>(53); }
+TEST(AtHand, ExactSumsOfFloats) { expect_bits_of_exact<float>(59); }
+TEST(AtHand, BinnedSumsOfDoubles) { expect_bits_of_binned<double>(71); }
+TEST(AtHand, BinnedSumsOfFloats) { expect_bits_of_binned<float>(73); }
 
 TEST(AtHand, OtherSumsAreTheBuilders) {
-  const auto spare_rows = [](ExactOperation operation, ExactType input, ExactType result, Count rows) {
+  const auto exact = [](ExactOperation operation, ExactType input, ExactType result, Count rows) {
     return arithmetic::make_exact(operation, input, result, 9)->rows_at_hand()->spare_rows(rows);
   };
-  for (const Count rows : {Count{0}, Count{1}, Count{17}})
-    EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f64, ExactType::f64, rows)) << rows;
-  EXPECT_FALSE(spare_rows(ExactOperation::mean, ExactType::f64, ExactType::f64, 4));
-  EXPECT_FALSE(spare_rows(ExactOperation::abs_sum, ExactType::f64, ExactType::f64, 4));
-  EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f32, ExactType::f64, 4));
-  EXPECT_FALSE(spare_rows(ExactOperation::sum, ExactType::f64, ExactType::f32, 4));
+  const auto binned = [](Operation operation, Type input, Type result, Count rows) {
+    return arithmetic::make_binned(operation, input, result, 3, Sweep::single_sweep, 9)
+        ->rows_at_hand()
+        ->spare_rows(rows);
+  };
+  for (const Count rows : {Count{0}, Count{1}, Count{17}}) {
+    EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f64, ExactType::f64, rows)) << rows;
+    EXPECT_FALSE(binned(Operation::sum, Type::f64, Type::f64, rows)) << rows;
+  }
+  EXPECT_FALSE(exact(ExactOperation::mean, ExactType::f64, ExactType::f64, 4));
+  EXPECT_FALSE(exact(ExactOperation::abs_sum, ExactType::f64, ExactType::f64, 4));
+  EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f32, ExactType::f64, 4));
+  EXPECT_FALSE(exact(ExactOperation::sum, ExactType::f64, ExactType::f32, 4));
+  EXPECT_FALSE(binned(Operation::mean, Type::f64, Type::f64, 4));
+  EXPECT_FALSE(binned(Operation::norm2, Type::f64, Type::f64, 4));
+  EXPECT_FALSE(binned(Operation::sum, Type::f32, Type::f64, 4));
+  EXPECT_FALSE(binned(Operation::sum, Type::f64, Type::f32, 4));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Cascades of losses: whatever a kernel is certain of is the sum that big integers give, it marks the columns that the
-// reference marks, and those are few on ordinary data. Hostile terms, all numbers of rows, widths around vectors, rows
-// that are not aligned, every target.
+// reference marks, and those are few on ordinary data. Terms as they are, and pre-rounded for two to four bins. Hostile
+// terms, all numbers of rows, widths around vectors, rows that are not aligned, every target.
 #include "kernels/cascade.hpp"
 
 #include <gtest/gtest.h>
@@ -49,6 +49,22 @@ T sum_of(const std::vector<T>& terms) {
   return order < 0 ? -size : size;
 }
 
+/// The terms as so many bins keep them: rounded to the quantum of the lowest one, ties to even.
+template <class T>
+std::vector<T> kept(std::vector<T> terms, int bin_count) {
+  constexpr int lowest_exponent = -1074;
+  constexpr int width = 40;
+  const auto is_smaller = [](T x, T y) { return std::abs(x) < std::abs(y); };
+  int bound = lowest_exponent;  // of the magnitudes' exponents
+  if (const T largest = *std::ranges::max_element(terms, is_smaller); largest != 0) std::frexp(double{largest}, &bound);
+  const int top = std::max((bound - lowest_exponent) / width, bin_count - 1);
+  const int quantum = lowest_exponent + width * (top - bin_count + 1);
+  for (T& x : terms)
+    if (std::ilogb(x) < quantum + 60)
+      x = static_cast<T>(std::ldexp(std::nearbyint(std::ldexp(double{x}, -quantum)), quantum));
+  return terms;
+}
+
 /// Columns of terms as rows of bytes, each from `offset` bytes behind its beginning on.
 template <class T>
 class Rows {
@@ -67,12 +83,12 @@ class Rows {
     std::vector<T> sums;
     std::vector<std::uint32_t> uncertain;
   };
-  Found sums_by(kernels::CascadeRows kernel) const {
+  Found sums_by(kernels::CascadeRows kernel, int bin_count) const {
     constexpr std::byte guard{0xA5};
     constexpr Bytes before = 1;  // so that sums are not aligned
     Found found{std::vector<T>(columns_), std::vector<std::uint32_t>(columns_)};
     std::vector<std::byte> out(before + columns_ * sizeof(T) + 64, guard);
-    found.uncertain.resize(kernel(places_, offset_, columns_, out.data() + before, found.uncertain.data()));
+    found.uncertain.resize(kernel(places_, offset_, columns_, bin_count, out.data() + before, found.uncertain.data()));
     if (columns_ > 0) std::memcpy(found.sums.data(), out.data() + before, columns_ * sizeof(T));
     EXPECT_EQ(out.front(), guard);
     for (Bytes i = before + columns_ * sizeof(T); i < out.size(); ++i) EXPECT_EQ(out[i], guard);
@@ -90,16 +106,18 @@ class Rows {
 struct Seen {
   int certain = 0;
   int uncertain = 0;
-  int differ = 0;  // certain sums that are not those of plain addition
+  int differ = 0;   // certain sums that are not those of plain addition
+  int rounded = 0;  // certain sums that are not those of the terms as they were
 };
 
 class Cascade : public EveryTarget {
  protected:
   template <class T>
-  void expect_columns(const std::vector<std::vector<T>>& columns, std::size_t rows, Bytes offset, Seen& seen) const {
+  void expect_columns(const std::vector<std::vector<T>>& columns, std::size_t rows, Bytes offset, int bin_count,
+                      Seen& seen) const {
     const Rows<T> data(columns, rows, offset);
-    const auto found = data.sums_by(kernels::cascade_rows<T>(GetParam()));
-    const auto reference = data.sums_by(kernels::cascade_rows<T>(kernels::Target::scalar));
+    const auto found = data.sums_by(kernels::cascade_rows<T>(GetParam()), bin_count);
+    const auto reference = data.sums_by(kernels::cascade_rows<T>(kernels::Target::scalar), bin_count);
     ASSERT_EQ(found.uncertain, reference.uncertain) << rows << " rows, " << columns.size() << " columns";
     auto next = found.uncertain.begin();
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -110,30 +128,35 @@ class Cascade : public EveryTarget {
       }
       const auto bits = [](T x) { return std::bit_cast<BitsOf<T>>(x); };
       for (const T x : columns[i]) ASSERT_TRUE(std::isfinite(x));
-      ASSERT_EQ(bits(found.sums[i]), bits(sum_of(columns[i])))
-          << "column " << i << ": " << testing::PrintToString(columns[i]);
+      const T due = sum_of(bin_count == 0 ? columns[i] : kept(columns[i], bin_count));
+      ASSERT_EQ(bits(found.sums[i]), bits(due))
+          << "column " << i << ", " << bin_count << " bins: " << testing::PrintToString(columns[i]);
       seen.certain += 1;
+      seen.rounded += bin_count > 0 && bits(due) != bits(sum_of(columns[i]));
       seen.differ += bits(found.sums[i]) != bits(std::accumulate(columns[i].begin(), columns[i].end(), T{-0.0}));
     }
     EXPECT_EQ(next, found.uncertain.end());
   }
 
   template <class T>
-  void expect_hostile_terms(std::uint64_t seed) const {
+  void expect_hostile_terms(std::uint64_t seed, int bin_count = 0) const {
     SCOPED_TRACE(seed);
     HostileTerms<T> hostile(seed);
+    int rounded = 0;
     for (const Trouble trouble : troubles) {
       Seen seen;
       for (std::size_t rows = kernels::fewest_cascaded; rows <= kernels::most_cascaded; ++rows) {
         for (std::size_t width = 0; width < 36; ++width) {
           std::vector<std::vector<T>> columns(width);
           for (std::vector<T>& column : columns) column = hostile.of(rows, trouble);
-          expect_columns(columns, rows, width % 9, seen);
+          expect_columns(columns, rows, width % 9, bin_count, seen);
           if (HasFatalFailure()) return;
         }
       }
-      expect_both_outcomes(trouble, seen);
+      if (bin_count == 0) expect_both_outcomes(trouble, seen);
+      rounded += seen.rounded;
     }
+    EXPECT_EQ(rounded > 500, bin_count > 0) << rounded;
   }
   /// The data are what they are meant to be, and plain sums would not do.
   static void expect_both_outcomes(Trouble trouble, const Seen& seen) {
@@ -155,12 +178,19 @@ class Cascade : public EveryTarget {
     std::vector<std::vector<T>> columns(20000, std::vector<T>(rows));
     for (std::vector<T>& column : columns)
       for (T& x : column) x = static_cast<T>(draw());
-    return Rows<T>(columns, rows, 0).sums_by(kernels::cascade_rows<T>(GetParam())).uncertain.size();
+    return Rows<T>(columns, rows, 0).sums_by(kernels::cascade_rows<T>(GetParam()), 0).uncertain.size();
   }
 };
 
 TEST_P(Cascade, IsRightWhereItIsCertainOfDoubles) { expect_hostile_terms<double>(41); }
 TEST_P(Cascade, IsRightWhereItIsCertainOfFloats) { expect_hostile_terms<float>(43); }
+
+TEST_P(Cascade, IsRightWhereDoublesArePreRounded) {
+  for (const int bin_count : {2, 3, 4}) expect_hostile_terms<double>(61, bin_count);
+}
+TEST_P(Cascade, IsRightWhereFloatsArePreRounded) {
+  for (const int bin_count : {2, 3, 4}) expect_hostile_terms<float>(67, bin_count);
+}
 
 TEST_P(Cascade, IsCertainOfNearlyAllOrdinaryColumns) {
   std::mt19937_64 random(47);
@@ -188,10 +218,12 @@ TEST_P(Cascade, IsNeverCertainOfWhatIsNotFinite) {
       }
       columns.emplace_back(rows, 0.0);
       columns.back()[at] = columns.back()[(at + 1) % rows] = most;
-      columns.back()[(at + 2) % rows] = -most;
-      const bool overflows = (at + 2) % rows > std::max(at, (at + 1) % rows);
-      const auto found = Rows<double>(columns, rows, 0).sums_by(kernels::cascade_rows<double>(GetParam()));
-      EXPECT_EQ(found.uncertain.size(), columns.size() - (overflows ? 0 : 1)) << rows << " rows, " << at;
+      if (rows > 2) columns.back()[(at + 2) % rows] = -most;
+      const bool overflows = rows == 2 || (at + 2) % rows > std::max(at, (at + 1) % rows);
+      for (const int bin_count : {0, 2, 3, 4}) {
+        const auto found = Rows<double>(columns, rows, 0).sums_by(kernels::cascade_rows<double>(GetParam()), bin_count);
+        EXPECT_EQ(found.uncertain.size(), columns.size() - (overflows ? 0 : 1)) << rows << " rows, " << at;
+      }
     }
   }
 }

@@ -159,7 +159,9 @@ class Fences : public EveryTarget {
                                                   reinterpret_cast<const std::byte*>(x)};
       auto* const sums = result_.array<std::byte>(columns * sizeof(T), side);
       auto* const uncertain = third_.array<std::uint32_t>(columns, side);
-      EXPECT_TRUE(stays_inside([&] { cascade(rows, 0, columns, sums, uncertain); })) << columns << where(side);
+      for (const int bin_count : {0, 3})
+        EXPECT_TRUE(stays_inside([&] { cascade(rows, 0, columns, bin_count, sums, uncertain); }))
+            << columns << where(side);
     });
   }
 
