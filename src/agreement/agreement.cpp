@@ -268,7 +268,10 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
     throw Failure(failure.status(), std::string("STEADFOLD_SCHEDULE of rank 0: ") + failure.what());
   }
   agreed.needs_proof = !schedule::is_swept(agreed.schedule);
-  for (Member& member : agreed.members) member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
+  for (Member& member : agreed.members) {
+    member.counts = counts_of(*agreed.schedule.row, &agreed.schedule);
+    member.adds_words = agreed.schedule.row->adds_words;
+  }
 }
 
 }  // namespace

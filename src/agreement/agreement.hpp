@@ -27,11 +27,15 @@ struct Member {
   std::vector<Count> blocks = {};               // reduce_scatter: the columns of each rank
   /// How often the schedule counts rows.
   schedule::Counts counts = schedule::Counts::once;
+  bool adds_words = false;  // the schedule leaves the adding to the transport
   /// The layout by the places of ranks on their nodes; null if the schedule names ranks by their numbers.
   std::shared_ptr<const order::Layout> by_place = nullptr;
 
   /// The layout in which the schedule's `covers` name ranks.
   const order::Layout& covered() const noexcept { return by_place != nullptr ? *by_place : *layout; }
+  MergedRows merged_rows() const noexcept {
+    return {.rows = adds_words ? arithmetic::unknown_count : element_count, .ranks = layout->rank_count()};
+  }
 
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };

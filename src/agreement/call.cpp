@@ -11,6 +11,7 @@
 #include "arithmetic/bins.hpp"
 #include "arithmetic/columns_apart.hpp"
 #include "arithmetic/converted.hpp"
+#include "arithmetic/kept_rows.hpp"
 #include "arithmetic/location.hpp"
 #include "arithmetic/masked.hpp"
 #include "kernels/target.hpp"
@@ -407,10 +408,23 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
                                     columns);
 }
 
+/// Narrow rows take longer to send and receive than to combine, so there is nothing to gain; and many rows of a rank
+/// take longer to send than their partial.
+bool keeps_rows(const Description& d, const MergedRows& merged) {
+  constexpr Count most_of_a_rank = 4;
+  constexpr Count most_narrow = 8;  // columns
+  const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
+                            d.array == ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
+  return is_plain_sum && row_of(d.method).make_kept != nullptr && !is_scan(d.collective) && d.columns > most_narrow &&
+         merged.rows > 1 && merged.rows <= arithmetic::most_kept_rows &&
+         merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
+}
+
 }  // namespace
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
-                                                   Count columns) {
+                                                   Count columns, const MergedRows& merged) {
+  if (keeps_rows(description, merged)) return row_of(description.method).make_kept(description, columns);
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
   if (description.deals_rows() && row_of(description.method).needs_indices)

@@ -100,7 +100,8 @@ std::string by_model(const Description& call, const order::Layout& layout, const
                      const order::Nodes* nodes) {
   const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
                                   .element_bytes = call.element_bytes};
-  const auto kind = make_kind(call, operator_of(call, user), call.columns);
+  const auto kind = make_kind(call, operator_of(call, user), call.columns,
+                              {.rows = layout.element_count(), .ranks = layout.rank_count()});
   const Sizes sizes(*kind);
   std::string best = by_model(call, sizes, layout, link);
   return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, link, *nodes);

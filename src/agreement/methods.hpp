@@ -32,6 +32,9 @@ struct MethodRow {
   /// kind. Throws Failure if the method does not serve the operation or the type.
   std::unique_ptr<arithmetic::PartialKind> (*make)(const Description& description, const arithmetic::Operator& op,
                                                    order::Count columns);
+
+  /// The same for sums of few wide rows, of which partials are the rows themselves. Null: the method has no such kind.
+  std::unique_ptr<arithmetic::PartialKind> (*make_kept)(const Description& description, order::Count columns) = nullptr;
 };
 
 /// All methods, in the order in which they are shown.

@@ -43,7 +43,7 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
     const order::Interval columns = segmentation.columns(s);
     Segment segment{.first_column = columns.begin,
                     .shape = row_shape(d, columns.size()),
-                    .kind = make_kind(d, operator_, columns.size())};
+                    .kind = make_kind(d, operator_, columns.size(), agreed.merged_rows())};
     segment.spare.resize(segment.value_bytes);
     if (s >= due.begin && s < due.end) {
       segment.first_result_byte = result_bytes_;

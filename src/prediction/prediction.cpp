@@ -53,7 +53,9 @@ Prediction predict(const Scenario& scenario, transport::Topology& topology) {
   const Segmentation segmentation = scenario.segmentation();
   const schedule::Context context =
       segmentation.cut(context_of(scenario.description, scenario.schedule, scenario.rank_count(), &layout, nodes));
-  const Sizes sizes(scenario.description, operator_of(scenario.description, scenario.user), segmentation);
+  const Sizes sizes(
+      scenario.description, operator_of(scenario.description, scenario.user), segmentation,
+      {.rows = row.adds_words ? arithmetic::unknown_count : layout.element_count(), .ranks = layout.rank_count()});
   if (row.messages(context) > most_simulated_messages || scenario.rank_count() > most_simulated_ranks) {
     const bool has_two_ways = context.rooted() || context.collective == schedule::Collective::allreduce;
     const auto fixed = !row.uneven && has_two_ways ? fixed_sizes(sizes, scenario.counts) : std::nullopt;

@@ -23,10 +23,11 @@ struct Weight {
 
 class Sizes {
  public:
-  Sizes(const Description& description, const arithmetic::Operator& op, const Segmentation& segmentation) {
+  Sizes(const Description& description, const arithmetic::Operator& op, const Segmentation& segmentation,
+        const agreement::MergedRows& merged = {}) {
     for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
       columns_.push_back(segmentation.columns(s).size());
-      kinds_.push_back(make_kind(description, op, columns_.back()));
+      kinds_.push_back(make_kind(description, op, columns_.back(), merged));
     }
   }
 

@@ -59,6 +59,41 @@ TEST(Methods, OfferWordsWhereTheirRowsSaySo) {
   }
 }
 
+/// Whether partials of five rows are these rows.
+bool keeps_five(const Call& call, const agreement::MergedRows& merged) {
+  const Description description = describe(call);
+  const auto kind = make_kind(description, operator_of(description, call.user), call.columns, merged);
+  return kind->row_count(order::IntervalSet({0, 5})) == 5 && !kind->has_fixed_size();
+}
+
+TEST(Methods, KeepFewWideRowsThatAreSummedUp) {
+  using schedule::Collective;
+  for (const Method method : {Method::exact, Method::binned}) {
+    const Call wide{.method = method, .columns = 9};
+    for (const Count rows : {Count{2}, Count{8}, Count{16}}) EXPECT_TRUE(keeps_five(wide, {.rows = rows, .ranks = 4}));
+    EXPECT_FALSE(keeps_five(wide, {}));
+    EXPECT_FALSE(keeps_five(wide, {.rows = 1, .ranks = 4}));
+    EXPECT_FALSE(keeps_five(wide, {.rows = 17, .ranks = 16}));
+    EXPECT_FALSE(keeps_five(wide, {.rows = 9, .ranks = 2}));
+    const auto differs = [&](const auto& change) {
+      Call call = wide;
+      change(call);
+      return !keeps_five(call, {.rows = 5, .ranks = 5});
+    };
+    EXPECT_TRUE(differs([](Call& call) { call.columns = 8; }));
+    EXPECT_TRUE(differs([](Call& call) { call.operation = Operation::mean; }));
+    EXPECT_TRUE(differs([](Call& call) { call.operation = Operation::masked_sum; }));
+    EXPECT_TRUE(differs([](Call& call) { call.result_type = arithmetic::Type::f32; }));
+    EXPECT_TRUE(differs([](Call& call) { call.type = arithmetic::Type::bf16; }));
+    EXPECT_TRUE(differs([](Call& call) { call.collective = Collective::scan; }));
+    EXPECT_FALSE(differs([](Call& call) { call.collective = Collective::reduce_scatter; }));
+    if (method == Method::binned) {
+      EXPECT_TRUE(differs([](Call& call) { call.sweep = Sweep::double_sweep; }));
+    }
+  }
+  EXPECT_FALSE(keeps_five({.method = Method::plain, .columns = 9}, {.rows = 5, .ranks = 5}));
+}
+
 TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
   for (const MethodRow& row : agreement::methods()) {
     const Call call{.method = row.method, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep};

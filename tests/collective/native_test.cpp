@@ -112,6 +112,22 @@ TEST_P(Native, HasTheBitsOfMessagesForWideRows) {
   }
 }
 
+/// Messages carry the few rows themselves, words their digits.
+TEST_P(Native, HasTheBitsOfMessagesForFewWideRows) {
+  const Rank p = GetParam();
+  std::mt19937_64 random(11);
+  for (const auto type : {arithmetic::Type::f64, arithmetic::Type::f32}) {
+    const Call call{.method = Method::exact, .type = type, .result_type = type, .columns = 300};
+    const auto described = agreement::describe(call);
+    const Kind kind{call, agreement::make_kind(described, agreement::operator_of(described, call.user), 300)};
+    for (const Count most : {Count{2}, Count{4}}) {
+      const Rows rows(random, p, kind, most);
+      expect_same(outcome_by("native", kind, rows, all_ranks, 5),
+                  outcome_by("recursive_doubling", kind, rows, all_ranks, 5));
+    }
+  }
+}
+
 TEST_P(Native, FailsOnEveryRankAsMessagesDo) {
   const Rank p = GetParam();
   std::mt19937_64 random(9);
