@@ -14,6 +14,7 @@
 
 #include "agreement/call.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/kinds.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::agreement {

@@ -238,17 +238,6 @@ Failure failure_of(Missing missing, arithmetic::Operation operation, Count rows)
 /// The operator that combines: the built-in one, or `user`.
 const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept;
 
-/// The rows whose partials a schedule merges, of all ranks together.
-struct MergedRows {
-  Count rows = arithmetic::unknown_count;
-  Rank ranks = 1;
-};
-/// How a call's rows are combined, `columns` of them. `merged`: if it is known, partials of few wide rows are the rows
-/// themselves. The operator must outlive the kind. Throws Failure where the method does not serve the operation or the
-/// type.
-std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
-                                                   Count columns, const MergedRows& merged = {});
-
 /// What a call asks for, for people: "reduction" whoever gets its result, else the collective's name.
 std::string_view asked_name(Collective collective) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.

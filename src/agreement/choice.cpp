@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "agreement/failure.hpp"
+#include "agreement/kinds.hpp"
 #include "agreement/model.hpp"
 
 namespace steadfold::agreement {

@@ -81,8 +81,9 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
 void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
   threads = divide(rows, team, threads);
   if (threads <= 1) {
-    survey_rows(intake_, rows, 0, to_the_end);
-    return intake_.builder().surveyor()->write_survey(out);
+    prepare();
+    survey_rows(*intake_, rows, 0, to_the_end);
+    return builder().surveyor()->write_survey(out);
   }
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
@@ -97,13 +98,13 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
 
 void Lifter::expect(std::span<const std::byte> surveyed) {
   expected_.assign(surveyed.begin(), surveyed.end());
-  if (!expected_.empty()) intake_.builder().surveyor()->expect(expected_);
+  if (!expected_.empty()) builder().surveyor()->expect(expected_);
 }
 
 Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
-  intake_.builder().clear();
-  push(intake_, rows, 0, to_the_end);
-  return intake_.builder().write(out);
+  builder().clear();
+  push(*intake_, rows, 0, to_the_end);
+  return builder().write(out);
 }
 
 /// Divides the rows among threads and returns how many there are; does nothing for one. Rooms have the size of a bound

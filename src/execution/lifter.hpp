@@ -31,20 +31,21 @@ struct Placed {
 /// Lifts rows of one shape into partials of one kind, which must outlive it.
 class Lifter {
  public:
-  Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape)
-      : kind_(&kind), shape_(shape), intake_(kind.builder(), shape) {}
+  Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape) : kind_(&kind), shape_(shape) {}
+  /// Allocates what lifting by one thread needs; else its first use does. Many calls of wide rows lift nothing.
+  void prepare() { builder(); }
 
   /// Writes the partial by `threads` of the team, or as many as it has; returns its size. `out` has the kind's working
   /// capacity for the rows.
   Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
   /// Finishes all rows of one process without a partial, by this thread, if the kind offers that.
-  bool finishes_alone() const noexcept { return intake_.builder().finishes_alone(); }
+  bool finishes_alone() { return builder().finishes_alone(); }
   Status finish_alone(const arithmetic::Operands& data, Count rows, const arithmetic::Strides& strides,
                       Count element_count, std::byte* result, std::byte* spare) {
-    intake_.builder().clear();
-    if (rows > 0) intake_.push(0, data, rows, strides);
-    return intake_.builder().finish_alone(element_count, result, spare);
+    builder().clear();
+    if (rows > 0) intake_->push(0, data, rows, strides);
+    return builder().finish_alone(element_count, result, spare);
   }
 
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
@@ -63,13 +64,17 @@ class Lifter {
     std::vector<std::byte> merged;  // of these rows and those of the threads before
   };
 
+  arithmetic::Builder& builder() {
+    if (!intake_) intake_.emplace(kind_->builder(), shape_);
+    return intake_->builder();
+  }
   Bytes alone(const Placed& rows, std::span<std::byte> out);
   unsigned divide(const Placed& rows, const ThreadTeam& team, unsigned threads);
   std::span<const std::byte> merged(unsigned threads, std::span<std::byte> out);
 
   const arithmetic::PartialKind* kind_;
   arithmetic::RowShape shape_;
-  arithmetic::Intake intake_;
+  std::optional<arithmetic::Intake> intake_;
   std::vector<ThreadRows> rows_of_threads_;
   std::vector<std::byte> expected_;
   Bytes bytes_of_none_ = 0;    // a partial of no rows, and

@@ -44,7 +44,7 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
     Segment segment{.first_column = columns.begin,
                     .shape = row_shape(d, columns.size()),
                     .kind = make_kind(d, operator_, columns.size(), agreed.merged_rows())};
-    segment.spare.resize(segment.value_bytes);
+    segment.spare = std::make_unique_for_overwrite<std::byte[]>(segment.value_bytes);
     if (s >= due.begin && s < due.end) {
       segment.first_result_byte = result_bytes_;
       result_bytes_ += segment.value_bytes;
@@ -60,6 +60,9 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
   const bool is_lone = intervals_.size() == 1 && intervals_.front().size() == 1;
   const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
   if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals_.front().begin;
+  const bool stays_where_it_is = lone_row_ && d.array == agreement::ArrayForm::none;
+  if (!stays_where_it_is)
+    for (Segment& s : segments_) s.lifter.prepare();
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
@@ -188,7 +191,8 @@ order::Interval Rows::part_of(const Covers& covers) const noexcept {
 
 Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
-  if (lone_row_ && strides_.are_direct() && !covers.is_part()) return lift_lone_row(segment, out);
+  const bool is_whole = !covers.is_part() || covers.part.size() == 1;
+  if (lone_row_ && strides_.are_direct() && is_whole) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? part_of(covers) : all_rows);
   const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
   Header header = arithmetic::header_of(whole);
@@ -257,14 +261,14 @@ Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const
 Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
   if (operator_.may_postpone) return finish_piece(segment, covers, partial, out, whole_.begun());
   Segment& s = segments_[segment];
-  return finished(segment, partial, out, s.kind->finish(partial, row_count(covers), values_in(out), s.spare.data()));
+  return finished(segment, partial, out, s.kind->finish(partial, row_count(covers), values_in(out), s.spare.get()));
 }
 
 Partial Rows::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
                            arithmetic::Pieces& pieces) {
   Segment& s = segments_[segment];
   const Status status =
-      s.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), s.spare.data(), pieces);
+      s.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), s.spare.get(), pieces);
   return pieces.more ? Partial{} : finished(segment, partial, out, status);
 }
 

@@ -84,7 +84,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
     std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
     Lifter lifter = Lifter(*kind, shape);
     std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
-    std::vector<std::byte> spare = {};
+    std::unique_ptr<std::byte[]> spare = nullptr;           // not touched before it is needed
     Bytes value_bytes = kind->value_bytes();
     const arithmetic::ValuesApart* values_apart = kind->values_apart();
     bool is_apart = false;

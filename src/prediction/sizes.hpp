@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agreement/call.hpp"
+#include "agreement/kinds.hpp"
 #include "agreement/segmentation.hpp"
 
 namespace steadfold::prediction {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "agreement/call.hpp"
+#include "agreement/kinds.hpp"
 #include "execution/lifter.hpp"
 
 namespace steadfold::session {

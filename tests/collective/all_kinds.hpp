@@ -9,6 +9,7 @@
 
 #include "agreement/call.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/kinds.hpp"
 
 namespace steadfold::test {
 

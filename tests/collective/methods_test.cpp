@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agreement/call.hpp"
+#include "agreement/kinds.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::test::methods_test {

@@ -1,6 +1,7 @@
 #include "predicted.hpp"
 
 #include "agreement/choice.hpp"
+#include "agreement/kinds.hpp"
 #include "agreement/model.hpp"
 
 namespace steadfold::command::studies {

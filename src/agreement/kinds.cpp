@@ -1,0 +1,103 @@
+#include "agreement/kinds.hpp"
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agreement/call.hpp"
+#include "arithmetic/columns_apart.hpp"
+#include "arithmetic/converted.hpp"
+#include "arithmetic/kept_rows.hpp"
+#include "arithmetic/location.hpp"
+#include "arithmetic/masked.hpp"
+
+namespace steadfold::agreement {
+
+using arithmetic::is_double_or_float;
+using arithmetic::Operation;
+using arithmetic::Type;
+
+namespace {
+
+/// The mean, the least and the greatest of no elements, in a column of several: NaNs, without an index. Nothing for
+/// other operations, and for numbers that have no NaN.
+std::vector<std::byte> of_none(const Description& description) {
+  const Operation operation = description.operation;
+  if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
+  const bool is_extreme =
+      (operation == Operation::min || operation == Operation::max) && is_double_or_float(description.result_type);
+  const bool is_mean = operation == Operation::mean || operation == Operation::weighted_mean;
+  if (!is_mean && !is_extreme) return {};
+  std::vector<std::byte> bytes(arithmetic::size_of(description.result_type));
+  const bool is_float = description.result_type == Type::f32 || description.result_type == Type::cf32;
+  const Bytes part = is_float ? sizeof(float) : sizeof(double);
+  const float narrow = std::numeric_limits<float>::quiet_NaN();
+  const double wide = std::numeric_limits<double>::quiet_NaN();
+  for (Bytes at = 0; at < bytes.size(); at += part)
+    std::memcpy(bytes.data() + at, is_float ? static_cast<const void*>(&narrow) : &wide, part);
+  return bytes;
+}
+
+/// The kind for elements that may have to be converted first.
+std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
+                                                        Count columns) {
+  const Type type = description.type;
+  const Operation operation = description.operation;
+  const MethodRow& method = row_of(description.method);
+  if (operation == Operation::abs_sum && method.has_absolute_sums && is_double_or_float(type))
+    return method.make(description, op, columns);
+  const auto conversion = arithmetic::conversion(operation, type, description.result_type, method.rounds_once);
+  if (!conversion && arithmetic::takes_absolute_values(operation))
+    throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
+                                           std::string(arithmetic::name_of(type)) +
+                                           " is not offered (absolute values of reals of 64 bits at most are), take "
+                                           "double, float, bf16 or f16");
+  if (!conversion) return method.make(description, op, columns);
+  Description converted = description;
+  converted.type = conversion->type;
+  converted.result_type = conversion->result;
+  return arithmetic::make_converted(method.make(converted, op, columns * conversion->parts), *conversion, type,
+                                    columns);
+}
+
+/// Narrow rows take longer to send and receive than to combine, so there is nothing to gain; and many rows of a rank
+/// take longer to send than their partial.
+bool keeps_rows(const Description& d, const MergedRows& merged) {
+  constexpr Count most_of_a_rank = 4;
+  constexpr Count most_narrow = 8;  // columns
+  const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
+                            d.array == ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
+  return is_plain_sum && row_of(d.method).make_kept != nullptr && !is_scan(d.collective) && d.columns > most_narrow &&
+         merged.rows > 1 && merged.rows <= arithmetic::most_kept_rows &&
+         merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
+}
+
+}  // namespace
+
+std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
+                                                   Count columns, const MergedRows& merged) {
+  if (keeps_rows(description, merged)) return row_of(description.method).make_kept(description, columns);
+  const bool has_masked_elements = description.array == ArrayForm::masked_elements;
+  const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
+  if (description.deals_rows() && row_of(description.method).needs_indices)
+    throw Failure(Status::unsupported, "groups by method " + std::string(name_of(description.method)) +
+                                           " are not offered (rows of other groups have no place in the tree), take "
+                                           "exact, binned or plain");
+  if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
+    Description of_a_column = description;
+    if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;
+    if (description.deals_rows()) of_a_column.array = ArrayForm::whole;
+    return arithmetic::make_columns_apart(make_kind(of_a_column, op, 1),
+                                          {.columns = columns,
+                                           .element_bytes = description.element_bytes,
+                                           .are_dealt = description.deals_rows(),
+                                           .of_none = has_own_rows ? of_none(description) : std::vector<std::byte>()});
+  }
+  auto kind = make_converted(description, op, columns);
+  if (!description.has_mask() || arithmetic::names_rows(description.operation)) return kind;
+  return arithmetic::make_masked(std::move(kind), description.element_bytes, columns);
+}
+
+}  // namespace steadfold::agreement
