@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
@@ -127,6 +128,12 @@ TEST(KeptRows, OnesThatAreNotWholeAreRefused) {
     const Record of_both = out.taken(merge(*kind, two, broken, out.room()));
     EXPECT_EQ(status_of(of_both), Status::transport_failed) << size;
   }
+  Record none = built(*kind, table, {}).record;
+  const std::uint64_t claimed = std::uint64_t{1} << 61;  // whose bytes are 0 modulo 2^64
+  std::memcpy(none.data() + sizeof(Header), &claimed, sizeof claimed);
+  EXPECT_EQ(finished(*kind, none).status, Status::transport_failed);
+  Guarded of_claimed(kind->capacity(IntervalSet({0, 4})));
+  EXPECT_EQ(status_of(of_claimed.taken(merge(*kind, two, none, of_claimed.room()))), Status::transport_failed);
   for (Bytes room = 0; room < kind->capacity(IntervalSet({0, 4})); ++room) {
     Guarded out(room);
     const Record of_both = out.taken(merge(*kind, two, two, out.room()));
