@@ -69,7 +69,7 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
   constexpr Count most_narrow = 8;  // columns
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
                             d.array == ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
-  return is_plain_sum && row_of(d.method).make_kept != nullptr && !is_scan(d.collective) && d.columns > most_narrow &&
+  return is_plain_sum && row_of(d.method).may_keep_rows && !is_scan(d.collective) && d.columns > most_narrow &&
          merged.rows > 1 && merged.rows <= arithmetic::most_kept_rows &&
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
@@ -78,7 +78,8 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns, const MergedRows& merged) {
-  if (keeps_rows(description, merged)) return row_of(description.method).make_kept(description, columns);
+  if (keeps_rows(description, merged))
+    return arithmetic::make_kept_rows(description.type, static_cast<int>(description.bin_count), columns);
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
   if (description.deals_rows() && row_of(description.method).needs_indices)

@@ -8,7 +8,6 @@
 #include "agreement/call.hpp"
 #include "arithmetic/binned.hpp"
 #include "arithmetic/exact.hpp"
-#include "arithmetic/kept_rows.hpp"
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/statistics.hpp"
@@ -110,13 +109,6 @@ Kind make_plain(const Description& description, const Operator& op, Count column
   return arithmetic::make_location(description.operation, description.type, columns);
 }
 
-Kind keep_for_exact(const Description& description, Count columns) {
-  return arithmetic::make_kept_rows(description.type, 0, columns);
-}
-Kind keep_for_binned(const Description& description, Count columns) {
-  return arithmetic::make_kept_rows(description.type, static_cast<int>(description.bin_count), columns);
-}
-
 constexpr std::array<MethodRow, 4> all_methods = {{
     {.method = Method::tree,
      .merging = {.method = "tree"},
@@ -130,16 +122,16 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .keeps = guarantee::all,
      .rounds_once = true,
      .has_absolute_sums = true,
-     .make = make_exact,
-     .make_kept = keep_for_exact},
+     .may_keep_rows = true,
+     .make = make_exact},
     {.method = Method::binned,
      .merging = {.method = "binned", .offers_words = true},
      .bits_version = "binned-1",
      .keeps = guarantee::all,
      .rounds_once = true,
      .has_bins = true,
-     .make = make_binned,
-     .make_kept = keep_for_binned},
+     .may_keep_rows = true,
+     .make = make_binned},
     {.method = Method::plain,
      .merging = {.method = "plain", .is_associative = false, .may_overlap = true},
      .bits_version = "",
