@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Two builds of the command side by side: what their kernels take, launch by launch in turn, as ratios.
 
-BEFORE and AFTER are commands; other options go to their `bench local`. A launch of one is followed by a launch of the other, each pinned to the same core. A row
-has the medians of all launches, and their ratio with a 95 % interval (percentile bootstrap over pairs of launches). Rows
-of `read` are the control: both commands compile these loops alike, so what differs there is the machine.
+BEFORE and AFTER are commands; other options go to their `bench local`. A launch of one is followed by a launch of the
+other, each pinned to the same core. A row has the medians of all launches, and their ratio with a 95 % interval
+(percentile bootstrap over pairs of launches). Rows of `read` are the control: both commands compile these loops alike,
+so what differs there is the machine.
 ./dev bench-compare REV builds both and calls this.
 """
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -24,23 +23,14 @@ class OneByOne {
       digits_->clear();
     else
       digits_.emplace(kernels::Target::scalar);
-    std::array<Element, kernels::most_cascaded> terms;
-    for (Element* term = terms.data(); const std::byte* const row : rows)
-      std::memcpy(term++, row + offset, sizeof(Element));
-    if (bin_count > 0) pre_round(std::span(terms).first(rows.size()), bin_count);
-    digits_->add_rows(reinterpret_cast<const std::byte*>(terms.data()), nullptr, rows.size(), sizeof(Element));
+    std::array<Element, kernels::most_cascaded> room;
+    const auto terms = kernels::column_of<Element>(rows, offset, bin_count, room);
+    digits_->add_rows(reinterpret_cast<const std::byte*>(terms.data()), nullptr, terms.size(), sizeof(Element));
     const auto rounded = digits_->template rounded<Element>();
     std::memcpy(value, &rounded, sizeof rounded);
   }
 
  private:
-  static void pre_round(std::span<Element> terms, int bin_count) noexcept {
-    Element largest = 0;
-    for (const Element x : terms) largest = std::max(largest, std::abs(x));
-    const Element bound = kernels::pre_rounding_bound(largest, bin_count);
-    for (Element& x : terms) x = kernels::pre_rounded(x, bound);
-  }
-
   std::optional<Accumulator<Element, 1>> digits_;
 };
 

@@ -1,7 +1,7 @@
 // Kernels of cascade.hpp: lanes are columns.
 #include "kernels/cascade.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -38,35 +38,9 @@ T add_one(T& sum, T x) noexcept {
   return (before - (sum - of_x)) + (x - of_x);
 }
 
-/// A column's terms as they are, or pre-rounded.
-template <class T>
-class Column {
- public:
-  Column(std::span<const std::byte* const> rows, order::Bytes offset, int bin_count) noexcept
-      : rows_(rows), offset_(offset) {
-    if (bin_count == 0) return;
-    T largest = 0;
-    for (std::size_t row = 0; row < rows.size(); ++row) largest = std::max(largest, std::abs(load(row)));
-    bound_ = pre_rounding_bound(largest, bin_count);
-  }
-  std::size_t size() const noexcept { return rows_.size(); }
-  T operator[](std::size_t row) const noexcept { return pre_rounded(load(row), bound_); }
-
- private:
-  T load(std::size_t row) const noexcept {
-    T value;
-    std::memcpy(&value, rows_[row] + offset_, sizeof value);
-    return value;
-  }
-
-  std::span<const std::byte* const> rows_;
-  order::Bytes offset_;
-  T bound_ = 0;  // nothing is below it
-};
-
 /// Whether `sum` is certain to be right.
 template <class T>
-bool cascade_column(const Column<T>& terms, T& sum) noexcept {
+bool cascade_column(std::span<const T> terms, T& sum) noexcept {
   if (terms.size() == 2) {  // the sum of two is right as it is
     sum = terms[0] + terms[1];
     return std::isfinite(sum);
@@ -74,8 +48,8 @@ bool cascade_column(const Column<T>& terms, T& sum) noexcept {
   sum = terms[0];
   T losses = add_one(sum, terms[1]);
   T lost = 0;
-  for (std::size_t row = 2; row < terms.size(); ++row) {
-    const T loss = add_one(sum, terms[row]);
+  for (const T x : terms.subspan(2)) {
+    const T loss = add_one(sum, x);
     lost += std::abs(add_one(losses, loss));
   }
   T rounded = sum;
@@ -89,9 +63,10 @@ template <class T>
 order::Count cascade_one_by_one(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
                                 int bin_count, std::byte* sums, std::uint32_t* uncertain) noexcept {
   order::Count found = 0;
+  std::array<T, most_cascaded> room;
   for (order::Count column = 0; column < columns; ++column) {
     T sum;
-    if (!cascade_column(Column<T>(rows, offset + column * sizeof(T), bin_count), sum))
+    if (!cascade_column(column_of<T>(rows, offset + column * sizeof(T), bin_count, room), sum))
       uncertain[found++] = static_cast<std::uint32_t>(column);
     std::memcpy(sums + column * sizeof(T), &sum, sizeof sum);
   }
@@ -127,9 +102,9 @@ HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
   const hn::RebindToUnsigned<D> bits;
   const hn::Repartition<std::int32_t, D> whole;
   const auto field = hn::BitCast(whole, hn::ShiftRight<Form::fraction_bits>(hn::BitCast(bits, largest)));
-  const auto above = hn::Add(field, hn::Set(whole, Form::offset));
+  const auto above = hn::Add(field, hn::Set(whole, Form::to_bin));
   const auto top = hn::ShiftRight<16>(hn::Mul(above, hn::Set(whole, fortieth)));
-  const auto lowest = hn::Max(hn::Add(top, hn::Set(whole, Form::base - (bin_count - 1))), hn::Zero(whole));
+  const auto lowest = hn::Max(hn::Sub(top, hn::Set(whole, bin_count - 1)), hn::Zero(whole));
   const auto of_lowest = hn::Add(hn::Mul(lowest, hn::Set(whole, pre_rounding_width)), hn::Set(whole, Form::shift));
   const auto bound = hn::BitCast(bits, hn::Max(of_lowest, hn::Zero(whole)));
   return hn::BitCast(d, hn::ShiftLeft<Form::fraction_bits>(bound));

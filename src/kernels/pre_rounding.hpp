@@ -14,32 +14,30 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <span>
+#include <type_traits>
+
+#include "order/index.hpp"
+#include "order/message.hpp"
 
 namespace steadfold::kernels {
 
-/// How the bound follows from the exponent field f of the largest magnitude. Its top bin is
-/// (f + `offset`) / 40 + `base`; the bound's exponent field is 40 times the lowest bin, plus `shift`, and at least 0.
-template <class T>
-struct PreRounding;
-template <>
-struct PreRounding<double> {
-  using Bits = std::uint64_t;
-  static constexpr int fraction_bits = 52;
-  static constexpr int offset = 52;
-  static constexpr int base = 0;
-  static constexpr int shift = 1;
-};
-/// In the grid of doubles. A field of 0 is a bound of 0: every float is a multiple of so small a quantum.
-template <>
-struct PreRounding<float> {
-  using Bits = std::uint32_t;
-  static constexpr int fraction_bits = 23;
-  static constexpr int offset = 28;
-  static constexpr int base = 23;
-  static constexpr int shift = -924;
-};
 inline constexpr int pre_rounding_width = 40;  // of a bin
+
+/// How the bound follows from the exponent field f of the largest magnitude, in the grid of doubles. Its top bin is
+/// (f + `to_bin`) / 40. The bound's exponent field is 40 times the lowest bin, plus `shift`; where that is below 0, the
+/// bound is 0, since every number is a multiple of so small a quantum.
+template <class T>
+struct PreRounding {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
+  static constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
+  static constexpr int lowest_exponent = -1074;  // of the quantum of bin 0
+  static constexpr int to_bin = 1 - bias - lowest_exponent;
+  static constexpr int shift = fraction_bits + bias + lowest_exponent;
+};
 
 /// The bound for a set of terms of at most this magnitude. If that is not finite, it is some finite number.
 template <class T>
@@ -47,8 +45,7 @@ T pre_rounding_bound(T largest, int bin_count) noexcept {
   using Form = PreRounding<T>;
   using Bits = typename Form::Bits;
   const auto field = static_cast<int>(std::bit_cast<Bits>(largest) >> Form::fraction_bits);
-  const int top = (field + Form::offset) / pre_rounding_width + Form::base;
-  const int lowest = std::max(top - (bin_count - 1), 0);
+  const int lowest = std::max((field + Form::to_bin) / pre_rounding_width - (bin_count - 1), 0);
   const int bound = std::max(pre_rounding_width * lowest + Form::shift, 0);
   return std::bit_cast<T>(static_cast<Bits>(bound) << Form::fraction_bits);
 }
@@ -65,6 +62,21 @@ template <class T>
 T pre_rounded(T x, T bound) noexcept {
   const T magnitude = std::abs(x);
   return magnitude >= bound ? x : std::copysign((magnitude + bound) - bound, x);
+}
+
+/// Copies a column's terms, one of each row, `offset` bytes behind its beginning; pre-rounded for so many bins, or, by
+/// 0, as they are. Returns those of `room` that are used.
+template <class T>
+std::span<const T> column_of(std::span<const std::byte* const> rows, order::Bytes offset, int bin_count,
+                             std::span<T> room) noexcept {
+  const std::span<T> terms = room.first(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) std::memcpy(&terms[row], rows[row] + offset, sizeof(T));
+  if (bin_count == 0) return terms;
+  T largest = 0;
+  for (const T x : terms) largest = std::max(largest, std::abs(x));
+  const T bound = pre_rounding_bound(largest, bin_count);
+  for (T& x : terms) x = pre_rounded(x, bound);
+  return terms;
 }
 
 }  // namespace steadfold::kernels
