@@ -18,7 +18,7 @@ function(steadfold_fortran_program target name output)
   add_custom_command(OUTPUT ${output}
     COMMAND ${wrapper} -O2 -ffp-contract=off ${arg_OPTIONS} ${module} ${arg_SOURCES} -o ${output} ${files} -lstdc++
       -Wl,-rpath,$ORIGIN/${to_mpi_layer},-rpath,$ORIGIN/${to_core}
-    DEPENDS ${module} ${arg_SOURCES} ${libraries}
+    DEPENDS ${module} ${PROJECT_SOURCE_DIR}/fortran/steadfold_operations.inc ${arg_SOURCES} ${libraries}
     WORKING_DIRECTORY ${room} COMMENT "Building Fortran program ${target}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${output})
 endfunction()

@@ -54,7 +54,7 @@ endif()
 if(TARGET steadfold_fortran)
   set_target_properties(steadfold_fortran PROPERTIES EXPORT_NAME fortran_descriptors)
   steadfold_install(fortran steadfold_fortran)
-  install(FILES fortran/steadfold.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steadfold)
+  install(FILES fortran/steadfold.f90 fortran/steadfold_operations.inc DESTINATION ${CMAKE_INSTALL_DATADIR}/steadfold)
   install(DIRECTORY fortran/drop_ins DESTINATION ${CMAKE_INSTALL_DATADIR}/steadfold)
   steadfold_pkg_config(steadfold_fortran "Steadfold from Fortran: compile its variable source with your program" REQUIRES steadfold
     LIBS -lsteadfold_fortran)

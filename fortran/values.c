@@ -14,7 +14,7 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
   settle(status, from->comm, ierr);
 }
 
-/* A function of one array, and one of an array and its factors. */
+/* A function of one array, of two, and of one that may have weights. */
 #define OF_ARRAY(function, name, value_type, type, what)                                                        \
   value_type sf_fortran_##function##_##name(Argument array, Argument comm, Argument where, Argument options,    \
                                             int* ierr, Layout* const* layout) {                                 \
@@ -38,46 +38,21 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
     reduce_to_value(&from, type, &value, ierr);                                                                      \
     return value;                                                                                                    \
   }
-#define MEAN(name, value_type, type)                                                                                  \
-  value_type sf_fortran_mean_##name(Argument array, Argument comm, Argument weight, Argument where, Argument options, \
-                                    int* ierr, Layout* const* layout) {                                               \
-    const Arguments from = {.operation = SF_MEAN,                                                                     \
-                            .array = array,                                                                           \
-                            .factors = weight,                                                                        \
-                            .where = where,                                                                           \
-                            .options = options,                                                                       \
-                            .comm = comm,                                                                             \
-                            .layout = layout};                                                                        \
-    value_type value = 0;                                                                                             \
-    reduce_to_value(&from, type, &value, ierr);                                                                       \
-    return value;                                                                                                     \
+#define OF_WEIGHTED(function, name, value_type, type, what)                                                 \
+  value_type sf_fortran_##function##_##name(Argument array, Argument comm, Argument weight, Argument where, \
+                                            Argument options, int* ierr, Layout* const* layout) {           \
+    const Arguments from = {.operation = what,                                                              \
+                            .array = array,                                                                 \
+                            .factors = weight,                                                              \
+                            .where = where,                                                                 \
+                            .options = options,                                                             \
+                            .comm = comm,                                                                   \
+                            .layout = layout};                                                              \
+    value_type value = 0;                                                                                   \
+    reduce_to_value(&from, type, &value, ierr);                                                             \
+    return value;                                                                                           \
   }
-
-#define OF_NUMBERS(name, number, type, real, real_type)        \
-  OF_PRODUCTS(dot, name, number, type, SF_DOTC)                \
-  OF_ARRAY(norm2, name, real, real_type, SF_NORM2)             \
-  OF_ARRAY(sum_squares, name, real, real_type, SF_SUM_SQUARES) \
-  MEAN(name, number, type)
-OF_NUMBERS(f64, double, SF_F64, double, SF_F64)
-OF_NUMBERS(f32, float, SF_F32, float, SF_F32)
-OF_NUMBERS(c64, double _Complex, SF_COMPLEX_F64, double, SF_F64)
-OF_NUMBERS(c32, float _Complex, SF_COMPLEX_F32, float, SF_F32)
-OF_PRODUCTS(dotu, c64, double _Complex, SF_COMPLEX_F64, SF_DOT)
-OF_PRODUCTS(dotu, c32, float _Complex, SF_COMPLEX_F32, SF_DOT)
-
-#define OF_REAL_NUMBERS(name, number, type)       \
-  OF_ARRAY(norm1, name, number, type, SF_ABS_SUM) \
-  OF_ARRAY(norminf, name, number, type, SF_NORMINF)
-OF_REAL_NUMBERS(f64, double, SF_F64)
-OF_REAL_NUMBERS(f32, float, SF_F32)
-
-#define EXTREMES(name, number, type)        \
-  OF_ARRAY(min, name, number, type, SF_MIN) \
-  OF_ARRAY(max, name, number, type, SF_MAX)
-EXTREMES(f64, double, SF_F64)
-EXTREMES(f32, float, SF_F32)
-EXTREMES(i32, int32_t, SF_I32)
-EXTREMES(i64, int64_t, SF_I64)
+#include "values.inc"
 
 static double variance(const Arguments* from, const int* ddof, int* ierr) {
   sf_statistics statistics = {0};

@@ -16,7 +16,7 @@
 
 #if __cplusplus >= 202002L
 
-#include "steadfold/common_bundle.hpp"
+#include "steadfold/common_bundle_operations.hpp"
 
 namespace steadfold {
 
@@ -158,21 +158,8 @@ class HeldVector final : public BundleMember {
 /// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
 /// where its elements are, so that it may grow before `bind`, swap or move them between runs. A span, or a range like
 /// it, is copied: its elements must stay where they are. Temporaries that own their elements don't compile.
-class Bundle {
+class Bundle : public BundleOperations<Bundle> {
  public:
-  /// The sum of all elements of all ranks.
-  template <Lasting R>
-    requires Element<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_SUM>> sum(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, plus, options);
-  }
-  /// The sum of x[i] * y[i], correctly rounded. Different sizes fail the run, on all ranks.
-  template <Lasting R, Lasting S>
-    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::value_of_t<R, SF_DOT>> dot(R&& x, S&& y, const MemberOptions& options = {}) {
-    using T = detail::element_t<R>;
-    return add<T, T>(BuiltIn<SF_DOT>{}, x, detail::source_of<const T>(y), options);
-  }
   /// dots(x, {y0, y1, ...}): the dot product with every y, whose elements stay where they are; x is read once. dotcs
   /// conjugates the others.
   template <Lasting R>
@@ -186,91 +173,6 @@ class Bundle {
   Result<std::vector<detail::value_of_t<R, SF_DOTC>>> dotcs(R&& x, const Vectors<detail::element_t<R>>& ys,
                                                             const MemberOptions& options = {}) {
     return add_dots<SF_DOTC>(x, ys, options);
-  }
-  /// The sum of conj(x[i]) * y[i].
-  template <Lasting R, Lasting S>
-    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::value_of_t<R, SF_DOTC>> dotc(R&& x, S&& y, const MemberOptions& options = {}) {
-    using T = detail::element_t<R>;
-    return add<T, T>(BuiltIn<SF_DOTC>{}, x, detail::source_of<const T>(y), options);
-  }
-  /// The sum of w[i] * x[i], correctly rounded: the same as `dot`.
-  template <Lasting R, Lasting S>
-    requires Rounded<detail::element_t<R>> && std::same_as<detail::element_t<R>, detail::element_t<S>>
-  Result<detail::value_of_t<R, SF_DOT>> weighted_sum(R&& x, S&& w, const MemberOptions& options = {}) {
-    return dot(x, w, options);
-  }
-  /// The sums of absolute values, of squares, and of the elements whose mask is not 0, correctly rounded.
-  template <Lasting R>
-    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_ABS_SUM>> abs_sum(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_ABS_SUM>{}, options);
-  }
-  template <Lasting R>
-    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_NORM1>> norm1(R&& x, const MemberOptions& options = {}) {
-    return abs_sum(x, options);
-  }
-  template <Lasting R>
-    requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_SUM_SQUARES>> sum_squares(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_SUM_SQUARES>{}, options);
-  }
-  template <Lasting R, Lasting M>
-    requires Mask<M> && (Number<detail::element_t<R>> || Rounded<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MASKED_SUM>> masked_sum(R&& x, M&& mask, const MemberOptions& options = {}) {
-    using Byte = detail::element_t<M>;
-    return add<detail::element_t<R>, Byte>(BuiltIn<SF_MASKED_SUM>{}, x, detail::source_of<const Byte>(mask), options);
-  }
-  /// The Euclidean norm, correctly rounded.
-  template <Lasting R>
-    requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_NORM2>> norm2(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_NORM2>{}, options);
-  }
-  /// The greatest absolute value; without elements 0.
-  template <Lasting R>
-    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_NORMINF>> norminf(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_NORMINF>{}, options);
-  }
-  /// The sum divided by the number of elements, rounded once.
-  template <Lasting R>
-    requires Rounded<detail::element_t<R>>
-  Result<detail::value_of_t<R, SF_MEAN>> mean(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_MEAN>{}, options);
-  }
-  /// The least element, the greatest, and where they are.
-  template <Lasting R>
-    requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MIN>> min(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, minimum, options);
-  }
-  template <Lasting R>
-    requires(Element<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_MAX>> max(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, maximum, options);
-  }
-  template <Lasting R>
-    requires Number<detail::element_t<R>>
-  Result<Located<detail::element_t<R>>> min_location(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, minimum_location, options);
-  }
-  template <Lasting R>
-    requires Number<detail::element_t<R>>
-  Result<Located<detail::element_t<R>>> max_location(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, maximum_location, options);
-  }
-  template <Lasting R, Lasting S>
-    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<detail::value_of_t<R, SF_WEIGHTED_MEAN>> weighted_mean(R&& x, S&& w, const MemberOptions& options = {}) {
-    using T = detail::element_t<R>;
-    return add<T, T>(BuiltIn<SF_WEIGHTED_MEAN>{}, x, detail::source_of<const T>(w), options);
-  }
-  template <Lasting R>
-    requires(Rounded<detail::element_t<R>> && !Complex<detail::element_t<R>>)
-  Result<Statistics> statistics(R&& x, const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_STATISTICS>{}, options);
   }
   /// All elements of all ranks combined by `op` in the binary tree over their indices.
   template <Lasting R, class Op>
@@ -289,21 +191,6 @@ class Bundle {
                                                       const Axes& axes, const MemberOptions& options = {}) {
     return add_array(op, x, y, axes, options);
   }
-  template <class T>
-  Result<std::vector<detail::result_t<T, BuiltIn<SF_SUM>>>> sum(const Array<T>& x, const Axes& axes,
-                                                                const MemberOptions& options = {}) {
-    return reduce(x, plus, axes, options);
-  }
-  template <class T>
-  Result<std::vector<detail::result_t<T, BuiltIn<SF_MEAN>>>> mean(const Array<T>& x, const Axes& axes,
-                                                                  const MemberOptions& options = {}) {
-    return reduce(x, BuiltIn<SF_MEAN>{}, axes, options);
-  }
-  template <class T>
-  Result<std::vector<detail::result_t<T, BuiltIn<SF_DOT>>>> dot(const Array<T>& x, const Array<T>& y, const Axes& axes,
-                                                                const MemberOptions& options = {}) {
-    return reduce(x, y, BuiltIn<SF_DOT>{}, axes, options);
-  }
   /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
   /// the bundle has one. The layout in the options is ignored.
   template <Lasting R, class Op>
@@ -317,48 +204,9 @@ class Bundle {
 
   // A temporary ends before a plan runs: give it a name that outlives the plans.
   template <Fleeting R>
-  void sum(R&&, const MemberOptions& = {}) = delete;
-  template <class R, class S>
-    requires Fleeting<R> || Fleeting<S>
-  void dot(R&&, S&&, const MemberOptions& = {}) = delete;
-  template <class R, class S>
-    requires Fleeting<R> || Fleeting<S>
-  void dotc(R&&, S&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
   void dots(R&&, const Vectors<detail::element_t<R>>&, const MemberOptions& = {}) = delete;
   template <Fleeting R>
   void dotcs(R&&, const Vectors<detail::element_t<R>>&, const MemberOptions& = {}) = delete;
-  template <class R, class S>
-    requires Fleeting<R> || Fleeting<S>
-  void weighted_sum(R&&, S&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void abs_sum(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void norm1(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void sum_squares(R&&, const MemberOptions& = {}) = delete;
-  template <class R, class M>
-    requires Fleeting<R> || Fleeting<M>
-  void masked_sum(R&&, M&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void norm2(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void norminf(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void mean(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void min(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void max(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void min_location(R&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void max_location(R&&, const MemberOptions& = {}) = delete;
-  template <class R, class S>
-    requires Fleeting<R> || Fleeting<S>
-  void weighted_mean(R&&, S&&, const MemberOptions& = {}) = delete;
-  template <Fleeting R>
-  void statistics(R&&, const MemberOptions& = {}) = delete;
   template <Fleeting R, class Op>
   void reduce(R&&, const Op&, const MemberOptions& = {}) = delete;
   template <Fleeting R, class Op>
@@ -373,6 +221,38 @@ class Bundle {
 
  private:
   friend struct detail::PlanAccess;
+  friend class BundleOperations<Bundle>;
+
+  template <sf_operation id, class R, class... S>
+  static constexpr bool is_taken() {
+    if constexpr ((Lasting<R> && ... && Lasting<S>)) {
+      constexpr bool are_factors = (std::same_as<detail::element_t<R>, detail::element_t<S>> && ...);
+      constexpr bool is_mask = (Mask<S> && ...);
+      return detail::serves<detail::element_t<R>>(id) &&
+             (detail::second_of(id) == detail::Second::mask ? is_mask : are_factors);
+    } else {
+      return false;
+    }
+  }
+  template <sf_operation id, class R, class... S>
+  using IfTaken = std::enable_if_t<is_taken<id, R, S...>()>;
+  template <class A>
+  using IfArray = std::enable_if_t<std::same_as<A, Array<typename A::value_type>>>;
+
+  template <sf_operation id, class R>
+  auto add_built_in(R&& x, const MemberOptions& options) {
+    return reduce(x, BuiltIn<id>{}, options);
+  }
+  template <sf_operation id, class R, class S>
+  auto add_built_in(R&& x, S&& y, const MemberOptions& options) {
+    using Second = detail::element_t<S>;
+    return add<detail::element_t<R>, Second>(BuiltIn<id>{}, x, detail::source_of<const Second>(y), options);
+  }
+  template <sf_operation id, class T>
+  auto add_built_in_array(const Array<T>& x, const MaybeArray& y, const Axes& axes, const MemberOptions& options) {
+    return add_array(BuiltIn<id>{}, x, y, axes, options);
+  }
+
   template <class T, class Second, class R, class Op>
   Result<detail::result_t<T, Op>> add(const Op& op, R&& x, detail::Source<const Second> second,
                                       const MemberOptions& options) {

@@ -28,7 +28,7 @@
 #include <typeinfo>
 #endif
 
-#include "steadfold/steadfold.h"
+#include "steadfold/common_operations.hpp"
 
 namespace steadfold {
 
@@ -290,6 +290,16 @@ constexpr sf_type type_of() {
   return SF_BYTES;
 }
 
+/// The type of value that an operation with such results makes of elements of type T, if nothing else is asked for.
+template <class T, ResultForm form>
+struct OwnValue {
+  using type = std::conditional_t<form == ResultForm::statistics, double, std::conditional_t<is_narrow<T>, float, T> >;
+};
+template <class T>
+struct OwnValue<std::complex<T>, ResultForm::real> {
+  using type = T;
+};
+
 /// What ranks that get no result return: a quiet NaN if the type has one.
 template <class T>
 T no_result() {
@@ -301,12 +311,6 @@ T no_result() {
     return T{};
 }
 
-/// What an operation needs besides its elements.
-enum class Second { none, factors, mask };
-constexpr Second second_of(sf_operation operation) {
-  if (operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN) return Second::factors;
-  return operation == SF_MASKED_SUM ? Second::mask : Second::none;
-}
 /// What is wrong with the sizes of a call's vectors; empty if nothing is.
 inline std::string misfit(Second second, std::size_t first_size, std::size_t second_size) {
   if (second == Second::none || first_size == second_size) return {};

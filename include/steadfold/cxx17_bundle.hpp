@@ -11,6 +11,7 @@
 // root and schedule are the bundle's.
 #pragma once
 
+#include "steadfold/common_bundle_operations.hpp"
 #include "steadfold/cxx17_plan.hpp"
 
 #if __cplusplus >= 201703L
@@ -164,78 +165,8 @@ class HeldVector final : public BundleMember {
 /// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
 /// where its elements are, so that it may grow before `bind`, swap or move them between runs. A View is copied: its
 /// elements must stay where they are. Temporaries don't compile.
-class Bundle {
+class Bundle : public BundleOperations<Bundle> {
  public:
-  template <class R>
-  auto sum(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), plus, options);
-  }
-  template <class R>
-  auto abs_sum(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::abs_sum, options);
-  }
-  template <class R>
-  auto norm1(R&& x, const MemberOptions& options = {}) {
-    return abs_sum(std::forward<R>(x), options);
-  }
-  template <class R>
-  auto sum_squares(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::sum_squares, options);
-  }
-  template <class R>
-  auto norm2(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::norm2, options);
-  }
-  template <class R>
-  auto norminf(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::norminf, options);
-  }
-  template <class R>
-  auto mean(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::mean, options);
-  }
-  template <class R>
-  auto min(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), minimum, options);
-  }
-  template <class R>
-  auto max(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), maximum, options);
-  }
-  template <class R>
-  auto min_location(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), minimum_location, options);
-  }
-  template <class R>
-  auto max_location(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), maximum_location, options);
-  }
-  template <class R>
-  auto statistics(R&& x, const MemberOptions& options = {}) {
-    return reduce(std::forward<R>(x), cxx17::statistics, options);
-  }
-
-  /// With a second vector, or a mask. Different sizes fail the run, on all ranks.
-  template <class R, class S>
-  auto dot(R&& x, S&& y, const MemberOptions& options = {}) {
-    return add_two(cxx17::dot, std::forward<R>(x), std::forward<S>(y), options);
-  }
-  template <class R, class S>
-  auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
-    return add_two(cxx17::dotc, std::forward<R>(x), std::forward<S>(y), options);
-  }
-  template <class R, class S>
-  auto weighted_sum(R&& x, S&& w, const MemberOptions& options = {}) {
-    return dot(std::forward<R>(x), std::forward<S>(w), options);
-  }
-  template <class R, class S>
-  auto weighted_mean(R&& x, S&& w, const MemberOptions& options = {}) {
-    return add_two(cxx17::weighted_mean, std::forward<R>(x), std::forward<S>(w), options);
-  }
-  template <class R, class M>
-  auto masked_sum(R&& x, M&& mask, const MemberOptions& options = {}) {
-    return add_two(cxx17::masked_sum, std::forward<R>(x), std::forward<M>(mask), options);
-  }
   /// dots(x, {y0, y1, ...}): the dot product with every y, whose elements stay where they are; x is read once. dotcs
   /// conjugates the others.
   template <class R>
@@ -264,19 +195,6 @@ class Bundle {
   auto reduce(const Array<T>& x, const Array<T>& y, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
     return add<detail::HeldArray<T, Op>>(op, x, y, axes, options);
   }
-  template <class T>
-  auto sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
-    return reduce(x, plus, axes, options);
-  }
-  template <class T>
-  auto mean(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
-    return reduce(x, cxx17::mean, axes, options);
-  }
-  template <class T>
-  auto dot(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
-    return reduce(x, y, cxx17::dot, axes, options);
-  }
-
   /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
   /// the bundle has one. The layout in the options is ignored.
   template <class R, class Op>
@@ -296,20 +214,34 @@ class Bundle {
 
  private:
   friend struct steadfold::detail::PlanAccess;
+  friend class BundleOperations<Bundle>;
+  template <sf_operation id, class R, class... S>
+  using IfTaken = void;
+  template <class A>
+  using IfArray = std::enable_if_t<std::is_same_v<A, Array<typename A::value_type>>>;
+
   template <class Member, class... From>
   Result<typename Member::Value> add(From&&... from) {
     auto member = std::make_shared<Member>(std::forward<From>(from)...);
     members_.push_back(member);
     return {member, &member->result()};
   }
-  template <class Op, class R, class S>
-  auto add_two(const Op& op, R&& x, S&& y, const MemberOptions& options) {
+  template <sf_operation id, class R>
+  auto add_built_in(R&& x, const MemberOptions& options) {
+    return reduce(std::forward<R>(x), BuiltIn<id>{}, options);
+  }
+  template <sf_operation id, class R, class S>
+  auto add_built_in(R&& x, S&& y, const MemberOptions& options) {
     using T = detail::element_t<R>;
     using Y = detail::element_t<S>;
     static_assert(std::is_same_v<T, Y> || sizeof(Y) == 1,
                   "factors have elements of one type, a mask has one byte per element: convert one of the vectors");
-    return add<detail::HeldMember<T, Op, Y>>(op, detail::source_of<const T>(std::forward<R>(x)),
-                                             detail::source_of<const Y>(std::forward<S>(y)), options);
+    return add<detail::HeldMember<T, BuiltIn<id>, Y>>(BuiltIn<id>{}, detail::source_of<const T>(std::forward<R>(x)),
+                                                      detail::source_of<const Y>(std::forward<S>(y)), options);
+  }
+  template <sf_operation id, class T, class Factors>
+  auto add_built_in_array(const Array<T>& x, const Factors& y, const Axes& axes, const MemberOptions& options) {
+    return add<detail::HeldArray<T, BuiltIn<id>>>(BuiltIn<id>{}, x, y, axes, options);
   }
   template <sf_operation id, class R>
   auto add_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options) {

@@ -169,23 +169,8 @@ constexpr BuiltIn<id, Result> to(BuiltIn<id> /*op*/) {
   return {};
 }
 
-// What they are: steadfold.hpp.
-inline constexpr BuiltIn<SF_SUM> sum{}, plus{};
-inline constexpr BuiltIn<SF_PRODUCT> times{};
-inline constexpr BuiltIn<SF_MIN> min{}, minimum{};
-inline constexpr BuiltIn<SF_MAX> max{}, maximum{};
-inline constexpr BuiltIn<SF_MIN_LOCATION> min_location{}, minimum_location{};
-inline constexpr BuiltIn<SF_MAX_LOCATION> max_location{}, maximum_location{};
-inline constexpr BuiltIn<SF_DOT> dot{}, weighted_sum{};
-inline constexpr BuiltIn<SF_DOTC> dotc{};
-inline constexpr BuiltIn<SF_ABS_SUM> abs_sum{}, norm1{};
-inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares{};
-inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum{};
-inline constexpr BuiltIn<SF_NORM2> norm2{};
-inline constexpr BuiltIn<SF_NORMINF> norminf{};
-inline constexpr BuiltIn<SF_MEAN> mean{};
-inline constexpr BuiltIn<SF_WEIGHTED_MEAN> weighted_mean{};
-inline constexpr BuiltIn<SF_STATISTICS> statistics{};
+#include "steadfold/constants.inc"
+inline constexpr BuiltIn<SF_SUM> sum{};
 
 /// All elements combined by `op`, built-in or op(left, right) -> element, or op(left, right, result, count), in the
 /// binary tree over their indices. What an operator throws comes back, on the rank where it threw.

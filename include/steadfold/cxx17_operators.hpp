@@ -76,7 +76,9 @@ using steadfold::detail::GroupOf;
 using steadfold::detail::made;
 using steadfold::detail::no_result;
 using steadfold::detail::OperatorHolder;
+using steadfold::detail::ResultForm;
 using steadfold::detail::root_of;
+using steadfold::detail::row_of;
 using steadfold::detail::Run;
 using steadfold::detail::Second;
 using steadfold::detail::second_of;
@@ -111,14 +113,7 @@ struct ValueOf {
   using type = Result;
 };
 template <class T, sf_operation id>
-struct ValueOf<T, id, void> {
-  using type =
-      std::conditional_t<id == SF_STATISTICS, double, std::conditional_t<steadfold::detail::is_narrow<T>, float, T>>;
-};
-template <class T, sf_operation id>
-struct ValueOf<std::complex<T>, id, void> {
-  using type = std::conditional_t<id == SF_NORM2 || id == SF_SUM_SQUARES, T, std::complex<T>>;
-};
+struct ValueOf<T, id, void> : steadfold::detail::OwnValue<T, row_of(id).result> {};
 
 /// What belongs to a call's operator: the caller's own, which must stay where it is while a call or a plan uses it.
 template <class T, class Op>
@@ -133,11 +128,11 @@ class Held<T, BuiltIn<id, To>> final : public OperatorHolder {
                 "built-in operators take float, double, integers of 32 and 64 bits, complex numbers, sf17::Float16 and "
                 "sf17::Bfloat16: convert the elements, or sf17::reduce them with an operator of your own");
   using Value = typename ValueOf<T, id, To>::type;
-  static constexpr bool is_location = id == SF_MIN_LOCATION || id == SF_MAX_LOCATION;
+  static constexpr ResultForm form = row_of(id).result;
 
  public:
-  using Result =
-      std::conditional_t<id == SF_STATISTICS, Statistics, std::conditional_t<is_location, Located<T>, Value>>;
+  using Result = std::conditional_t<form == ResultForm::statistics, Statistics,
+                                    std::conditional_t<form == ResultForm::located, Located<T>, Value>>;
 
   explicit Held(BuiltIn<id, To> /*op*/) {}
   void describe(sf_call& call) {

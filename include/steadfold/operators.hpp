@@ -48,28 +48,9 @@ template <class T, class Op>
 struct ValueOf {
   using type = T;
 };
-template <Narrow T, class Op>
-struct ValueOf<T, Op> {
-  using type = float;
-};
-template <Complex T, sf_operation id>
-  requires(id == SF_NORM2 || id == SF_SUM_SQUARES)
-struct ValueOf<T, BuiltIn<id>> {
-  using type = typename T::value_type;
-};
-template <class T>
-struct ValueOf<T, BuiltIn<SF_STATISTICS>> {
-  using type = double;
-};
-template <Narrow T>
-struct ValueOf<T, BuiltIn<SF_STATISTICS>> {
-  using type = double;
-};
+template <class T, sf_operation id>
+struct ValueOf<T, BuiltIn<id>> : OwnValue<T, row_of(id).result> {};
 template <class T, Element Result, sf_operation id>
-struct ValueOf<T, BuiltInTo<Result, id>> {
-  using type = Result;
-};
-template <Narrow T, Element Result, sf_operation id>
 struct ValueOf<T, BuiltInTo<Result, id>> {
   using type = Result;
 };
@@ -89,12 +70,12 @@ struct ResultOf<T, Op> {
   using type = value_t<T, Op>;
 };
 template <class T, IsBuiltIn Op>
-  requires(Op::operation == SF_MIN_LOCATION || Op::operation == SF_MAX_LOCATION)
+  requires(row_of(Op::operation).result == ResultForm::located)
 struct ResultOf<T, Op> {
   using type = Located<T>;
 };
 template <class T, IsBuiltIn Op>
-  requires(Op::operation == SF_STATISTICS)
+  requires(row_of(Op::operation).result == ResultForm::statistics)
 struct ResultOf<T, Op> {
   using type = Statistics;
 };
@@ -108,23 +89,7 @@ using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
 /// Whether a built-in operator takes elements of type T.
 template <class T>
 constexpr bool serves(sf_operation operation) {
-  switch (operation) {
-    case SF_MIN:
-    case SF_MAX: return Element<T> && !Complex<T>;
-    case SF_MIN_LOCATION:
-    case SF_MAX_LOCATION: return Number<T>;
-    case SF_ABS_SUM:
-    case SF_NORMINF:
-    case SF_STATISTICS:
-    case SF_WEIGHTED_MEAN: return Rounded<T> && !Complex<T>;
-    case SF_DOT:
-    case SF_DOTC:
-    case SF_NORM2:
-    case SF_MEAN:
-    case SF_SUM_SQUARES: return Rounded<T>;
-    case SF_MASKED_SUM: return Number<T> || Rounded<T>;
-    default: return Element<T>;
-  }
+  return takes(operation, type_of<T>());
 }
 
 /// Whether an operator takes elements of type T.

@@ -12,65 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "steadfold/steadfold_enumerations.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum sf_status {
-  SF_OK = 0,
-  SF_EMPTY = 1,            /* nothing to reduce, and the operator has no neutral element */
-  SF_GAP = 2,              /* elements of 0..N-1 that no rank brought */
-  SF_OVERLAP = 3,          /* an element that was brought twice */
-  SF_OPERATOR_FAILED = 4,  /* a user operator reported failure */
-  SF_MISMATCH = 5,         /* the ranks made different calls */
-  SF_INVALID_ARGUMENT = 6, /* an argument that no call can use */
-  SF_UNSUPPORTED = 7,      /* a combination that cannot be kept or is not built */
-  SF_TRANSPORT_FAILED = 8, /* the MPI library reported an error, or a message did not fit */
-  SF_INTERNAL = 9          /* out of memory, or a fault of Steadfold */
-} sf_status;
-
-typedef enum sf_type {
-  SF_F64,
-  SF_F32,
-  SF_I32,
-  SF_I64,
-  SF_U32,
-  SF_U64,
-  SF_BYTES,       /* with element_bytes and SF_USER */
-  SF_BF16,        /* bfloat16, the upper half of a float; only read: the result is SF_F32 or SF_F64 */
-  SF_F16,         /* IEEE binary16, likewise */
-  SF_COMPLEX_F32, /* two floats, the real part first: sum, masked sum, product, mean, dot (of x[i] y[i], nothing
-                     conjugated), dotc, and norm2 and the sum of squares, whose results are real */
-  SF_COMPLEX_F64,
-  SF_LONG_DOUBLE,  /* the platform's: the same bits on one architecture only. Sum, product, min, max; not exact */
-  SF_FLOAT128,     /* __float128, if the compiler that built the library has it; the same operations */
-  SF_AS_TYPE = 255 /* of result_type alone, its default: what the elements' type gives. A float for the narrow ones, a
-                      real number for the norm2 and the sum of squares of complex ones, doubles for SF_STATISTICS, else
-                      the type itself */
-} sf_type;
-
-/* How elements are combined. */
-typedef enum sf_operation {
-  SF_SUM,
-  SF_PRODUCT,
-  SF_MIN,
-  SF_MAX,
-  SF_USER,
-  SF_DOT,          /* the sum of products of two vectors */
-  SF_NORM2,        /* the root of the sum of squares */
-  SF_MEAN,         /* the sum divided by the number of rows, rounded once; without rows: SF_EMPTY */
-  SF_MIN_LOCATION, /* the least value and the lowest index that has it; a result is an sf_located_... of 16 bytes */
-  SF_MAX_LOCATION,
-  SF_ABS_SUM,       /* the sum of absolute values; not of complex numbers */
-  SF_SUM_SQUARES,   /* the sum of squares: norm2 before the root */
-  SF_MASKED_SUM,    /* the sum of the rows that a mask selects; other rows are never read. None selected: +0.0 */
-  SF_STATISTICS,    /* of doubles, floats and what floats hold; a result is an sf_statistics, result_type SF_F64 */
-  SF_WEIGHTED_MEAN, /* the sum of products with weights divided by the sum of the weights, rounded once; of the same
-                       types; without rows: SF_EMPTY */
-  SF_NORMINF,       /* the greatest absolute value, of the types of SF_ABS_SUM; NaN if an element is; without rows: 0 */
-  SF_DOTC, /* SF_DOT with the first factors conjugated, the sum of conj(x[i]) y[i]; of real numbers SF_DOT itself */
-  SF_NORM1 = SF_ABS_SUM
-} sf_operation;
 
 /* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
  * job. A NaN wins. For other types, too, the value is at byte 0 and the index at byte 8. */
@@ -97,44 +43,6 @@ typedef struct sf_statistics {
   double sample_deviation;
 } sf_statistics;
 
-/* What fixes the bits. */
-typedef enum sf_method {
-  SF_AUTOMATIC, /* plain if no order can change a bit (min, max, norminf, integers); exact for dot, norm2, mean, sums of
-                   squares, masked sums, and for sums of distributed floating-point rows; else tree */
-  SF_TREE,      /* the binary tree over element indices: any operator */
-  SF_EXACT,     /* the correctly rounded value: all sums, mean, dot, norm2 */
-  SF_PLAIN,     /* whatever order the schedule has, as in MPI: the bits are not fixed */
-  SF_BINNED     /* the sum of terms that were rounded to a multiple of one unit, that of the lowest of `bins` bins below
-                   the largest term: all sums, mean, dot, norm2 */
-} sf_method;
-
-/* How SF_BINNED finds the largest term. The bits are the same. */
-typedef enum sf_sweep {
-  SF_SINGLE_SWEEP, /* during the sum: one reduction */
-  SF_DOUBLE_SWEEP  /* before the sum, by a maximum over all ranks; one-shot calls use a cached plan */
-} sf_sweep;
-
-/* What the bits must not depend on, combined by `|`; see docs/guarantees.md for what each method keeps. */
-typedef enum sf_guarantee {
-  SF_RANKS = 1,    /* the number of ranks */
-  SF_THREADS = 2,  /* the number of threads */
-  SF_LAYOUT = 4,   /* which rank holds which elements */
-  SF_SCHEDULE = 8, /* the algorithm that moves partials */
-  SF_LIBRARY = 16, /* the MPI library */
-  SF_TARGET = 32,  /* the instruction set */
-  SF_RELEASE = 64  /* the release of Steadfold */
-} sf_guarantee;
-
-/* Which rows of the whole job a rank brings. */
-typedef enum sf_layout {
-  SF_ANYWHERE,     /* the indices do not matter (exact, binned, plain); SF_TREE takes it as SF_RANK_ORDER */
-  SF_RANK_ORDER,   /* `rows` rows here, after those of the lower ranks; the ranks find out where they begin */
-  SF_INTERVALS,    /* the rows of `intervals`, in the order of memory */
-  SF_ROW_PER_RANK, /* MPI's shape: rank r brings row r of as many rows as there are ranks */
-  SF_GRID,         /* what the rule `grid` gives the rank, in ascending order */
-  SF_ROW_A_RANK = SF_ROW_PER_RANK /* its name before */
-} sf_layout;
-
 /* How the indices of one axis are dealt to the ranks along it: in blocks, one after the other, to rank `first` and
  * those behind it, and round again. */
 typedef struct sf_grid_axis {
@@ -154,14 +62,6 @@ typedef struct sf_grid {
   uint32_t axis_count;
   sf_grid_axis axes[SF_MOST_GRID_AXES];
 } sf_grid;
-
-/* Which ranks get what. */
-typedef enum sf_collective {
-  SF_REDUCE,         /* the result goes to `root`, or to all ranks */
-  SF_REDUCE_SCATTER, /* rank r gets the columns of its block: blocks[r] of them, after those of the lower ranks */
-  SF_SCAN,           /* rank r gets the reduction of the rows of ranks 0 to r; rows must be in rank order */
-  SF_EXSCAN          /* rank r gets that of ranks 0 to r-1; rank 0 gets nothing, its `result` is not written */
-} sf_collective;
 
 typedef struct sf_interval {
   uint64_t begin, end; /* indices begin .. end-1 */
@@ -195,7 +95,7 @@ typedef struct sf_array {
 typedef struct sf_arrays {
   size_t size; /* sizeof(sf_arrays), see sf_arrays_init */
   sf_array x;
-  sf_array factors; /* SF_DOT, SF_DOTC, SF_WEIGHTED_MEAN: the other factors, of the type of x */
+  sf_array factors; /* of operations that take a second vector: the other factors, or weights, of the type of x */
   sf_array mask;   /* if it has data or axes: what counts. An element does unless all bytes of its mask are 0; what does
                       not count is never combined, whatever it is. SF_BYTES of 1, 2, 4 or 8 bytes, or integers. Sums,
                       mean and dot by exact, binned and plain; min and max, with and without locations; statistics */
@@ -291,8 +191,8 @@ static inline sf_call sf_call_default(void) {
   return call;
 }
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the other factors of SF_DOT,
- * SF_DOTC or SF_WEIGHTED_MEAN, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);
+/* Reduces the rows of one process. `first` holds call->rows rows, `second` the second vector of
+ * operations that take one, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);
  * both are only read. `result` receives `columns` results. root is SF_ALL_RANKS or 0, collective SF_REDUCE; schedule
  * must be one, and is not needed. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);

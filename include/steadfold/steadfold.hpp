@@ -216,37 +216,7 @@ using sum_to_t = typename SumTo<Result>::type;
 
 }  // namespace detail
 
-// Every built-in operator is a function, called alike: dot(x, y), dot(x, y, {.threads = 8}), dot(x, y, comm),
-// dot(x, y, comm, {.layout = layout}). It is the operator of `reduce` and of plans, too.
-inline constexpr BuiltIn<SF_SUM> plus;       ///< as a function: `sum`
-inline constexpr BuiltIn<SF_PRODUCT> times;  ///< the product of all elements
-/// The least element, and the greatest. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
-inline constexpr BuiltIn<SF_MIN> min, minimum;
-inline constexpr BuiltIn<SF_MAX> max, maximum;
-/// The same with the lowest index that has it: an index of the layout, or, without one, counted in rank order.
-inline constexpr BuiltIn<SF_MIN_LOCATION> min_location, minimum_location;
-inline constexpr BuiltIn<SF_MAX_LOCATION> max_location, maximum_location;
-/// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
-inline constexpr BuiltIn<SF_DOT> dot, weighted_sum;
-/// The sum of conj(x[i]) * y[i], by default both parts correctly rounded: BLAS's zdotc, NumPy's vdot. Of real numbers
-/// the same as `dot`.
-inline constexpr BuiltIn<SF_DOTC> dotc;
-/// The sum of absolute values, and the sum of squares, by default correctly rounded.
-inline constexpr BuiltIn<SF_ABS_SUM> abs_sum, norm1;
-inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares;
-/// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
-/// never read. If none is selected: +0.0.
-inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum;
-/// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
-inline constexpr BuiltIn<SF_NORM2> norm2;
-/// The greatest absolute value. NaN if an element is; no elements: 0.
-inline constexpr BuiltIn<SF_NORMINF> norminf;
-/// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
-inline constexpr BuiltIn<SF_MEAN> mean;
-/// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
-inline constexpr BuiltIn<SF_WEIGHTED_MEAN> weighted_mean;
-/// The number of elements, extremes and where they are, mean, variances and deviations: see Statistics.
-inline constexpr BuiltIn<SF_STATISTICS> statistics;
+#include "steadfold/constants.inc"
 
 /// The sum of all elements; without elements +0.0. A result wider than the elements: sum<double>(floats).
 template <class Result = detail::Own, class R>

@@ -62,11 +62,10 @@ sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done);
 /* Where one call of a bundle has its rows, and where its result goes. */
 typedef struct sf_data {
   const void* first;
-  const void*
-      second;   /* the other factors of SF_DOT, SF_DOTC and SF_WEIGHTED_MEAN, the mask of SF_MASKED_SUM, else NULL */
-  void* result; /* may be NULL on ranks that get none */
-  const void* mask;  /* of arrays, else NULL */
-  const void* label; /* likewise */
+  const void* second; /* the second vector of operations that take one, the mask of SF_MASKED_SUM, else NULL */
+  void* result;       /* may be NULL on ranks that get none */
+  const void* mask;   /* of arrays, else NULL */
+  const void* label;  /* likewise */
 } sf_data;
 
 /* Run and start a bundle; test, wait, wait_for and free as above. `data` has one entry per call. A null pointer where

@@ -10,19 +10,6 @@
 extern "C" {
 #endif
 
-typedef enum sf_list {
-  SF_LIST_STATUSES,
-  SF_LIST_TYPES,
-  SF_LIST_OPERATIONS,
-  SF_LIST_METHODS,
-  SF_LIST_SWEEPS,
-  SF_LIST_GUARANTEES,
-  SF_LIST_LAYOUTS,
-  SF_LIST_COLLECTIVES,
-  SF_LIST_SCHEDULES,
-  SF_LIST_OPTIONS /* those of sf_call_set */
-} sf_list;
-
 /* How many entries the list has; 0 if there is no such list. Later releases append entries. */
 size_t sf_list_size(sf_list list);
 

@@ -4,18 +4,22 @@
 #include <cstring>
 
 #include "operators.hpp"
+#include "steadfold/common_operations.hpp"
 
 namespace steadfold::python {
 namespace {
+
+using detail::ResultForm;
+using detail::row_of;
 
 constexpr int most_axes = 31;                // bits of a word
 constexpr std::uint64_t long_enough = 4096;  // elements for which it is worth giving up Python's lock
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
-bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
+bool is_location(sf_operation operation) { return row_of(operation).result == ResultForm::located; }
+bool makes_statistics(sf_operation operation) { return row_of(operation).result == ResultForm::statistics; }
 bool is_extreme(sf_operation operation) { return operation == SF_MIN || operation == SF_MAX || is_location(operation); }
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
-bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
 /// The type of results where no dtype is given: NumPy's, but that halves become floats.
 sf_type default_result(sf_operation operation, sf_type type) {
@@ -23,20 +27,10 @@ sf_type default_result(sf_operation operation, sf_type type) {
   if (is_extreme(operation)) return type;
   if (type == SF_I32) return SF_I64;
   if (type == SF_U32) return SF_U64;
-  const bool is_real = operation == SF_NORM2 || operation == SF_SUM_SQUARES;
+  const bool is_real = row_of(operation).result == ResultForm::real;
   if (is_real && type == SF_COMPLEX_F64) return SF_F64;
   if (is_real && type == SF_COMPLEX_F32) return SF_F32;
   return type;
-}
-
-/// What the library offers: docs/guarantees.md, "Types". The rest is done in Python, or refused there.
-bool offers(sf_operation operation, sf_type type) {
-  if (is_integer(type)) return is_sum(operation) || operation == SF_PRODUCT || is_extreme(operation);
-  if (type == SF_LONG_DOUBLE)
-    return operation == SF_SUM || operation == SF_PRODUCT || operation == SF_MIN || operation == SF_MAX;
-  if (is_location(operation)) return type == SF_F64 || type == SF_F32;
-  return !is_complex(type) ||
-         (!is_extreme(operation) && operation != SF_ABS_SUM && operation != SF_NORMINF && operation != SF_STATISTICS);
 }
 
 /// Valid as long as the text.
@@ -156,7 +150,7 @@ void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
       shape[axes++] = 1;
   }
   const int type = numpy_type(to.call.result_type);
-  if (from.operation == SF_STATISTICS) return to.results.make(shape, axes, statistics_dtype());
+  if (makes_statistics(from.operation)) return to.results.make(shape, axes, statistics_dtype());
   if (!is_location(from.operation)) return to.results.make(shape, axes, type);
   const nb::object dtype = take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(type)));
   to.results.make(shape, axes, located_dtype(dtype));
@@ -204,17 +198,17 @@ bool translate(const Arguments& from, Call& to) {
   if (PyArray_NDIM(as_array(to.x)) > most_axes)
     refuse("an array of %d axes (at most %d are taken), reshape it", PyArray_NDIM(as_array(to.x)), most_axes);
   const std::optional<sf_type> type = type_of(as_array(to.x));
-  if (!type || !offers(from.operation, *type)) return false;
+  if (!type || !detail::takes(from.operation, *type)) return false;
   sf_call_init(&to.call, sizeof to.call);
   to.call.operation = from.operation;
   to.call.type = *type;
-  if (from.operation == SF_STATISTICS)
+  if (makes_statistics(from.operation))
     to.call.result_type = SF_F64;
   else
     to.call.result_type = from.dtype.is_none() ? default_result(from.operation, *type) : asked_result(from.dtype);
-  if (is_integer(*type) != is_integer(to.call.result_type) && from.operation != SF_STATISTICS) return false;
+  if (is_integer(*type) != is_integer(to.call.result_type) && !makes_statistics(from.operation)) return false;
   if (is_sum(from.operation) && !is_integer(*type) && *type != SF_LONG_DOUBLE) to.call.method = SF_EXACT;
-  if (is_location(from.operation) || from.operation == SF_STATISTICS) to.call.layout = SF_RANK_ORDER;
+  if (is_location(from.operation) || makes_statistics(from.operation)) to.call.layout = SF_RANK_ORDER;
   take_options(from, to);
   if (!from.factors.is_none()) {
     to.factors = factors_for(from.factors, as_array(to.x), *type);

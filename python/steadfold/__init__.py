@@ -10,7 +10,7 @@ True
 With ``comm``, a communicator of mpi4py, the elements of all ranks are reduced: ``sf.sum(x, comm=MPI.COMM_WORLD)``.
 """
 
-from . import _reductions
+from . import _operations, _reductions
 from ._accumulator import Accumulator
 from ._collectives import allreduce, exscan, reduce_scatter, scan
 from ._config import config, show_config
@@ -29,12 +29,12 @@ from ._errors import (
     UnsupportedError,
 )
 from ._method import Binned, binned
+from ._operations import *  # noqa: F403
 from ._plans import Bundle, Member, Plan, plan, start
 from ._reductions import (
     Statistics,
     argmax,
     argmin,
-    dot,
     fsum,
     max,
     mean,
@@ -47,7 +47,6 @@ from ._reductions import (
     sum,
     sum_by,
     var,
-    vdot,
 )
 
 __version__ = _version()
@@ -79,7 +78,6 @@ __all__ = [
     "argmin",
     "binned",
     "config",
-    "dot",
     "exscan",
     "fsum",
     "max",
@@ -98,5 +96,5 @@ __all__ = [
     "sum",
     "sum_by",
     "var",
-    "vdot",
+    *_operations.__all__,
 ]

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from ._convert import as_array
-from ._numbers import Collective, Mode
+from ._mode import Mode
+from ._numbers import Collective
 from ._reductions import Method
 from ._told import told
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _core
 from ._convert import are_wider, as_array, as_mask
-from ._numbers import Collective, List, Mode, Operation
+from ._mode import Mode
+from ._numbers import Collective, List, Operation
 from ._told import refuse, told
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)

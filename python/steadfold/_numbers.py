@@ -1,4 +1,6 @@
-"""Numbers of the C interface: operations, collectives, and what is made of a call."""
+"""Made by ./dev surface from the tables in surface/: change those.
+
+Numbers of the C interface."""
 
 from enum import IntEnum
 
@@ -10,13 +12,16 @@ class Operation(IntEnum):
     PRODUCT = 1
     MIN = 2
     MAX = 3
+    USER = 4
     DOT = 5
     NORM2 = 6
     MEAN = 7
     MIN_LOCATION = 8
     MAX_LOCATION = 9
+    ABS_SUM = 10
     NORM1 = 10
     SUM_SQUARES = 11
+    MASKED_SUM = 12
     STATISTICS = 13
     WEIGHTED_MEAN = 14
     NORMINF = 15
@@ -33,15 +38,15 @@ class Collective(IntEnum):
 
 
 class List(IntEnum):
-    """sf_list: those that are asked for."""
+    """sf_list."""
 
+    STATUSES = 0
+    TYPES = 1
+    OPERATIONS = 2
     METHODS = 3
+    SWEEPS = 4
+    GUARANTEES = 5
+    LAYOUTS = 6
+    COLLECTIVES = 7
     SCHEDULES = 8
-
-
-class Mode(IntEnum):
-    """What is made of a call."""
-
-    RUN = 0
-    START = 1
-    PREPARE = 2
+    OPTIONS = 9

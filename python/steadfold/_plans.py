@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from . import _core
 from ._collectives import Operator
 from ._method import Binned
-from ._numbers import Collective, Mode, Operation
+from ._mode import Mode
+from ._numbers import Collective, Operation
+from ._operations import CallsOfOperations
 from ._reductions import Axis
 from ._told import refuse
 
@@ -34,7 +36,7 @@ class Options(TypedDict, total=False):
     require: str | None
 
 
-class Calls(Generic[Made]):
+class Calls(CallsOfOperations[Made]):
     """Makes calls over a communicator; what becomes of one is up to the class below this one."""
 
     _mode = Mode.PREPARE
@@ -79,14 +81,6 @@ class Calls(Generic[Made]):
     def prod(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.prod`."""
         return self._reduce(Operation.PRODUCT, x, None, axis, options)
-
-    def dot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.dot`."""
-        return self._reduce(Operation.DOT, x, y, axis, options)
-
-    def vdot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.vdot`."""
-        return self._reduce(Operation.DOTC, x, y, axis, options)
 
     def norm(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.norm` with ord=2."""

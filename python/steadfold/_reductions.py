@@ -40,7 +40,8 @@ from . import _core, _fallback
 from ._convert import as_array
 from ._errors import EmptyError
 from ._method import Binned
-from ._numbers import Mode, Operation
+from ._mode import Mode
+from ._numbers import Operation
 from ._told import refuse, told
 
 if TYPE_CHECKING:
@@ -155,34 +156,6 @@ def prod(
     """
     _check_out(out, x, axis, dtype, keepdims, comm)
     return _store(_call(_PRODUCT, x, None, axis, dtype, keepdims, None, method, comm, layout, root, schedule, threads, require), out)
-
-
-def dot(
-    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
-) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast.
-
-    >>> import steadfold as sf
-    >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
-    3.0
-    """
-    return _call(_DOT, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
-
-
-def vdot(
-    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
-    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
-) -> Any:
-    """The sum of the products conj(x[i]) y[i], rounded once.
-
-    >>> import steadfold as sf
-    >>> complex(sf.vdot([1j], [1j]))
-    (1+0j)
-    """
-    return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
 
 
 def norm(

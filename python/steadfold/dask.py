@@ -30,7 +30,7 @@ try:
 except ImportError as error:
     raise ImportError("steadfold.dask needs dask (it is not installed), install it: pip install 'dask[array]'") from error
 
-from . import _convert, _fallback, _reductions
+from . import _convert, _fallback, _operations, _reductions
 from ._accumulator import Accumulator
 from ._errors import InvalidArgumentError
 
@@ -83,7 +83,7 @@ class _Task:
             return _reductions.mean(x, axis, self.result, None, keepdims, where)
         if factors is None:
             return _reductions.sum(x, axis, self.result, None, keepdims, where)
-        return _reductions.dot(x, factors, axis, self.result, keepdims, where)
+        return _operations.dot(x, factors, axis, self.result, keepdims, where)
 
     # Integers: partial results are arrays of integers.
 
@@ -283,7 +283,7 @@ def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> _Task:
 
 def _integer_result(given: np.dtype[Any], factors: Any) -> np.dtype[Any]:
     ones = np.ones(1, given)
-    one = _reductions.sum(ones) if factors is None else _reductions.dot(ones, np.ones(1, factors.dtype))
+    one = _reductions.sum(ones) if factors is None else _operations.dot(ones, np.ones(1, factors.dtype))
     return np.asarray(one).dtype
 
 

@@ -38,18 +38,21 @@ Type combined_type(Operation operation, Type type, Type result, bool rounds_once
   return conversion ? conversion->type : type;
 }
 
+Method method_of(arithmetic::DefaultMethod named) noexcept {
+  using arithmetic::DefaultMethod;
+  return named == DefaultMethod::exact ? Method::exact : named == DefaultMethod::plain ? Method::plain : Method::tree;
+}
+
 /// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
-  if (call.operation == Operation::user) return Method::tree;
-  if (is_rounded_once(call.operation)) return Method::exact;
+  const arithmetic::OperationRow& row = row_of(call.operation);
+  const Method method = method_of(call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default);
+  if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
   if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
   const Type type = combined_type(call.operation, call.type, call.result_type, false);
-  if (arithmetic::built_in(combined_by(call.operation), type).order_free) return Method::plain;
-  const bool is_distributed = call.layout != LayoutKind::row_per_rank;
-  if (call.operation == Operation::masked_sum) return Method::exact;
-  if (combined_by(call.operation) == Operation::sum && is_distributed && is_double_or_float(type)) return Method::exact;
-  return Method::tree;
+  if (arithmetic::built_in(row.combined_by, type).order_free) return Method::plain;
+  return method == Method::exact && row.served_by.tree && !is_double_or_float(type) ? Method::tree : method;
 }
 
 bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins; }
@@ -237,7 +240,7 @@ void require_size(const Call& call) {
 void validate(const Call& call, Rank rank_count) {
   require_target();
   const bool is_user = call.operation == Operation::user;
-  if (call.operation > Operation::dotc)
+  if (call.operation > arithmetic::last_operation)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
            " is unknown (it is no sf_operation), give one of those");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
@@ -306,7 +309,7 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
     return null("the labels are null (" + to_be_read + "), give one for every row, or none of the call");
   if (arithmetic::has_factors(operation))
     return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
-                (arithmetic::is_dot(operation) ? "dot product" : "weighted mean") +
+                std::string(arithmetic::is_dot(operation) ? "dot product" : name_of(operation)) +
                 " is null (it is missing or of another size; " + to_be_read + "), give two vectors of the same size");
   if (missing == Missing::second)
     return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +

@@ -21,15 +21,13 @@ using arithmetic::Type;
 
 namespace {
 
-/// The mean, the least and the greatest of no elements, in a column of several: NaNs, without an index. Nothing for
+/// The result of no elements in a column of several, of operations that have none: NaNs, without an index. Nothing for
 /// other operations, and for numbers that have no NaN.
 std::vector<std::byte> of_none(const Description& description) {
   const Operation operation = description.operation;
   if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
-  const bool is_extreme =
-      (operation == Operation::min || operation == Operation::max) && is_double_or_float(description.result_type);
-  const bool is_mean = operation == Operation::mean || operation == Operation::weighted_mean;
-  if (!is_mean && !is_extreme) return {};
+  const bool is_real = is_double_or_float(description.result_type);
+  if (!row_of(operation).needs_rows || !(is_real || is_complex(description.result_type))) return {};
   std::vector<std::byte> bytes(arithmetic::size_of(description.result_type));
   const bool is_float = description.result_type == Type::f32 || description.result_type == Type::cf32;
   const Bytes part = is_float ? sizeof(float) : sizeof(double);

@@ -217,12 +217,4 @@ std::string_view name_of(Type type) noexcept {
   return names[static_cast<std::size_t>(type)];
 }
 
-std::string_view name_of(Operation operation) noexcept {
-  static constexpr std::array<std::string_view, 17> names = {
-      "sum",        "product",    "min",           "max",          "user",    "dot",
-      "norm2",      "mean",       "min location",  "max location", "abs sum", "sum of squares",
-      "masked sum", "statistics", "weighted mean", "norminf",      "dotc"};
-  return names[static_cast<std::size_t>(operation)];
-}
-
 }  // namespace steadfold::arithmetic

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "arithmetic/operations.hpp"
 #include "kernels/fold.hpp"
 #include "order/index.hpp"
 #include "order/message.hpp"
@@ -18,88 +19,41 @@ namespace steadfold::arithmetic {
 /// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. The
 /// platform decides what a long double is; f128 is binary128, where the compiler has it.
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
-enum class Operation : std::uint32_t {
-  sum,
-  product,
-  min,
-  max,
-  user,
-  dot,
-  norm2,
-  mean,
-  min_location,
-  max_location,
-  abs_sum,
-  sum_squares,
-  masked_sum,
-  statistics,
-  weighted_mean,
-  norminf,
-  dotc
-};
-
 /// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
 enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 
 /// Whether the result is a value and the index of its row.
-constexpr bool is_location(Operation operation) noexcept {
-  return operation == Operation::min_location || operation == Operation::max_location;
-}
-
+constexpr bool is_location(Operation operation) noexcept { return row_of(operation).result == ResultForm::located; }
 /// Whether the result names rows. Such kinds take masks themselves.
 constexpr bool names_rows(Operation operation) noexcept {
-  return is_location(operation) || operation == Operation::statistics;
+  return is_location(operation) || row_of(operation).result == ResultForm::statistics;
 }
-
 /// Whether what is reduced are squares, and so of one sign.
-constexpr bool squares(Operation operation) noexcept {
-  return operation == Operation::norm2 || operation == Operation::sum_squares;
-}
-
+constexpr bool squares(Operation operation) noexcept { return row_of(operation).terms == Terms::squares; }
 /// Whether elements lose their signs before they are combined.
 constexpr bool takes_absolute_values(Operation operation) noexcept {
-  return operation == Operation::abs_sum || operation == Operation::norminf;
-}
-
-/// Whether the result is a sum of products, with the first factors conjugated or not.
-constexpr bool is_dot(Operation operation) noexcept {
-  return operation == Operation::dot || operation == Operation::dotc;
+  return row_of(operation).terms == Terms::absolute_values;
 }
 /// Whether elements have factors, or weights.
-constexpr bool has_factors(Operation operation) noexcept {
-  return is_dot(operation) || operation == Operation::weighted_mean;
-}
+constexpr bool has_factors(Operation operation) noexcept { return row_of(operation).operands == OperandForm::factors; }
 /// Whether there is a second operand: those, or the mask.
 constexpr bool has_second(Operation operation) noexcept {
-  return has_factors(operation) || operation == Operation::masked_sum;
+  return has_factors(operation) || row_of(operation).operands == OperandForm::mask;
 }
-/// Whether results come from several sums of a column, so that there are partials of one column only.
+/// Whether results come from several sums of a column, so that there are partials of one column only, of exact sums.
 constexpr bool has_several_sums(Operation operation) noexcept {
-  return operation == Operation::statistics || operation == Operation::weighted_mean;
+  const ServedBy& methods = row_of(operation).served_by;
+  return methods.exact && !methods.binned;
 }
-
+/// Whether the result is a sum of products, with the first factors conjugated or not.
+constexpr bool is_dot(Operation operation) noexcept { return has_factors(operation) && !has_several_sums(operation); }
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
-  return is_dot(operation) || operation == Operation::mean || has_several_sums(operation) || squares(operation);
+  const ServedBy& methods = row_of(operation).served_by;
+  return methods.exact && !methods.plain;
 }
-
 /// The built-in operator that a reduction combines with; `user` has none.
-constexpr Operation combined_by(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::dot:
-    case Operation::dotc:
-    case Operation::norm2:
-    case Operation::mean:
-    case Operation::abs_sum:
-    case Operation::sum_squares:
-    case Operation::masked_sum:
-    case Operation::statistics:
-    case Operation::weighted_mean: return Operation::sum;
-    case Operation::min_location: return Operation::min;
-    case Operation::max_location: return Operation::max;
-    default: return operation;
-  }
-}
+constexpr Operation combined_by(Operation operation) noexcept { return row_of(operation).combined_by; }
 
 constexpr bool is_double_or_float(Type type) noexcept { return type == Type::f64 || type == Type::f32; }
 constexpr bool is_complex(Type type) noexcept { return type == Type::cf32 || type == Type::cf64; }
@@ -126,7 +80,7 @@ constexpr order::Bytes size_of(Type type) noexcept {
 }
 
 std::string_view name_of(Type type) noexcept;
-std::string_view name_of(Operation operation) noexcept;
+constexpr std::string_view name_of(Operation operation) noexcept { return row_of(operation).words; }
 
 /// result[i] = left[i] op right[i] for i < count; 0, or anything else for failure. `result` may be `left`, never
 /// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a

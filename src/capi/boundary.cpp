@@ -30,9 +30,10 @@ Failure unknown(const char* what, unsigned value, unsigned last) {
 }
 
 /// The library's own enumerator of the same number; both enumerations end with the same one.
-template <auto last, auto last_own, class Enumeration>
+template <auto last_public, auto last_own, class Enumeration>
 auto own(const Enumeration& field, const char* what) {
-  static_assert(static_cast<unsigned>(last) == static_cast<unsigned>(last_own));
+  constexpr auto last = static_cast<unsigned>(last_public);
+  static_assert(last == static_cast<unsigned>(last_own));
   const unsigned value = number(field);
   if (value > last) throw unknown(what, value, last);
   return static_cast<decltype(last_own)>(value);
@@ -50,15 +51,12 @@ schedule::Collective collective_of(const sf_call& call) {
 
 /// What results are if the caller does not say.
 arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type type) {
-  using arithmetic::Operation;
+  using arithmetic::ResultForm;
   using arithmetic::Type;
-  if (operation == Operation::statistics) return Type::f64;
+  const ResultForm form = row_of(operation).result;
+  if (form == ResultForm::statistics) return Type::f64;
   if (type == Type::f16 || type == Type::bf16) return Type::f32;
-  if (operation == Operation::norm2 || operation == Operation::sum_squares) {
-    if (type == Type::cf32) return Type::f32;
-    if (type == Type::cf64) return Type::f64;
-  }
-  return type;
+  return form == ResultForm::real && is_complex(type) ? part_of(type) : type;
 }
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
@@ -90,14 +88,13 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
                 std::optional<order::Grid>& grid) {
   using agreement::LayoutKind;
   using agreement::Method;
-  using arithmetic::Operation;
   using arithmetic::Sweep;
   using arithmetic::Type;
   if (given == nullptr) throw no_call();
   sf_call room;
   const sf_call* const call = &whole(*given, room);
   const bool as_type = number(call->result_type) == SF_AS_TYPE;
-  Call made{.operation = own<SF_DOTC, Operation::dotc>(call->operation, "operation"),
+  Call made{.operation = own<arithmetic::last_operation, arithmetic::last_operation>(call->operation, "operation"),
             .method = own<SF_BINNED, Method::binned>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
             .result_type = own<SF_FLOAT128, Type::f128>(as_type ? call->type : call->result_type, "result type"),

@@ -48,6 +48,37 @@ TEST(Names, EveryEntryHasItsNameOnce) {
   }
 }
 
+/// Whether the library reduces a row of the type, all bytes 0, leaving the method to itself.
+bool is_offered(sf_operation operation, sf_type type) {
+  alignas(16) const std::byte row[32] = {};
+  const std::byte mask[1] = {std::byte{1}};
+  alignas(16) std::byte result[sizeof(sf_statistics)] = {};
+  sf_call call = sf_call_default();
+  call.operation = operation;
+  call.type = type;
+  call.rows = 1;
+  const bool is_masked = detail::second_of(operation) == detail::Second::mask;
+  const sf_status status = sf_reduce_local(&call, row, is_masked ? mask : row, result);
+  EXPECT_TRUE(status == SF_OK || status == SF_UNSUPPORTED) << said();
+  return status == SF_OK;
+}
+
+TEST(Names, OperationsTakeTheTypesThatTheirRowsName) {
+  for (std::size_t operation = 0; operation < sf_list_size(SF_LIST_OPERATIONS); ++operation) {
+    if (operation == SF_USER) continue;
+    for (std::size_t type = 0; type < sf_list_size(SF_LIST_TYPES); ++type) {
+      if (type == SF_BYTES) continue;
+#if !defined(__SIZEOF_FLOAT128__)
+      if (type == SF_FLOAT128) continue;
+#endif
+      const auto id = static_cast<sf_operation>(operation);
+      EXPECT_EQ(is_offered(id, static_cast<sf_type>(type)), detail::takes(id, static_cast<sf_type>(type)))
+          << sf_list_name(SF_LIST_OPERATIONS, operation) << " of " << sf_list_name(SF_LIST_TYPES, type) << ": "
+          << said();
+    }
+  }
+}
+
 TEST(Names, EntriesAreEnumerators) {
   EXPECT_EQ(entry(SF_LIST_METHODS, "binned"), SF_BINNED);
   EXPECT_EQ(entry(SF_LIST_METHODS, "exact"), SF_EXACT);

@@ -95,6 +95,26 @@ TEST(Methods, KeepFewWideRowsThatAreSummedUp) {
   EXPECT_FALSE(keeps_five({.method = Method::plain, .columns = 9}, {.rows = 5, .ranks = 5}));
 }
 
+TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
+  for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(arithmetic::last_operation); ++number) {
+    const auto operation = static_cast<Operation>(number);
+    if (operation == Operation::user) continue;
+    const arithmetic::ServedBy& named = row_of(operation).served_by;
+    for (const MethodRow& row : agreement::methods()) {
+      SCOPED_TRACE(std::string(name_of(operation)) + " by " + std::string(row.merging.method));
+      const bool is_named = row.method == Method::tree     ? named.tree
+                            : row.method == Method::exact  ? named.exact
+                            : row.method == Method::binned ? named.binned
+                                                           : named.plain;
+      const Call call{.operation = operation, .method = row.method};
+      if (is_named)
+        EXPECT_NE(kind_of(call), nullptr);
+      else
+        EXPECT_THROW(kind_of(call), agreement::Failure);
+    }
+  }
+}
+
 TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
   for (const MethodRow& row : agreement::methods()) {
     const Call call{.method = row.method, .bin_count = 2, .sweep = arithmetic::Sweep::double_sweep};

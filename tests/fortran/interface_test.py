@@ -12,6 +12,10 @@ MODULE = ROOT / "fortran/steadfold.f90"
 GFORTRAN = "gfortran"
 
 
+def module_text():
+    return MODULE.read_text() + (ROOT / "fortran/steadfold_operations.inc").read_text()
+
+
 def run(*words, **more):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **more)
 
@@ -38,12 +42,12 @@ def without_comments(text):
 
 def called():
     code = without_comments("\n".join(path.read_text() for path in sources()))
-    return set(re.findall(r"\b(sf_\w+)\(", code)) | set(re.findall(r'bind\(c, name="(sf_\w+)"\)', MODULE.read_text()))
+    return set(re.findall(r"\b(sf_\w+)\(", code)) | set(re.findall(r'bind\(c, name="(sf_\w+)"\)', module_text()))
 
 
 def interfaces():
     """The arguments of every function of C that the module declares, by its name."""
-    text = re.sub(r"&\n\s*", "", MODULE.read_text())
+    text = re.sub(r"&\n\s*", "", module_text())
     found = re.findall(r'(?:subroutine|function) \w+\(([^)]*)\) *bind\(c, name="(sf_fortran_\w+)"\)', text)
     return {name: [word.strip() for word in arguments.split(",") if word.strip()] for arguments, name in found}
 
@@ -83,7 +87,7 @@ class Interface(unittest.TestCase):
                         self.assertEqual(here, there)
 
     def test_all_that_is_declared_is_public(self):
-        text = MODULE.read_text()
+        text = module_text()
         public = set(re.findall(r"\bsf_\w+", re.sub(r"&\n", "", " ".join(re.findall(r"public :: ((?:.*&\n)*.*)", text)))))
         generic = set(re.findall(r"^  interface (\w+)", text, re.MULTILINE))
         plain = re.sub(r"^  interface \w+\n.*?^  end interface", "", text, flags=re.MULTILINE | re.DOTALL)

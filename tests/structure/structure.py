@@ -1,6 +1,8 @@
 """Checks the shape of the source tree: who includes whom, who calls MPI, how long a file may be."""
 
 import re
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -113,6 +115,11 @@ class Structure(unittest.TestCase):
                 if not OF_COMPILERS.fullmatch(name):
                     faults.append(f"{path.relative_to(ROOT)} has {name} (such names belong to the compiler), choose another")
         self.expect_none(faults)
+
+    def test_what_is_made_from_the_tables_is_current(self):
+        done = subprocess.run([sys.executable, "-B", ROOT / "surface/write.py", "--check"], capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_files_stay_short(self):
         faults = []

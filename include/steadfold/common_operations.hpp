@@ -1,0 +1,85 @@
+// Made by ./dev surface from the tables in surface/: change those.
+//
+// What calls of C++ know of operations: which elements they take, and what they make of them.
+#pragma once
+
+#if __cplusplus < 201703L
+#error "Steadfold needs C++20, or C++17 (the compiler is set to an older C++), compile with -std=c++20"
+#else
+
+#include <cstddef>
+#include <cstdint>
+
+#include "steadfold/steadfold.h"
+
+namespace steadfold::detail {
+
+/// What an operation needs besides its elements.
+enum class Second { none, factors, mask };
+/// What a result is: of the elements' type, real even of complex elements, a Located, or Statistics.
+enum class ResultForm { own, real, located, statistics };
+
+/// The types of a class, a bit for each.
+namespace types {
+inline constexpr std::uint32_t real = 1u << SF_F64 | 1u << SF_F32;
+inline constexpr std::uint32_t integer = 1u << SF_I32 | 1u << SF_I64 | 1u << SF_U32 | 1u << SF_U64;
+inline constexpr std::uint32_t narrow = 1u << SF_BF16 | 1u << SF_F16;
+inline constexpr std::uint32_t complex = 1u << SF_COMPLEX_F32 | 1u << SF_COMPLEX_F64;
+inline constexpr std::uint32_t extended = 1u << SF_LONG_DOUBLE | 1u << SF_FLOAT128;
+inline constexpr std::uint32_t every = real | integer | narrow | complex | extended;
+}  // namespace types
+
+struct OperationRow {
+  std::uint32_t types;
+  Second second;
+  ResultForm result;
+};
+inline constexpr OperationRow operation_rows[] = {
+    // sum
+    {types::every, Second::none, ResultForm::own},
+    // product
+    {types::every, Second::none, ResultForm::own},
+    // min
+    {types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
+    // max
+    {types::real | types::integer | types::narrow | types::extended, Second::none, ResultForm::own},
+    // user
+    {0, Second::none, ResultForm::own},
+    // dot
+    {types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
+    // norm2
+    {types::real | types::narrow | types::complex, Second::none, ResultForm::real},
+    // mean
+    {types::real | types::narrow | types::complex, Second::none, ResultForm::own},
+    // min_location
+    {types::real | types::integer, Second::none, ResultForm::located},
+    // max_location
+    {types::real | types::integer, Second::none, ResultForm::located},
+    // abs_sum
+    {types::real | types::narrow, Second::none, ResultForm::own},
+    // sum_squares
+    {types::real | types::narrow | types::complex, Second::none, ResultForm::real},
+    // masked_sum
+    {types::real | types::integer | types::narrow | types::complex, Second::mask, ResultForm::own},
+    // statistics
+    {types::real | types::narrow, Second::none, ResultForm::statistics},
+    // weighted_mean
+    {types::real | types::narrow, Second::factors, ResultForm::own},
+    // norminf
+    {types::real | types::narrow, Second::none, ResultForm::own},
+    // dotc
+    {types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
+};
+
+constexpr const OperationRow& row_of(sf_operation operation) {
+  return operation_rows[static_cast<std::size_t>(operation)];
+}
+/// Whether a built-in operator takes elements of that type.
+constexpr bool takes(sf_operation operation, sf_type type) {
+  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;
+}
+constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }
+
+}  // namespace steadfold::detail
+
+#endif

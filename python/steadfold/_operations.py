@@ -1,0 +1,64 @@
+"""Made by ./dev surface from the tables in surface/: change those.
+
+Functions of arrays whose arguments are those that most have, and the same as methods of what makes calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ._numbers import Operation
+from ._reductions import Axis, Method, _call
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+    from typing_extensions import Unpack
+
+    from . import _core
+    from ._plans import Options
+
+Made = TypeVar("Made")
+
+__all__ = ["dot", "vdot"]
+
+
+def dot(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast.
+
+    >>> import steadfold as sf
+    >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
+    3.0
+    """
+    return _call(Operation.DOT, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def vdot(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The sum of the products conj(x[i]) y[i], rounded once.
+
+    >>> import steadfold as sf
+    >>> complex(sf.vdot([1j], [1j]))
+    (1+0j)
+    """
+    return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+class CallsOfOperations(Generic[Made]):
+    """What `steadfold.plan`, `start` and `Bundle` have of them."""
+
+    def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options) -> Made:
+        raise NotImplementedError
+
+    def dot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.dot`."""
+        return self._reduce(Operation.DOT, x, y, axis, options)
+
+    def vdot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.vdot`."""
+        return self._reduce(Operation.DOTC, x, y, axis, options)

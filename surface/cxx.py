@@ -1,0 +1,137 @@
+"""C++: the rows that the library reads, those that the headers read, the constants, and the members of bundles."""
+
+from tables import METHODS, TERMS, WIDTH, classes, operations, wrapped
+
+
+def name_of(text):
+    return text.replace(" ", "_")
+
+
+def rows(made):
+    every = operations()
+    text = [f"// {made}\n//", "// The operations and what is known of each: one row.",
+            "// Cost: finding a row is an index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
+            "namespace steadfold::arithmetic {\n",
+            "/// The numbers are those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
+    text += [f"  {each.name}," for each in every]
+    text[-1] = text[-1].removesuffix(",")
+    text += ["};", f"inline constexpr Operation last_operation = Operation::{every[-1].name};\n",
+             "/// What a row brings.", "enum class OperandForm : std::uint8_t { elements, factors, mask, user };",
+             "/// What is combined.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
+             "/// What a result is: of the elements' type, real even of complex elements, a value and its index, or Statistics.",
+             "enum class ResultForm : std::uint8_t { own, real, located, statistics };",
+             "/// The methods that serve it.", "struct ServedBy {",
+             *(f"  bool {each} = false;" for each in METHODS), "};",
+             "/// The one that serves it if the caller names none: integers, and what no order changes, take plain.",
+             "enum class DefaultMethod : std::uint8_t { tree, exact, plain };\n",
+             "struct OperationRow {", "  std::string_view words;  // as texts of errors have it",
+             "  Operation combined_by;   // the operator that merges partials",
+             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // in MPI's shape", "  OperandForm operands = OperandForm::elements;",
+             "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
+             "  bool needs_rows = false;  // there is no result of none", "};",
+             "inline constexpr OperationRow operation_rows[] = {"]
+    for each in every:
+        fields = [f'.words = "{each.words}"', f".combined_by = Operation::{each.combines}",
+                  f".served_by = {{{', '.join(f'.{method} = true' for method in METHODS if method in each.methods)}}}",
+                  f".by_default = DefaultMethod::{each.default}", f".of_vectors = DefaultMethod::{each.vectors}"]
+        if each.operands != "elements":
+            fields.append(f".operands = OperandForm::{'user' if each.operands == 'operator' else each.operands}")
+        if each.terms != "elements":
+            fields.append(f".terms = Terms::{name_of(each.terms)}")
+        if each.result != "own":
+            fields.append(f".result = ResultForm::{each.result}")
+        if each.empty == "SF_EMPTY":
+            fields.append(".needs_rows = true")
+        line = f"    {{{', '.join(fields)}}},"
+        text.append(line if len(line) <= WIDTH else "    {" + ",\n     ".join(fields) + "},")
+    text += ["};\n", "constexpr const OperationRow& row_of(Operation operation) noexcept {",
+             "  return operation_rows[static_cast<std::uint32_t>(operation)];", "}\n", "}  // namespace steadfold::arithmetic\n"]
+    return "\n".join(text)
+
+
+def public_rows(made):
+    text = [f"// {made}\n//",
+            "// What calls of C++ know of operations: which elements they take, and what they make of them.", "#pragma once\n",
+            "#if __cplusplus < 201703L",
+            '#error "Steadfold needs C++20, or C++17 (the compiler is set to an older C++), compile with -std=c++20"', "#else\n",
+            "#include <cstddef>", "#include <cstdint>\n", '#include "steadfold/steadfold.h"\n',
+            "namespace steadfold::detail {\n",
+            "/// What an operation needs besides its elements.", "enum class Second { none, factors, mask };",
+            "/// What a result is: of the elements' type, real even of complex elements, a Located, or Statistics.",
+            "enum class ResultForm { own, real, located, statistics };\n",
+            "/// The types of a class, a bit for each.", "namespace types {"]
+    for name, types in classes().items():
+        text.append(f"inline constexpr std::uint32_t {name} = {' | '.join(f'1u << SF_{each.upper()}' for each in types)};")
+    every = " | ".join(classes())
+    text += [f"inline constexpr std::uint32_t every = {every};", "}  // namespace types\n", "struct OperationRow {", "  std::uint32_t types;", "  Second second;", "  ResultForm result;",
+             "};", "inline constexpr OperationRow operation_rows[] = {"]
+    for each in operations():
+        taken = " | ".join(f"types::{name}" for name in each.takes) or "0"
+        if set(each.takes) == set(classes()):
+            taken = "types::every"
+        second = each.operands if each.operands in ("factors", "mask") else "none"
+        text += [f"    // {each.name}", f"    {{{taken}, Second::{second}, ResultForm::{each.result}}},"]
+    text += ["};\n", "constexpr const OperationRow& row_of(sf_operation operation) {",
+             "  return operation_rows[static_cast<std::size_t>(operation)];", "}",
+             "/// Whether a built-in operator takes elements of that type.",
+             "constexpr bool takes(sf_operation operation, sf_type type) {",
+             "  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;", "}",
+             "constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }\n",
+             "}  // namespace steadfold::detail\n", "#endif\n"]
+    return "\n".join(text)
+
+
+def constants(made):
+    text = [f"// {made}\n//",
+            "// Included within the namespaces of C++20 and C++17. Every built-in operator is a function, called alike: dot(x, y),",
+            "// dot(x, y, comm), dot(x, y, comm, options). It is the operator of `reduce` and of plans, too."]
+    for each in operations():
+        if each.cxx:
+            names = ", ".join(f"{name}{{}}" for name in each.cxx)
+            text += [wrapped(each.doc, "/// "), f"inline constexpr BuiltIn<{each.c}> {names};"]
+    return "\n".join(text) + "\n"
+
+
+def members(operation):
+    text = []
+    is_pair = operation.operands in ("factors", "mask")
+    parameters, given, types = ("class R, class S", "R&& x, S&& y", "R, S") if is_pair else ("class R", "R&& x", "R")
+    passed = ", ".join(f"std::forward<{name}>({value})" for name, value in zip("RS", "xy"))
+    passed = passed if is_pair else "std::forward<R>(x)"
+    for name in operation.bundle:
+        doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."
+        if operation.name == "sum":
+            doc = "The sum of all elements."
+        text += [wrapped(doc, "  /// "), f"  template <{parameters}, class B = Bundle, class = typename B::template IfTaken<{operation.c}, {types}>>",
+                 f"  auto {name}({given}, const MemberOptions& options = {{}}) {{",
+                 f"    return bundle().template add_built_in<{operation.c}>({passed}, options);", "  }"]
+        if operation.operands == "mask":
+            continue
+        arrays, passed_arrays = ("const A& x, const A& y", "x, y") if operation.operands == "factors" else ("const A& x", "x, axes.weights")
+        line = f"  auto {name}({arrays}, const Axes& axes, const MemberOptions& options = {{}}) {{"
+        text += ["  template <class A, class B = Bundle, class = typename B::template IfArray<A>>", line,
+                 f"    return bundle().template add_built_in_array<{operation.c}>({passed_arrays}, axes, options);", "  }"]
+    return text
+
+
+def bundle(made):
+    text = [f"// {made}\n//", "// The operations as members of bundles. Included by bundle.hpp and cxx17_bundle.hpp.", "#pragma once\n",
+            '#include "steadfold/common_array.hpp"', '#include "steadfold/common_bundle.hpp"\n', "#if __cplusplus >= 201703L\n",
+            "namespace steadfold {\n",
+            wrapped("What Bundle derives from. `x` and `y` are ranges of which the elements of all ranks are reduced, see Bundle, or "
+                    "arrays that have a result for every index of the axes that are kept, in C order. A second vector has the size of "
+                    "the first: different sizes fail the run, on all ranks.", "/// "),
+            "template <class Bundle>", "class BundleOperations {", " public:"]
+    for each in operations():
+        text += members(each)
+    text += ["\n private:", "  Bundle& bundle() { return static_cast<Bundle&>(*this); }", "};\n", "}  // namespace steadfold\n",
+             "#endif\n"]
+    return "\n".join(text)
+
+
+FILES = {
+    "src/arithmetic/operations.hpp": rows,
+    "include/steadfold/common_operations.hpp": public_rows,
+    "include/steadfold/constants.inc": constants,
+    "include/steadfold/common_bundle_operations.hpp": bundle,
+}

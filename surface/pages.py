@@ -1,0 +1,65 @@
+"""Tables within pages: what stands between two comments that name one."""
+
+from tables import METHODS, classes, enumerations, listing, operations
+
+
+def table(head, rows):
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows]).replace("| --- |", "|---|").replace(
+        " --- |", "---|")
+
+
+def methods_of_operations():
+    """Operations that are served alike share a line."""
+    groups = {}
+    for each in operations():
+        groups.setdefault(tuple(method in each.methods for method in METHODS), []).append(each.name)
+    rows = [[", ".join(names), *("yes" if served else "no" for served in which)] for which, names in groups.items()]
+    return table(["operation", *METHODS], rows)
+
+
+def facts_of_operations():
+    results = {"own": "theirs", "real": "theirs, real of complex", "located": "a value and its index", "statistics": "ten numbers"}
+    rows = []
+    for each in operations():
+        takes = listing(each.takes) or "any"
+        if set(each.takes) == set(classes()):
+            takes = "all"
+        default = each.default + (f"; {each.vectors} in MPI's shape" if each.vectors != each.default else "")
+        about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note and each.note != "likewise" else "")
+        rows.append([f"`{each.name}`", about, takes, results[each.result], default, each.bits, each.empty])
+    return table(["operation", "is", "takes", "results", "default method", "bits fixed by", "without rows"], rows)
+
+
+def types_of_classes():
+    about = {entry.name: entry for each in enumerations() if each.name == "type" for entry in each.entries}
+    return table(["class", "types"], [[name, listing([f"`SF_{each.upper()}` ({about[each].about})" for each in types])]
+                                      for name, types in classes().items()])
+
+
+def calls_of_operations():
+    rows = []
+    for each in operations():
+        second = {"factors": "y, ", "mask": "mask, "}.get(each.operands, "")
+        names = each.bundle or each.cxx
+        calls = ", ".join(f"`sf::{name}(x, {second}comm)`" if name == names[0] else f"`sf::{name}`" for name in names)
+        if each.name == "user":
+            calls = "`sf::reduce(x, op, comm)`"
+        rows.append([each.about, calls, each.bits])
+    return table(["you want", "call", "bits fixed by"], rows)
+
+
+PAGES = {
+    "README.md": {"operations": calls_of_operations},
+    "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
+}
+BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"
+
+
+def page(text, tables):
+    for name, make in tables.items():
+        begin = BEGIN.format(name)
+        before, found, rest = text.partition(begin)
+        if not found or END not in rest:
+            raise ValueError(f"no place for the table '{name}': {begin}")
+        text = before + begin + make() + "\n" + rest[rest.index(END):]
+    return text

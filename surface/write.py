@@ -1,0 +1,38 @@
+"""Writes all that says which operations there are from the tables in this folder, or (--check) says what is not current."""
+
+import sys
+
+sys.dont_write_bytecode = True
+
+import c
+import cxx
+import fortran
+import pages
+import python
+from tables import ROOT
+
+MADE = "Made by ./dev surface from the tables in surface/: change those."
+
+
+def contents():
+    """Every file that is made, or has parts that are, with what it should contain."""
+    files = {path: make(MADE) for language in (c, cxx, fortran, python) for path, make in language.FILES.items()}
+    for path, tables in pages.PAGES.items():
+        files[path] = pages.page((ROOT / path).read_text(), tables)
+    return files
+
+
+def main():
+    stale = [path for path, text in contents().items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path} is not what surface/ says (it was edited, or the tables were), run ./dev surface")
+        return 1 if stale else 0
+    for path in stale:
+        (ROOT / path).write_text(contents()[path])
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
