@@ -11,8 +11,8 @@
 #include "arithmetic/location.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/statistics.hpp"
+#include "arithmetic/sums_of_pairs.hpp"
 #include "arithmetic/tree.hpp"
-#include "arithmetic/weighted_mean.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -81,8 +81,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
   if (operation == Operation::statistics) return arithmetic::make_statistics(exact_type(description.type));
-  if (operation == Operation::weighted_mean)
-    return arithmetic::make_weighted_mean(exact_type(description.type), exact_type(description.result_type));
+  if (arithmetic::has_several_sums(operation))
+    return arithmetic::make_sums_of_pairs(operation, exact_type(description.type), exact_type(description.result_type));
   const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean
                                : arithmetic::is_dot(operation)       ? ExactOperation::dot
                                : operation == Operation::norm2       ? ExactOperation::norm2

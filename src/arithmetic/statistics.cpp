@@ -1,6 +1,7 @@
 #include "arithmetic/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -9,7 +10,7 @@
 #include "arithmetic/located.hpp"
 #include "arithmetic/natural.hpp"
 #include "arithmetic/selected_rows.hpp"
-#include "arithmetic/two_sums.hpp"
+#include "arithmetic/several_sums.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -20,10 +21,10 @@ struct Prefix {
   Count rows = 0;  // selected or not
   Located<double> min;
   Located<double> max;
-  Bytes first_bytes = 0;
+  std::array<Bytes, 1> sum_bytes{};
 };
 static_assert(sizeof(Prefix) == sizeof(Header) + 48);
-using Parts = two_sums::Parts<Prefix>;
+using Parts = several_sums::Parts<Prefix>;
 
 template <class T>
 class StatisticsBuilder final : public Builder {
@@ -60,9 +61,8 @@ class StatisticsBuilder final : public Builder {
   Bytes write(std::span<std::byte> out) override {
     const Prefix prefix{
         .header = {.status = status_}, .rows = rows_, .min = as_double(min_.best()), .max = as_double(max_.best())};
-    return two_sums::write(
-        out, prefix, [&](std::span<std::byte> room) { return sum_->write(room); },
-        [&](std::span<std::byte> room) { return squares_->write(room); });
+    return several_sums::write(
+        out, prefix, [&](std::size_t i, std::span<std::byte> room) { return (i == 0 ? sum_ : squares_)->write(room); });
   }
 
  private:
@@ -120,9 +120,9 @@ class StatisticsKind final : public PartialKind {
                         .rows = a.prefix.rows + b.prefix.rows,
                         .min = winner<double, true>(a.prefix.min, b.prefix.min),
                         .max = winner<double, false>(a.prefix.max, b.prefix.max)};
-    return room.head.first(two_sums::write(
-        room.head, prefix, [&](std::span<std::byte> out) { return arithmetic::merge(*sum_, a.first, b.first, out); },
-        [&](std::span<std::byte> out) { return arithmetic::merge(*squares_, a.second, b.second, out); }));
+    return room.head.first(several_sums::write(room.head, prefix, [&](std::size_t i, std::span<std::byte> out) {
+      return arithmetic::merge(i == 0 ? *sum_ : *squares_, a.sums[i], b.sums[i], out);
+    }));
   }
 
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
@@ -143,10 +143,10 @@ class StatisticsKind final : public PartialKind {
   template <class T>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
     constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
-    two_sums::Sum sum;
-    two_sums::Sum squares;
-    if (!read(parts.first, Accumulator<T, 1>::digit_count, sum) ||
-        !read(parts.second, Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
+    several_sums::Sum sum;
+    several_sums::Sum squares;
+    if (!read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
+        !read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
       return false;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     made = {.count = sum.rows, .min = nan, .min_index = no_index, .max = nan, .max_index = no_index, .mean = nan};

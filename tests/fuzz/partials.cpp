@@ -13,8 +13,8 @@
 #include "arithmetic/masked.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/statistics.hpp"
+#include "arithmetic/sums_of_pairs.hpp"
 #include "arithmetic/tree.hpp"
-#include "arithmetic/weighted_mean.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -48,7 +48,9 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8, columns);
     case 14: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
     case 15: return make_statistics(columns == 1 ? ExactType::f32 : ExactType::f64);
-    case 16: return make_weighted_mean(ExactType::f64, columns == 1 ? ExactType::f32 : ExactType::f64);
+    case 16:
+      return make_sums_of_pairs(Operation::weighted_mean, ExactType::f64,
+                                columns == 1 ? ExactType::f32 : ExactType::f64);
     case 17: return make_location(Operation::min_location, Type::f32, columns);
     case 18: return make_kept_rows(Type::f64, columns == 1 ? 0 : 3, columns);
     default:

@@ -1,6 +1,6 @@
 // Weighted means against MPFR, which divides and rounds once, on hostile data, however rows are split and merged; and
 // what is no number as IEEE 754 divides it. Seeds are printed.
-#include "arithmetic/weighted_mean.hpp"
+#include "arithmetic/sums_of_pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,12 @@
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"
 
-namespace steadfold::test::weighted_mean_test {
+namespace steadfold::test::sums_of_pairs_test {
 namespace {
 
 using arithmetic::ExactType;
-using arithmetic::make_weighted_mean;
+using arithmetic::make_sums_of_pairs;
+using arithmetic::Operation;
 using arithmetic::unknown_count;
 
 template <class T>
@@ -40,7 +41,7 @@ Part part_of(const PartialKind& kind, const std::vector<T>& x, const std::vector
 
 template <class T, class Result>
 Result mean_of(const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64& random) {
-  const auto kind = make_weighted_mean(exact_type<T>, exact_type<Result>);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, exact_type<T>, exact_type<Result>);
   const Count rows = x.size();
   const Part whole = part_of(*kind, x, w, 0, rows);
   std::vector<Part> parts;
@@ -122,14 +123,14 @@ TEST(WeightedMeans, OfWhatIsNoNumberAreDividedAsNumbersAre) {
 }
 
 TEST(WeightedMeans, OfNothingAreEmpty) {
-  const auto kind = make_weighted_mean(ExactType::f64, ExactType::f64);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
   const Part none = part_of<double>(*kind, {}, {}, 0, 0);
   EXPECT_EQ(finished(*kind, none.record, unknown_count).status, Status::empty);
   EXPECT_EQ(finished(*kind, none.record, 2).status, Status::gap);
 }
 
 TEST(WeightedMeans, OfDamagedBytesAreRefused) {
-  const auto kind = make_weighted_mean(ExactType::f64, ExactType::f64);
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
   std::mt19937_64 random(6);
   const Part whole = part_of(*kind, wide_values<double>(random, 50), wide_values<double>(random, 50), 0, 50);
   for (Bytes size = sizeof(Header); size < whole.record.size(); ++size) {
@@ -145,6 +146,6 @@ TEST(WeightedMeans, OfDamagedBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace steadfold::test::weighted_mean_test
+}  // namespace steadfold::test::sums_of_pairs_test
 
 #endif
