@@ -40,8 +40,12 @@ def interface(operation, given, kinds):
     return [*text, "  end interface\n"]
 
 
+def lines_of(names):
+    return [", ".join(names[i:i + 4]) for i in range(0, len(names), 4)]
+
+
 def enumerator_block(comment, names):
-    lines = [", ".join(names[i:i + 4]) for i in range(0, len(names), 4)]
+    lines = lines_of(names)
     body = ", &\n                  ".join(lines)
     listed = ", &\n            ".join(lines)
     return [f"  ! {comment}", f"  enum, bind(c)\n    enumerator :: {body}\n  end enum", f"  public :: {listed}\n"]
@@ -60,7 +64,7 @@ def module(made):
 
 
 def wrapped_public(names):
-    return [f"  public :: {', '.join('sf_' + name for name in names)}\n"]
+    return ["  public :: " + ", &\n            ".join(lines_of([f"sf_{name}" for name in names])) + "\n"]
 
 
 def definitions(made):

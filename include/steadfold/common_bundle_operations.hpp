@@ -168,6 +168,25 @@ class BundleOperations {
   auto dotc(const A& x, const A& y, const Axes& axes, const MemberOptions& options = {}) {
     return bundle().template add_built_in_array<SF_DOTC>(x, y, axes, options);
   }
+  /// The mean of (x[i] - mean of x) * (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
+  /// elements: SF_EMPTY.
+  template <class R, class S, class B = Bundle, class = typename B::template IfTaken<SF_COVARIANCE, R, S>>
+  auto covariance(R&& x, S&& y, const MemberOptions& options = {}) {
+    return bundle().template add_built_in<SF_COVARIANCE>(std::forward<R>(x), std::forward<S>(y), options);
+  }
+  template <class A, class B = Bundle, class = typename B::template IfArray<A>>
+  auto covariance(const A& x, const A& y, const Axes& axes, const MemberOptions& options = {}) {
+    return bundle().template add_built_in_array<SF_COVARIANCE>(x, y, axes, options);
+  }
+  /// The same with one element less in the divisor, as samples are treated. NaN of one element, too.
+  template <class R, class S, class B = Bundle, class = typename B::template IfTaken<SF_SAMPLE_COVARIANCE, R, S>>
+  auto sample_covariance(R&& x, S&& y, const MemberOptions& options = {}) {
+    return bundle().template add_built_in<SF_SAMPLE_COVARIANCE>(std::forward<R>(x), std::forward<S>(y), options);
+  }
+  template <class A, class B = Bundle, class = typename B::template IfArray<A>>
+  auto sample_covariance(const A& x, const A& y, const Axes& axes, const MemberOptions& options = {}) {
+    return bundle().template add_built_in_array<SF_SAMPLE_COVARIANCE>(x, y, axes, options);
+  }
 
  private:
   Bundle& bundle() { return static_cast<Bundle&>(*this); }

@@ -69,6 +69,10 @@ inline constexpr OperationRow operation_rows[] = {
     {types::real | types::narrow, Second::none, ResultForm::own},
     // dotc
     {types::real | types::narrow | types::complex, Second::factors, ResultForm::own},
+    // covariance
+    {types::real | types::narrow, Second::factors, ResultForm::own},
+    // sample_covariance
+    {types::real | types::narrow, Second::factors, ResultForm::own},
 };
 
 constexpr const OperationRow& row_of(sf_operation operation) {

@@ -101,6 +101,12 @@ typedef enum sf_operation {
   /* the sum of products, the first factors conjugated; the sum of conj(x[i]) y[i]; of real numbers SF_DOT itself. Of
    * real, narrow and complex numbers */
   SF_DOTC,
+  /* the mean product of the distances of two vectors from their means; rounded once; NaN if an element is NaN or
+   * infinite. Of real and narrow numbers; no rows: SF_EMPTY */
+  SF_COVARIANCE,
+  /* the covariance with one row less in the divisor, as of samples; rounded once; NaN if an element is NaN or infinite.
+   * Of real and narrow numbers; no rows: SF_EMPTY */
+  SF_SAMPLE_COVARIANCE,
   SF_NORM1 = SF_ABS_SUM
 } sf_operation;
 

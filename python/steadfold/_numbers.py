@@ -26,6 +26,8 @@ class Operation(IntEnum):
     WEIGHTED_MEAN = 14
     NORMINF = 15
     DOTC = 16
+    COVARIANCE = 17
+    SAMPLE_COVARIANCE = 18
 
 
 class Collective(IntEnum):

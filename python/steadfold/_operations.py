@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-__all__ = ["dot", "vdot"]
+__all__ = ["dot", "vdot", "covariance", "sample_covariance"]
 
 
 def dot(
@@ -49,6 +49,34 @@ def vdot(
     return _call(Operation.DOTC, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
 
 
+def covariance(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The mean product of the distances of the elements of `x` and `y` from their means, rounded once. `y` is broadcast.
+
+    >>> import steadfold as sf
+    >>> float(sf.covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
+    0.3333333333333333
+    """
+    return _call(Operation.COVARIANCE, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
+def sample_covariance(
+    x: ArrayLike, y: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
+    root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
+) -> Any:
+    """The same as `covariance` with one element less in the divisor, as of samples; NaN of one element.
+
+    >>> import steadfold as sf
+    >>> float(sf.sample_covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
+    0.5
+    """
+    return _call(Operation.SAMPLE_COVARIANCE, x, y, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
+
+
 class CallsOfOperations(Generic[Made]):
     """What `steadfold.plan`, `start` and `Bundle` have of them."""
 
@@ -62,3 +90,11 @@ class CallsOfOperations(Generic[Made]):
     def vdot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.vdot`."""
         return self._reduce(Operation.DOTC, x, y, axis, options)
+
+    def covariance(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.covariance`."""
+        return self._reduce(Operation.COVARIANCE, x, y, axis, options)
+
+    def sample_covariance(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
+        """As `steadfold.sample_covariance`."""
+        return self._reduce(Operation.SAMPLE_COVARIANCE, x, y, axis, options)

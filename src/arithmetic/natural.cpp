@@ -48,21 +48,44 @@ Natural Natural::times(std::uint64_t factor) const noexcept {
   return product;
 }
 
-Natural Natural::squared() const noexcept {
-  Natural square;
-  square.lowest_ = 2 * lowest_;
-  square.count_ = 2 * count_;
-  std::fill_n(square.digits_.begin(), square.count_, 0);
+Natural Natural::times(const Natural& factor) const noexcept {
+  Natural product;
+  product.lowest_ = lowest_ + factor.lowest_;
+  product.count_ = count_ + factor.count_;
+  std::fill_n(product.digits_.begin(), product.count_, 0);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
     std::uint64_t carry = 0;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(count_); ++j, carry >>= 32) {
-      carry += std::uint64_t{digits_[i]} * digits_[j] + square.digits_[i + j];
-      square.digits_[i + j] = static_cast<std::uint32_t>(carry);
+    const auto behind = static_cast<std::size_t>(factor.count_);
+    for (std::size_t j = 0; j < behind; ++j, carry >>= 32) {
+      carry += std::uint64_t{digits_[i]} * factor.digits_[j] + product.digits_[i + j];
+      product.digits_[i + j] = static_cast<std::uint32_t>(carry);
     }
-    square.digits_[i + static_cast<std::size_t>(count_)] = static_cast<std::uint32_t>(carry);
+    product.digits_[i + behind] = static_cast<std::uint32_t>(carry);
   }
-  square.trim();
-  return square;
+  product.trim();
+  return product;
+}
+
+Natural Natural::plus(const Natural& other) const noexcept {
+  if (zero()) return other;
+  if (other.zero()) return *this;
+  Natural sum;
+  sum.lowest_ = std::min(lowest_, other.lowest_);
+  const int end = std::max(lowest_ + count_, other.lowest_ + other.count_);
+  std::uint64_t carry = 0;
+  for (int position = sum.lowest_; position < end || carry != 0; ++position, carry >>= 32) {
+    carry += std::uint64_t{digit(position)} + other.digit(position);
+    sum.digits_[static_cast<std::size_t>(sum.count_++)] = static_cast<std::uint32_t>(carry);
+  }
+  sum.trim();
+  return sum;
+}
+
+bool Natural::operator<(const Natural& other) const noexcept {
+  const int lowest = std::min(lowest_, other.lowest_);
+  for (int position = std::max(lowest_ + count_, other.lowest_ + other.count_); position-- > lowest;)
+    if (digit(position) != other.digit(position)) return digit(position) < other.digit(position);
+  return false;
 }
 
 Natural Natural::minus(const Natural& other) const noexcept {

@@ -1,7 +1,6 @@
-// Integers of any size that are not negative, as far as exact sums need them: products, differences, and quotients that
-// are to be rounded.
-// Cost: a product is one multiplication per pair of digits, most sums have a handful; a quotient is one subtraction per
-// bit. Source: schoolbook arithmetic.
+// Integers of any size that are not negative, as far as exact sums need them: products, sums, differences, and
+// quotients that are to be rounded. Cost: a product is one multiplication per pair of digits, most sums have a handful;
+// a quotient is one subtraction per bit. Source: schoolbook arithmetic.
 #pragma once
 
 #include <array>
@@ -11,8 +10,8 @@
 
 namespace steadfold::arithmetic {
 
-/// sum of digits[i] 2^(32 (lowest + i)). Has room for the product of a sum of squares and a number of rows, and for the
-/// square of a sum of elements.
+/// sum of digits[i] 2^(32 (lowest + i)). Has room for the product of a sum of squares and a number of rows, for the
+/// product of two sums of elements, and for the sum of these.
 class Natural {
  public:
   static constexpr int most_digits = widest_digit_count + 4;
@@ -23,10 +22,12 @@ class Natural {
   explicit Natural(const Window& window) noexcept;
 
   bool zero() const noexcept { return count_ == 0; }
+  bool operator<(const Natural& other) const noexcept;
 
   Natural times(std::uint64_t factor) const noexcept;
-  /// This one must be a sum of elements, which has at most half of the digits.
-  Natural squared() const noexcept;
+  /// Both must be sums of elements, which have at most half of the digits.
+  Natural times(const Natural& factor) const noexcept;
+  Natural plus(const Natural& other) const noexcept;
   /// This less another one, which is not larger.
   Natural minus(const Natural& other) const noexcept;
 

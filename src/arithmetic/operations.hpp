@@ -27,9 +27,11 @@ enum class Operation : std::uint32_t {
   statistics,
   weighted_mean,
   norminf,
-  dotc
+  dotc,
+  covariance,
+  sample_covariance
 };
-inline constexpr Operation last_operation = Operation::dotc;
+inline constexpr Operation last_operation = Operation::sample_covariance;
 
 /// What a row brings.
 enum class OperandForm : std::uint8_t { elements, factors, mask, user };
@@ -168,6 +170,22 @@ inline constexpr OperationRow operation_rows[] = {
      .of_vectors = DefaultMethod::exact,
      .operands = OperandForm::factors,
      .terms = Terms::conjugated_products},
+    {.words = "covariance",
+     .combined_by = Operation::sum,
+     .served_by = {.exact = true},
+     .by_default = DefaultMethod::exact,
+     .of_vectors = DefaultMethod::exact,
+     .operands = OperandForm::factors,
+     .terms = Terms::products,
+     .needs_rows = true},
+    {.words = "sample covariance",
+     .combined_by = Operation::sum,
+     .served_by = {.exact = true},
+     .by_default = DefaultMethod::exact,
+     .of_vectors = DefaultMethod::exact,
+     .operands = OperandForm::factors,
+     .terms = Terms::products,
+     .needs_rows = true},
 };
 
 constexpr const OperationRow& row_of(Operation operation) noexcept {

@@ -158,7 +158,8 @@ class StatisticsKind final : public PartialKind {
     made.max_index = parts.prefix.max.index;
     made.mean = rounded_mean<double>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
     if ((sum.flags & ~not_minus_zero) != 0) return true;  // NaNs or infinities
-    const Natural n_squared_variance = Natural(squares.window).times(sum.rows).minus(Natural(sum.window).squared());
+    const Natural n_squared_variance =
+        Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
     const auto set = [&](Count ddof, double& variance, double& deviation) {
       if (sum.rows <= ddof) return;
       const Leading exact = n_squared_variance.divided_by(Natural(sum.rows).times(sum.rows - ddof), lowest_exponent);

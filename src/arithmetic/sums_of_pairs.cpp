@@ -67,6 +67,31 @@ Result WeightedMean::of(const std::array<Sum, terms.size()>& sums) noexcept {
   return rounded<Result>(not_minus_zero, sums[0].rows, exact);
 }
 
+/// The mean product of the distances from both means, `ddof` elements less in the divisor.
+template <Count ddof>
+struct Covariance {
+  static constexpr std::array terms = {Term::product, Term::first, Term::second};
+
+  template <class T, class Result>
+  static Result of(const std::array<Sum, terms.size()>& sums) noexcept {
+    const auto& [products, first, second] = sums;
+    const Count n = products.rows;
+    const bool are_finite = ((products.flags | first.flags | second.flags) & ~not_minus_zero) == 0;
+    if (!are_finite || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
+    const Natural of_products = Natural(products.window).times(n);
+    const Natural of_means = Natural(first.window).times(Natural(second.window));
+    const bool is_below_zero = products.window.negative;
+    const bool have_one_sign = is_below_zero == (first.window.negative != second.window.negative);
+    const bool is_turned = have_one_sign && of_products < of_means;
+    const Natural dividend = !have_one_sign ? of_products.plus(of_means)
+                             : is_turned    ? of_means.minus(of_products)
+                                            : of_products.minus(of_means);
+    Leading exact = dividend.divided_by(Natural(n).times(n - ddof), Accumulator<T, 2>::lowest_exponent);
+    exact.negative = is_below_zero != is_turned;
+    return rounded<Result>(not_minus_zero, n, exact);
+  }
+};
+
 /// The builders of the sums.
 template <std::size_t count>
 class PairsBuilder final : public Builder {
@@ -167,7 +192,9 @@ class PairsKind final : public PartialKind {
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_sums_of_pairs(Operation /*operation*/, ExactType input, ExactType result) {
+std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result) {
+  if (operation == Operation::covariance) return std::make_unique<PairsKind<Covariance<0>>>(input, result);
+  if (operation == Operation::sample_covariance) return std::make_unique<PairsKind<Covariance<1>>>(input, result);
   return std::make_unique<PairsKind<WeightedMean>>(input, result);
 }
 

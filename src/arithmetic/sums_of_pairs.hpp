@@ -1,4 +1,5 @@
-// Results of pairs of numbers that several exact sums decide, rounded once: the mean of elements with weights.
+// Results of pairs of numbers that several exact sums decide, rounded once: the mean of elements with
+// weights, covariances.
 // Rank order: none. Cost: that of the sums, of products, of first and of second numbers; bytes: 24 and those of the
 // sums. Source: ours; results are quotients of two integers.
 #pragma once
@@ -16,6 +17,10 @@ namespace steadfold::arithmetic {
 ///
 /// A weighted mean is the sum of the products divided by the sum of the second numbers, the weights. Sums that are no
 /// numbers are divided as IEEE 754 divides them, and so are numbers by a sum of weights that is 0.
+///
+/// A covariance of n pairs is (n P - X Y) / (n (n - ddof)) of the sums of products, of first and of second numbers, in
+/// integers, divided and rounded once; ddof is 0, or 1 of samples. NaN where a number is NaN or infinite, and where n
+/// is not above ddof.
 std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result);
 
 }  // namespace steadfold::arithmetic

@@ -54,6 +54,8 @@ inline constexpr Named operations[] = {
     {"weighted_mean", "the sum of products with weights, divided by the sum of the weights"},
     {"norminf", "the greatest absolute value"},
     {"dotc", "the sum of products, the first factors conjugated"},
+    {"covariance", "the mean product of the distances of two vectors from their means"},
+    {"sample_covariance", "the covariance with one row less in the divisor, as of samples"},
 };
 
 inline constexpr Named methods[] = {

@@ -181,6 +181,8 @@ void expect_calls_of_reals(sf_type type) {
       expect_same<T>(sf17::dot, SF_DOT, x, y, type, type, "dot");
       expect_same<T>(sf17::dotc, SF_DOTC, x, y, type, type, "dotc");
       expect_same<T>(sf17::weighted_mean, SF_WEIGHTED_MEAN, x, y, type, type, "weighted_mean");
+      expect_same<T>(sf17::covariance, SF_COVARIANCE, x, y, type, type, "covariance");
+      expect_same<T>(sf17::sample_covariance, SF_SAMPLE_COVARIANCE, x, y, type, type, "sample_covariance");
       expect_same<sf17::Statistics>(sf17::statistics, SF_STATISTICS, x, type, SF_F64, "statistics");
       expect_same<double>(sf17::to<double>(sf17::sum), SF_SUM, x, type, SF_F64, "wide sum");
     }

@@ -49,6 +49,7 @@ class ExactSum {
     const int order = mpfr_cmp(a.sum_, b.sum_);
     return (order > 0) - (order < 0);
   }
+  void multiply(const ExactSum& other) { expect_exact(mpfr_mul(sum_, sum_, other.sum_, MPFR_RNDN)); }
   void square() { expect_exact(mpfr_sqr(sum_, sum_, MPFR_RNDN)); }
   void multiply(unsigned long count) { expect_exact(mpfr_mul_ui(sum_, sum_, count, MPFR_RNDN)); }
 

@@ -84,7 +84,7 @@ TEST(Naturals, SayWhetherABitFollows) {
   }
 }
 
-TEST(Naturals, AreMultipliedAndSubtracted) {
+TEST(Naturals, AreMultipliedAddedAndSubtracted) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
@@ -99,7 +99,15 @@ TEST(Naturals, AreMultipliedAndSubtracted) {
     };
     const Natural natural(window_of(large, lowest));
     expect_quotient(shifted(natural.times(a).divided_by(Natural(1), 0), lowest), large * a, 1);
-    expect_quotient(shifted(natural.squared().divided_by(Natural(1), 0), 2 * lowest), large * large, 1);
+    expect_quotient(shifted(natural.times(natural).divided_by(Natural(1), 0), 2 * lowest), large * large, 1);
+    const Natural other(window_of(small, lowest / 2));
+    expect_quotient(shifted(natural.times(other).divided_by(Natural(1), 0), lowest + lowest / 2), large * small, 1);
+    expect_quotient(shifted(natural.plus(natural).divided_by(Natural(1), 0), lowest), large + large, 1);
+    EXPECT_TRUE(natural.plus(other).minus(other).minus(natural).zero());
+    EXPECT_TRUE(other.plus(natural).minus(natural).minus(other).zero());
+    EXPECT_TRUE(natural.plus(Natural()).minus(natural).zero() && Natural().plus(natural).minus(natural).zero());
+    EXPECT_TRUE(natural < natural.plus(Natural(1)) && Natural() < natural);
+    EXPECT_FALSE(natural.plus(Natural(1)) < natural || natural < natural || natural < Natural());
     EXPECT_TRUE(natural.minus(natural).zero());
     EXPECT_TRUE(natural.times(0).zero());
     if (large == small) continue;

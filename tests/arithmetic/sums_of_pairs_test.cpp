@@ -1,11 +1,13 @@
-// Weighted means against MPFR, which divides and rounds once, on hostile data, however rows are split and merged; and
-// what is no number as IEEE 754 divides it. Seeds are printed.
+// Weighted means and covariances against MPFR, which divides and rounds once, on hostile data, however rows are split
+// and merged; and what is no number. Seeds are printed.
 #include "arithmetic/sums_of_pairs.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -40,8 +42,8 @@ Part part_of(const PartialKind& kind, const std::vector<T>& x, const std::vector
 }
 
 template <class T, class Result>
-Result mean_of(const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64& random) {
-  const auto kind = make_sums_of_pairs(Operation::weighted_mean, exact_type<T>, exact_type<Result>);
+Result result_of(Operation operation, const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64& random) {
+  const auto kind = make_sums_of_pairs(operation, exact_type<T>, exact_type<Result>);
   const Count rows = x.size();
   const Part whole = part_of(*kind, x, w, 0, rows);
   std::vector<Part> parts;
@@ -57,6 +59,11 @@ Result mean_of(const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64
   Result result;
   std::memcpy(&result, found.values.data(), sizeof result);
   return result;
+}
+
+template <class T, class Result>
+Result mean_of(const std::vector<T>& x, const std::vector<T>& w, std::mt19937_64& random) {
+  return result_of<T, Result>(Operation::weighted_mean, x, w, random);
 }
 
 template <class T, class Result>
@@ -122,11 +129,93 @@ TEST(WeightedMeans, OfWhatIsNoNumberAreDividedAsNumbersAre) {
   EXPECT_TRUE(std::isnan(mean_of<double, double>({infinity, -infinity}, {1, 2}, random)));
 }
 
+/// The reference: n P - X Y without rounding, divided and rounded once.
+template <class T, class Result>
+Result reference_covariance(const std::vector<T>& x, const std::vector<T>& y, Count ddof) {
+  reference::ExactSum products;
+  reference::ExactSum first;
+  reference::ExactSum second;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    products.add_product(x[i], y[i]);
+    first.add(x[i]);
+    second.add(y[i]);
+  }
+  products.multiply(x.size());
+  first.multiply(second);
+  products.merge(first, -1);
+  return products.sign() == 0 ? Result{0} : products.template divided_by<Result>(x.size() * (x.size() - ddof));
+}
+
+template <class T, class Result>
+void expect_covariance(std::uint64_t first_seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const Count rows = 2 + random() % 100;
+    std::vector<T> x = wide_values<T>(random, rows);
+    std::vector<T> y = wide_values<T>(random, rows);
+    if (seed % 4 == 1)  // any magnitudes
+      for (auto* each : {&x, &y})
+        for (T& value : *each)
+          while (!std::isfinite(value = std::bit_cast<T>(static_cast<BitsOf<T>>(random())))) continue;
+    if (seed % 4 == 2)  // nearly alike, far from 0: a covariance of doubles would have no digit right
+      for (Count i = 0; i < rows; ++i) {
+        x[i] = std::ldexp(T{1}, std::numeric_limits<T>::digits - 1) + static_cast<T>(random() % 4);
+        y[i] = (seed % 8 == 2 ? 1 : -1) * (x[i] + static_cast<T>(random() % 2));
+      }
+    if (seed % 4 == 3) y = std::vector<T>(rows, T{3});  // none
+    for (const auto& [operation, ddof] : {std::pair(Operation::covariance, 0), {Operation::sample_covariance, 1}}) {
+      const auto wanted = reference_covariance<T, Result>(x, y, static_cast<Count>(ddof));
+      const auto found = result_of<T, Result>(operation, x, y, random);
+      EXPECT_EQ(std::bit_cast<BitsOf<Result>>(found), std::bit_cast<BitsOf<Result>>(wanted)) << found << " " << wanted;
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Covariances, AreQuotientsRoundedOnce) {
+  expect_covariance<double, double>(1);
+  expect_covariance<float, float>(1001);
+  expect_covariance<float, double>(2001);
+  expect_covariance<double, float>(3001);
+}
+
+TEST(Covariances, OfWhatIsNoNumberAreNaN) {
+  std::mt19937_64 random(5);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double hostile : {infinity, -infinity, nan})
+    for (const Operation operation : {Operation::covariance, Operation::sample_covariance}) {
+      const auto first = result_of<double, double>(operation, {1, hostile, 2}, {0, 0, 3}, random);
+      const auto second = result_of<double, double>(operation, {1, 5, 2}, {0, 7, hostile}, random);
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(first), canonical_nan_of<double>);
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(second), canonical_nan_of<double>);
+    }
+  EXPECT_EQ((result_of<double, double>(Operation::covariance, {1}, {2}, random)), 0.0);
+  EXPECT_TRUE(std::isnan(result_of<double, double>(Operation::sample_covariance, {1}, {2}, random)));
+}
+
 TEST(WeightedMeans, OfNothingAreEmpty) {
   const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
   const Part none = part_of<double>(*kind, {}, {}, 0, 0);
   EXPECT_EQ(finished(*kind, none.record, unknown_count).status, Status::empty);
   EXPECT_EQ(finished(*kind, none.record, 2).status, Status::gap);
+}
+
+TEST(WeightedMeans, OfSumsOfOtherRowsAreRefused) {
+  const auto kind = make_sums_of_pairs(Operation::weighted_mean, ExactType::f64, ExactType::f64);
+  const std::vector<double> ones(3, 1.0);
+  const Part longer = part_of(*kind, ones, ones, 0, 3);
+  const Part shorter = part_of(*kind, ones, ones, 0, 2);
+  ASSERT_EQ(longer.record.size(), shorter.record.size());
+  Bytes first_bytes = 0;  // behind the header
+  std::memcpy(&first_bytes, longer.record.data() + sizeof(Header), sizeof first_bytes);
+  const auto second_at = static_cast<std::ptrdiff_t>(sizeof(Header) + sizeof first_bytes + (first_bytes + 7) / 8 * 8);
+  Record spliced = longer.record;
+  std::copy(shorter.record.begin() + second_at, shorter.record.end(), spliced.begin() + second_at);
+  EXPECT_FALSE(same(spliced, longer.record));
+  EXPECT_EQ(finished(*kind, longer.record, 3).status, Status::ok);
+  EXPECT_EQ(finished(*kind, spliced, 3).status, Status::transport_failed);
 }
 
 TEST(WeightedMeans, OfDamagedBytesAreRefused) {

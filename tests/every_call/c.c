@@ -78,7 +78,11 @@ static void reduce_all(const setting* s) {
   static const struct {
     const char* name;
     sf_operation operation;
-  } two[] = {{"dot", SF_DOT}, {"dotc", SF_DOTC}, {"weighted_mean", SF_WEIGHTED_MEAN}};
+  } two[] = {{"dot", SF_DOT},
+             {"dotc", SF_DOTC},
+             {"weighted_mean", SF_WEIGHTED_MEAN},
+             {"covariance", SF_COVARIANCE},
+             {"sample_covariance", SF_SAMPLE_COVARIANCE}};
   sf_call call;
   size_t i;
   for (i = 0; i < sizeof one / sizeof *one; ++i) {

@@ -94,6 +94,8 @@ void note_reals(Transcript& out, const std::vector<T>& x, const std::vector<T>& 
   out.note_of_job("dotc", [&] { return api::dotc(x, y, where...); });
   out.note_of_job("weighted_sum", [&] { return api::weighted_sum(x, y, where...); });
   out.note_of_job("weighted_mean", [&] { return api::weighted_mean(x, y, where...); });
+  out.note_of_job("covariance", [&] { return api::covariance(x, y, where...); });
+  out.note_of_job("sample_covariance", [&] { return api::sample_covariance(x, y, where...); });
   const api::Vectors<T> both = {y, x};
   out.note_of_job("dots", [&] { return api::dots(x, both, where...); });
   out.note_of_job("dotcs", [&] { return api::dotcs(x, std::vector<std::vector<T>>{y, x, y}, where...); });
@@ -424,6 +426,7 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   const auto statistics = bundle.statistics(x);
   const auto dot = bundle.dot(x, y), dotc = bundle.dotc(x, y), weighted = bundle.weighted_sum(x, y);
   const auto weighted_mean = bundle.weighted_mean(x, y), masked = bundle.masked_sum(x, mask);
+  const auto covariance = bundle.covariance(x, y), sample = bundle.sample_covariance(x, y);
   const auto dots = bundle.dots(x, {y, x});
   const auto dotcs = bundle.dotcs(z, {z, z});
   const auto own = bundle.reduce(x, api::named("less a third", [](double a, double b) { return a - b / 3; }));
@@ -436,8 +439,8 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   note_values(out, "no value yet", sum);
   const auto note_all = [&](const char* name) {
     note_values(out, name, sum, tree, abs_sum, norm1, squares, norm2, norminf, mean, min, max, least, greatest,
-                statistics, dot, dotc, weighted, weighted_mean, masked, dots, dotcs, own, columns, groups, products,
-                reduced, reduced_dot);
+                statistics, dot, dotc, weighted, weighted_mean, covariance, sample, masked, dots, dotcs, own, columns,
+                groups, products, reduced, reduced_dot);
     out.note(name, [&] { return buffer; });
   };
   out.note("bundle runs", [&] { plan.run(); });

@@ -69,6 +69,13 @@ module checks
       integer(c_int64_t), value :: n
       real(c_double) :: value
     end function
+    function reference_covariance(x, y, n, ddof) bind(c) result(value)
+      import :: c_double, c_int, c_int64_t
+      real(c_double), intent(in) :: x(*), y(*)
+      integer(c_int64_t), value :: n
+      integer(c_int), value :: ddof
+      real(c_double) :: value
+    end function
     subroutine reference_statistics(x, n, found) bind(c)
       import :: c_double, c_int64_t, sf_statistics
       real(c_double), intent(in) :: x(*)

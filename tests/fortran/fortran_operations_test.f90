@@ -47,6 +47,10 @@ contains
     call check(same(result, reference_weighted_mean(x, y, wide(n))), "a weighted mean by name")
     call sf_combine(mine, 'weighted_mean', result, MPI_COMM_WORLD, weight=other)
     call check(same(result, reference_weighted_mean(x, y, wide(n))), "weighted_mean by name")
+    result = sf_covariance(mine, other, MPI_COMM_WORLD)
+    call check(same(result, reference_covariance(x, y, wide(n), 0)), "a covariance")
+    call check(same(sf_sample_covariance(mine, other, MPI_COMM_WORLD), reference_covariance(x, y, wide(n), 1)), "of samples")
+    call check(sf_covariance([1.0, 2.0], [4.0, 2.0]) == -0.5, "a covariance of floats")
     call sf_combine(mine, 'norm2', result, MPI_COMM_WORLD, options='method=exact')
     call check(same(result, reference_norm2(x, wide(n))), "norm2 by name")
     near = 1 + x/(1 + maxval(abs(x)))*1e-3_c_double

@@ -351,15 +351,29 @@ def weighted_mean(f, x, w):
     return quotient_of_numbers(f, products, weights)
 
 
-def weighted_mean_records():
+def covariance(f, x, y, ddof=0):
+    """(n P - X Y) / (n (n - ddof)) of the sums of products and of numbers without rounding, rounded once."""
+    n = len(x)
+    if n <= ddof or any(v[1] < 0 for v in [*x, *y]):
+        return CANONICAL_NAN
+    products = exact_sum([product(a, b) for a, b in zip(x, y)])
+    scaled = exact_sum([product((False, n, 0), products), minus(product(exact_sum(x), exact_sum(y)))])
+    return quotient(f, scaled, n * (n - ddof)) if scaled[1] != 0 else (False, 0, 0)
+
+
+def sample_covariance(f, x, y):
+    return covariance(f, x, y, 1)
+
+
+def records_of_pairs(name, value):
     for type in ["f64", "f32", "bf16", "f16"]:
         for result in ["f64", "f32"]:
             own = "f32" if type in ("bf16", "f16") else type
             for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
                 f = FORMATS[result]
-                means = None if vector.rows == 0 else [
-                    weighted_mean(f, vector.column(c), vector.column(c, second=True)) for c in range(vector.columns)]
-                yield record("weighted_mean", type, result, vector, {"exact": text_of(means, f)})
+                values = None if vector.rows == 0 else [
+                    value(f, vector.column(c), vector.column(c, second=True)) for c in range(vector.columns)]
+                yield record(name, type, result, vector, {"exact": text_of(values, f)})
 
 
 USERS_SIZES = {"any": [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300]}
@@ -417,7 +431,9 @@ FILES = {
     "extended.txt": extended_records,
     "integers.txt": integer_records,
     "locations.txt": location_records,
-    "statistics.txt": lambda: [*statistics_records(), *weighted_mean_records()],
+    "statistics.txt": lambda: [*statistics_records(), *records_of_pairs("weighted_mean", weighted_mean)],
+    "covariances.txt": lambda: [*records_of_pairs("covariance", covariance),
+                                *records_of_pairs("sample_covariance", sample_covariance)],
     "users.txt": user_records,
     "large.txt": large_records,
 }

@@ -57,6 +57,7 @@ def results():
     show("dot", sf.dot(a, b, **everything), sf.vdot(a, b, **everything))
     show("norm", *(sf.norm(a, ord=o, **everything) for o in (1, 2, np.inf)))
     show("mean", sf.mean(a, **everything), sf.mean(mine(fields), axis=0, weights=mine(area), where=mine(ocean), **everything))
+    show("covariance", sf.covariance(a, b, **everything), sf.sample_covariance(a, b, **everything))
     show("spread", sf.var(mine(fields), axis=0, **everything), sf.std(a[:0] if rank else a, ddof=1, comm=comm) * 0 + 1)
     show("extremes", sf.min(a, **everything), sf.max(a, **everything), sf.argmin(a, **everything), sf.argmax(a, **everything))
     show("groups", sf.sum_by(a, mine(labels), 5, **everything))
@@ -162,7 +163,7 @@ def every_argument():
     started, planned = sf.start(comm), sf.plan(comm)
     functions = [
         *((getattr(sf, name), {"x": column}) for name in "sum prod norm mean min max statistics var std argmin argmax".split()),
-        *((getattr(sf, name), {"x": column, "y": column}) for name in ("dot", "vdot")),
+        *((getattr(sf, name), {"x": column, "y": column}) for name in ("dot", "vdot", "covariance", "sample_covariance")),
         (sf.sum_by, {"x": column, "labels": np.zeros(4, int), "groups": 2}),
         (sf.reduce, {"x": column, "op": np.hypot}), (sf.reduce, {"x": square, "op": np.hypot, "batched": True}),
         *((getattr(sf, name), {"buffer": column, "op": "sum"}) for name in ("allreduce", "scan", "exscan")),

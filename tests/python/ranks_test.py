@@ -13,7 +13,7 @@ from ranks_inputs import digest
 from support import libraries, on_ranks
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "golden"))
-from cases import rounded_once, weighted_mean  # noqa: E402
+from cases import covariance, rounded_once, sample_covariance, weighted_mean  # noqa: E402
 from formats import DOUBLE, decode, encode, product  # noqa: E402
 from methods import absolute, adding, greatest, least, tree  # noqa: E402
 
@@ -47,6 +47,7 @@ def computed_again():
         "threads": [sum_of], "dot": [dot, dot], "started": [by_tree, dot, sum_of],
         "norm": [once("abs_sum", [absolute(a) for a in x]), once("norm2", x), value(tree([absolute(a) for a in x], greatest))],
         "mean": [once("mean", x), *(value(weighted_mean(DOUBLE, numbers(c[ocean]), area)) for c in given.fields.T)],
+        "covariance": [value(covariance(DOUBLE, x, y)), value(sample_covariance(DOUBLE, x, y))],
         "extremes": [value(fewest), value(most), np.int64(x.index(fewest)), np.int64(x.index(most))],
         "groups": [once("sum", numbers(given.x[given.labels == group])) for group in range(5)],
         "matrices": [tree(list(given.matrices), np.matmul)], "batched": [tree(list(given.fields), np.hypot)],

@@ -249,6 +249,13 @@ class Numpy(unittest.TestCase):
         self.assertTrue(np.isnan(sf.min(x)))
         with self.assertRaises(ValueError):
             sf.var(x, ddof=2)
+        for far in (0.0, 1e9):
+            y = x[:, 0] + far
+            self.assertEqual(float(sf.covariance(y, y)), float(sf.var(y)))
+            self.assertEqual(float(sf.sample_covariance(y, y)), float(sf.var(y, ddof=1)))
+        by_column = sf.covariance(x, x[:, :1], axis=0)
+        np.testing.assert_allclose(by_column, np.cov(x, rowvar=False, ddof=0)[0], rtol=1e-12)
+        self.assertNotEqual(float(np.cov(x[:, 0] + 1e9, x[:, 1], ddof=0)[0, 1]), float(sf.covariance(x[:, 0] + 1e9, x[:, 1])))
         numbers = sf.statistics(x[:, 0])
         self.assertEqual(int(numbers.count), 50)
         self.assertEqual(float(numbers.max), float(x[:, 0].max()))

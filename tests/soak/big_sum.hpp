@@ -80,22 +80,29 @@ class Magnitude {
       carry >>= 64;
     }
   }
-  /// Of a number without bits below the square root of the lowest.
-  Magnitude squared() const {
+  /// 0 less this one, modulo 2^(64 limbs): where sums of such end below zero, `is_below_zero` says so.
+  Magnitude negated() const {
+    Magnitude less;
+    less.subtract(*this);
+    return less;
+  }
+  bool is_below_zero() const { return limb_.back() >> 63 != 0; }
+  /// Of numbers without bits below the square root of the lowest.
+  Magnitude times(const Magnitude& factor) const {
     std::array<std::uint64_t, 2 * limbs> product{};  // in units of 2^(2 lowest)
     for (std::size_t i = 0; i < limbs; ++i) {
       Wide carry = 0;
       for (std::size_t j = 0; limb_[i] != 0 && j < limbs; ++j) {
-        carry += Wide{limb_[i]} * limb_[j] + product[i + j];
+        carry += Wide{limb_[i]} * factor.limb_[j] + product[i + j];
         product[i + j] = static_cast<std::uint64_t>(carry);
         carry >>= 64;
       }
       if (limb_[i] != 0) product[i + limbs] = static_cast<std::uint64_t>(carry);
     }
     static_assert(lowest % 64 == 0);
-    Magnitude square;
-    for (std::size_t i = 0; i < limbs; ++i) square.limb_[i] = product[i + static_cast<std::size_t>(-lowest / 64)];
-    return square;
+    Magnitude found;
+    for (std::size_t i = 0; i < limbs; ++i) found.limb_[i] = product[i + static_cast<std::size_t>(-lowest / 64)];
+    return found;
   }
   /// Divides by `count`, which is not 0; whether there is a rest.
   bool divide(std::uint64_t count) {

@@ -11,7 +11,7 @@ namespace {
 
 bool rounds_once(sf_operation operation) {
   return operation == SF_DOT || operation == SF_DOTC || operation == SF_MEAN || operation == SF_NORM2 ||
-         operation == SF_SUM_SQUARES || operation == SF_STATISTICS || operation == SF_WEIGHTED_MEAN;
+         operation == SF_SUM_SQUARES || operation == SF_STATISTICS || is_quotient_of_pairs(operation);
 }
 
 bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
@@ -132,7 +132,7 @@ bool Member::order_free() const {
 }
 
 bool Member::has_neutral() const {
-  return operation != SF_USER && operation != SF_MEAN && operation != SF_WEIGHTED_MEAN && operation != SF_MIN &&
+  return operation != SF_USER && operation != SF_MEAN && !is_quotient_of_pairs(operation) && operation != SF_MIN &&
          operation != SF_MAX && !is_location(operation);
 }
 

@@ -76,6 +76,11 @@ struct ArrayForm {
   Repeats labels;
 };
 
+/// Operations on pairs that several exact sums decide.
+inline bool is_quotient_of_pairs(sf_operation operation) {
+  return operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE || operation == SF_SAMPLE_COVARIANCE;
+}
+
 /// One reduction.
 struct Member {
   sf_collective collective = SF_REDUCE;
@@ -108,7 +113,7 @@ struct Member {
   bool order_free() const;
   bool has_neutral() const;  // no rows are no error
   bool in_rank_order() const;
-  bool has_factors() const { return operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN; }
+  bool has_factors() const { return operation == SF_DOT || operation == SF_DOTC || is_quotient_of_pairs(operation); }
   bool has_second() const { return has_factors() || operation == SF_MASKED_SUM; }
   std::size_t element_bytes() const;
   std::uint64_t data_columns() const { return array.groups == 0 ? columns : columns / array.groups; }

@@ -45,7 +45,7 @@ bool write_none(const Member& m, std::byte* out) {
   const sf_type part = part_of(m.result_type);
   const bool has_nan = part == SF_F64 || part == SF_F32;
   const bool is_extreme = m.operation == SF_MIN || m.operation == SF_MAX;
-  if (!is_location(m) && !(has_nan && (is_extreme || m.operation == SF_MEAN || m.operation == SF_WEIGHTED_MEAN)))
+  if (!is_location(m) && !(has_nan && (is_extreme || m.operation == SF_MEAN || is_quotient_of_pairs(m.operation))))
     return false;
   for (std::size_t at = 0; has_nan && at < size_of(m.result_type); at += size_of(part))
     part == SF_F32 ? write_result(out + at, static_cast<float>(nan)) : write_result(out + at, nan);

@@ -1,5 +1,6 @@
 // Methods exact and binned: all terms of a column as one big integer, rounded once. Source: docs/guarantees.md.
 #include <algorithm>
+#include <array>
 
 #include "big_sum.hpp"
 #include "oracle.hpp"
@@ -175,6 +176,40 @@ class Terms {
   std::uint64_t rows_;
 };
 
+/// (n P - X Y) / (n (n - ddof)) of the sums of products and of both numbers.
+template <class T>
+void write_covariance(const std::array<Total, 3>& sums, std::uint64_t n, std::uint64_t ddof, std::byte* out) {
+  const bool are_finite = std::ranges::none_of(sums, [](const Total& each) { return each.is_nan || each.is_infinite; });
+  if (!are_finite || n <= ddof) return write_result(out, std::numeric_limits<T>::quiet_NaN());
+  const auto& [products, x, y] = sums;
+  Magnitude scaled = products.size;
+  scaled.multiply(n);
+  if (products.negative) scaled = scaled.negated();
+  const Magnitude of_sums = x.size.times(y.size);
+  scaled.subtract(x.negative != y.negative ? of_sums.negated() : of_sums);
+  const bool is_below_zero = scaled.is_below_zero();
+  if (is_below_zero) scaled = scaled.negated();
+  if (scaled.top() < Magnitude::lowest) return write_result(out, T{0});
+  bool rest = scaled.divide(n);
+  rest |= scaled.divide(n - ddof);
+  const T value = rounded<T>(scaled, rest);
+  write_result(out, is_below_zero ? -value : value);
+}
+
+void spread_pairs(const Member& m, const Elements& all, std::uint64_t rows, std::uint64_t ddof, std::byte* out) {
+  Member alone = m;
+  alone.operation = SF_SUM;
+  Elements second = all;
+  second.first = all.second;
+  for (std::uint64_t column = 0; column < m.columns; ++column, out += size_of(m.result_type)) {
+    const std::array sums = {total_of(Terms(m, all, rows).of(column, 0), m),
+                             total_of(Terms(alone, all, rows).of(column, 0), alone),
+                             total_of(Terms(alone, second, rows).of(column, 0), alone)};
+    m.result_type == SF_F32 ? write_covariance<float>(sums, rows, ddof, out)
+                            : write_covariance<double>(sums, rows, ddof, out);
+  }
+}
+
 void divide_sums(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   Member weights = m;
   weights.operation = SF_SUM;
@@ -191,6 +226,8 @@ void divide_sums(const Member& m, const Elements& all, std::uint64_t rows, std::
 
 void reduce_once_rounded(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   if (m.operation == SF_WEIGHTED_MEAN) return divide_sums(m, all, rows, out);
+  if (m.operation == SF_COVARIANCE) return spread_pairs(m, all, rows, 0, out);
+  if (m.operation == SF_SAMPLE_COVARIANCE) return spread_pairs(m, all, rows, 1, out);
   const Terms terms(m, all, rows);
   const int parts = is_complex(m.result_type) ? 2 : 1;
   for (std::uint64_t column = 0; column < m.columns; ++column) {

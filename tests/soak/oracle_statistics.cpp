@@ -71,7 +71,7 @@ void set_variances(const Sums& sums, Found& found) {
   sum.subtract(less);
   Magnitude scaled = sums.squares;
   scaled.multiply(found.count);
-  scaled.subtract(sum.squared());
+  scaled.subtract(sum.times(sum));
   for (std::uint64_t ddof = 0; ddof < 2 && ddof < found.count; ++ddof) {
     found.variance[ddof] = found.deviation[ddof] = 0;
     Magnitude quotient = scaled;

@@ -79,17 +79,27 @@ void choose_ordered(Random& random, Member& m) {
 }
 
 void choose_rounded_once(Random& random, Member& m) {
-  const sf_operation operations[] = {SF_SUM,     SF_SUM,        SF_MEAN,         SF_DOT,
-                                     SF_DOTC,    SF_NORM2,      SF_SUM_SQUARES,  SF_MASKED_SUM,
-                                     SF_ABS_SUM, SF_STATISTICS, SF_WEIGHTED_MEAN};
+  const sf_operation operations[] = {SF_SUM,
+                                     SF_SUM,
+                                     SF_MEAN,
+                                     SF_DOT,
+                                     SF_DOTC,
+                                     SF_NORM2,
+                                     SF_SUM_SQUARES,
+                                     SF_MASKED_SUM,
+                                     SF_ABS_SUM,
+                                     SF_STATISTICS,
+                                     SF_WEIGHTED_MEAN,
+                                     SF_COVARIANCE,
+                                     SF_SAMPLE_COVARIANCE};
   m.type = random.one_in(5) ? random.one_of(complexes) : random.one_of(reals);
-  m.operation = operations[random.below(is_complex(m.type) ? 8 : 11)];
+  m.operation = operations[random.below(is_complex(m.type) ? 8 : std::size(operations))];
   if (m.operation == SF_STATISTICS) {
     m.method = random.one_of({SF_EXACT, SF_AUTOMATIC});
     m.result_type = SF_F64;
     return;
   }
-  if (m.operation == SF_WEIGHTED_MEAN) {
+  if (is_quotient_of_pairs(m.operation)) {
     m.method = random.one_of({SF_EXACT, SF_AUTOMATIC});
     m.result_type = random.one_of({SF_F64, SF_F32});
     return;

@@ -25,7 +25,7 @@ schedule::Merging merging_of(const Member& m) {
   return {.method = "asked",
           .is_associative = method != SF_PLAIN || m.order_free(),
           .may_overlap = method == SF_PLAIN,
-          .offers_words = m.operation != SF_STATISTICS && m.operation != SF_WEIGHTED_MEAN && !m.has_own_rows() &&
+          .offers_words = m.operation != SF_STATISTICS && !is_quotient_of_pairs(m.operation) && !m.has_own_rows() &&
                           (method == SF_EXACT || (method == SF_BINNED && m.sweep == SF_DOUBLE_SWEEP))};
 }
 

@@ -19,10 +19,25 @@ std::string text_of(const char* name, const Repeats& repeats) {
 
 std::string text_of(const Member& m) {
   static constexpr const char* collectives[] = {"reduce", "reduce_scatter", "scan", "exscan"};
-  static constexpr const char* operations[] = {"sum",     "product",     "min",        "max",          "user",
-                                               "dot",     "norm2",       "mean",       "min_location", "max_location",
-                                               "abs_sum", "sum_squares", "masked_sum", "statistics",   "weighted_mean",
-                                               "norminf", "dotc"};
+  static constexpr const char* operations[] = {"sum",
+                                               "product",
+                                               "min",
+                                               "max",
+                                               "user",
+                                               "dot",
+                                               "norm2",
+                                               "mean",
+                                               "min_location",
+                                               "max_location",
+                                               "abs_sum",
+                                               "sum_squares",
+                                               "masked_sum",
+                                               "statistics",
+                                               "weighted_mean",
+                                               "norminf",
+                                               "dotc",
+                                               "covariance",
+                                               "sample_covariance"};
   static constexpr const char* types[] = {"f64",  "f32", "i32",  "i64",  "u32",         "u64", "bytes",
                                           "bf16", "f16", "cf32", "cf64", "long_double", "f128"};
   static constexpr const char* methods[] = {"automatic", "tree", "exact", "plain", "binned"};

@@ -28,8 +28,8 @@ __extension__ typedef unsigned __int128 Bits;
 using Bytes = std::vector<std::byte>;
 
 /// All files but large.txt, whose vectors are long.
-inline const std::vector<std::string> files = {"double",   "float",     "half",       "complex", "extended",
-                                               "integers", "locations", "statistics", "users"};
+inline const std::vector<std::string> files = {"double",   "float",     "half",       "complex",     "extended",
+                                               "integers", "locations", "statistics", "covariances", "users"};
 
 // --- types -----------------------------------------------------------------------------------------------------------
 
@@ -229,7 +229,9 @@ struct Record {
 
   /// The fields that records of the same data with other sizes share.
   auto key() const { return std::tie(operation, type, result, family, columns); }
-  bool is_dot() const { return operation.starts_with("dot") || operation == "weighted_mean"; }
+  bool is_dot() const {
+    return operation.starts_with("dot") || operation == "weighted_mean" || operation.ends_with("covariance");
+  }
   bool is_masked() const { return operation == "masked_sum"; }
   bool is_user() const { return operation == "user"; }
   bool is_location() const { return operation.ends_with("location"); }
@@ -406,6 +408,8 @@ inline sf_operation operation_of(const std::string& name) {
       {"weighted_mean", SF_WEIGHTED_MEAN},
       {"norminf", SF_NORMINF},
       {"dotc", SF_DOTC},
+      {"covariance", SF_COVARIANCE},
+      {"sample_covariance", SF_SAMPLE_COVARIANCE},
   };
   return operations.at(name);
 }
