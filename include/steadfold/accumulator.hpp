@@ -1,4 +1,4 @@
-// Steadfold for C++20: exact sums as objects, kept for as long as the program likes, or longer, in a file.
+// Exact sums as objects, for C++20 and C++17, kept for as long as the program likes, or longer, in a file.
 //
 //   sf::Accumulator<double> a;
 //   for (...) a += x;                                 // or a range: nothing is rounded, no order matters
@@ -7,6 +7,7 @@
 //   double s = a.sum();                               // rounded once
 //   std::vector<std::byte> bytes = a.bytes();         // the same for equal sums, on every machine
 //   auto later = sf::Accumulator<double>::load(bytes);
+//   sf::merge_ranks(a, comm);                         // the sum of those of all ranks
 //
 //   sf::Accumulator<double> fluxes(30);               // 30 sums; a range holds rows of 30 elements
 //   fluxes.add(field, {.keep = {0}, .where = ocean}); // or what of an array is not land, a column per level
@@ -16,27 +17,52 @@
 // destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has what MPI_Allreduce needs.
 #pragma once
 
+#if __cplusplus >= 202002L
 #include "steadfold/steadfold.hpp"
+#else
+#include "steadfold/common_array.hpp"
+#endif
+
+#if __cplusplus >= 201703L
 
 #if __cplusplus >= 202002L
-
 #include <compare>
-#include <cstddef>
+#endif
 #include <memory>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "steadfold/steadfold_accumulator.h"
 
 namespace steadfold {
 
+namespace detail {
+/// What comparisons of accumulators return.
+#if __cplusplus >= 202002L
+using Ordering = std::partial_ordering;
+#else
+using Ordering = sf_order;
+#endif
+template <class Order>
+Order as(sf_order order) {
+  if constexpr (std::is_same_v<Order, sf_order>)
+    return order;
+  else
+    return order == SF_LESS      ? Order::less
+           : order == SF_EQUAL   ? Order::equivalent
+           : order == SF_GREATER ? Order::greater
+                                 : Order::unordered;
+}
+}  // namespace detail
+
 /// One exact sum or several, `columns()`: of elements, or of products of two factors. Copies are accumulators of their
 /// own; one that was moved from may only be assigned to or destroyed.
 template <class T, sf_terms terms = SF_ELEMENTS>
-  requires std::same_as<T, double> || std::same_as<T, float>
 class Accumulator {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "accumulators are of doubles or floats");
+  template <class R>
+  using if_elements = std::enable_if_t<std::is_same_v<detail::data_element_t<R>, T>>;
+  static constexpr bool has_products = terms == SF_PRODUCTS;
+  using Elements = View<const T>;
+
  public:
   explicit Accumulator(std::size_t columns = 1) : columns_(columns) {
     sf_accumulator* made = nullptr;
@@ -50,14 +76,17 @@ class Accumulator {
   }
   Accumulator(Accumulator&&) noexcept = default;
   Accumulator& operator=(const Accumulator& other) {
-    if (this != &other) *this = Accumulator(other);
+    if (get() != nullptr && columns_ == other.columns_)
+      detail::check(sf_accumulator_assign(get(), other.get()));
+    else
+      *this = Accumulator(other);
     return *this;
   }
   Accumulator& operator=(Accumulator&&) noexcept = default;
   ~Accumulator() = default;
 
   /// What `bytes()` gave. Refused unless they are those of an accumulator of this type.
-  static Accumulator load(std::span<const std::byte> bytes) {
+  static Accumulator load(View<const std::byte> bytes) {
     sf_accumulator* made = nullptr;
     detail::check(sf_accumulator_read(bytes.data(), bytes.size(), &made));
     Handle handle(made);
@@ -81,29 +110,26 @@ class Accumulator {
   void clear() { detail::check(sf_accumulator_clear(get())); }
 
   /// One element, to an accumulator of one column.
-  void add(T x) { change(sf_accumulator_add, std::span<const T, 1>(&x, 1), 1); }
-  void subtract(T x) { change(sf_accumulator_subtract, std::span<const T, 1>(&x, 1), 1); }
+  void add(T x) { change(sf_accumulator_add, Elements(&x, 1), 1); }
+  void subtract(T x) { change(sf_accumulator_subtract, Elements(&x, 1), 1); }
   /// Rows of `columns()` elements, one after the other; `threads` that are made for this call.
-  template <Vector R>
+  template <class R, class = if_elements<R>>
   void add(const R& x, unsigned threads = 1) {
-    change(sf_accumulator_add, elements(x), threads);
+    change(sf_accumulator_add, x, threads);
   }
-  template <Vector R>
+  template <class R, class = if_elements<R>>
   void subtract(const R& x, unsigned threads = 1) {
-    change(sf_accumulator_subtract, elements(x), threads);
+    change(sf_accumulator_subtract, x, threads);
   }
-  /// The products of elements at the same place; y may be x.
-  template <Vector X, Vector Y>
-    requires(terms == SF_PRODUCTS)
+  /// The products of elements at the same place; y may be x. For a ProductAccumulator.
+  template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
   void add_products(const X& x, const Y& y, unsigned threads = 1) {
-    change_products(sf_accumulator_add_products, elements(x), elements(y), threads);
+    change_products(sf_accumulator_add_products, x, y, threads);
   }
-  template <Vector X, Vector Y>
-    requires(terms == SF_PRODUCTS)
+  template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
   void subtract_products(const X& x, const Y& y, unsigned threads = 1) {
-    change_products(sf_accumulator_subtract_products, elements(x), elements(y), threads);
+    change_products(sf_accumulator_subtract_products, x, y, threads);
   }
-
   /// What stands in an array: a column for every kept index, a row for every index of the other axes that
   /// `axes.where` selects, which must not differ between columns. No labels.
   void add(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
@@ -113,25 +139,16 @@ class Accumulator {
     change_arrays(sf_accumulator_subtract_arrays, x, axes, threads);
   }
 
-  Accumulator& operator+=(T x) {
-    add(x);
-    return *this;
-  }
-  Accumulator& operator-=(T x) {
-    subtract(x);
-    return *this;
-  }
-  template <Vector R>
+  Accumulator& operator+=(T x) { return add(x), *this; }
+  Accumulator& operator-=(T x) { return subtract(x), *this; }
+  template <class R, class = if_elements<R>>
   Accumulator& operator+=(const R& x) {
-    add(x);
-    return *this;
+    return add(x), *this;
   }
-  template <Vector R>
+  template <class R, class = if_elements<R>>
   Accumulator& operator-=(const R& x) {
-    subtract(x);
-    return *this;
+    return subtract(x), *this;
   }
-
   /// All that was added to the other one, of as many columns; its rows, too.
   Accumulator& operator+=(const Accumulator& other) {
     detail::check(sf_accumulator_merge(get(), other.get()));
@@ -150,56 +167,51 @@ class Accumulator {
     return negative;
   }
 
-  /// How the exact sums stand to each other, column by column: unordered where there is a NaN.
-  std::vector<std::partial_ordering> compare(const Accumulator& other) const {
+  /// How the exact sums stand to each other, column by column: unordered where there is a NaN. C++17: of sf_order.
+  template <class Order = detail::Ordering>
+  std::vector<Order> compare(const Accumulator& other) const {
     std::vector<sf_order> orders(columns_);
     detail::check(sf_accumulator_compare(get(), other.get(), orders.data()));
-    std::vector<std::partial_ordering> found;
-    for (const sf_order order : orders) found.push_back(ordering(order));
+    std::vector<Order> found;
+    for (const sf_order order : orders) found.push_back(detail::as<Order>(order));
     return found;
   }
   /// For accumulators of one column.
-  friend std::partial_ordering operator<=>(const Accumulator& a, const Accumulator& b) {
-    a.require_one_column();
+  sf_order order(const Accumulator& other) const {
+    require_one_column();
     sf_order order = SF_UNORDERED;
-    detail::check(sf_accumulator_compare(a.get(), b.get(), &order));
-    return ordering(order);
-  }
-  /// Whether all sums are equal numbers.
-  friend bool operator==(const Accumulator& a, const Accumulator& b) {
-    for (const std::partial_ordering order : a.compare(b))
-      if (order != std::partial_ordering::equivalent) return false;
-    return true;
+    detail::check(sf_accumulator_compare(get(), other.get(), &order));
+    return order;
   }
 
   /// The sum of one column, rounded once, also to another type: a.sum<float>(). The mean of less than one row is an
   /// Error of SF_EMPTY; norm2 is the root of a sum of products.
-  template <class Result = T>
-  Result sum() const {
-    return value<Result>(SF_SUM);
+  template <class Value = T>
+  Value sum() const {
+    return value<Value>(SF_SUM);
   }
-  template <class Result = T>
-  Result mean() const {
-    return value<Result>(SF_MEAN);
+  template <class Value = T>
+  Value mean() const {
+    return value<Value>(SF_MEAN);
   }
-  template <class Result = T>
-    requires(terms == SF_PRODUCTS)
-  Result norm2() const {
-    return value<Result>(SF_NORM2);
+  template <class Value = T>
+  Value norm2() const {
+    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    return value<Value>(SF_NORM2);
   }
   /// The same for every column.
-  template <class Result = T>
-  std::vector<Result> sums() const {
-    return values<Result>(SF_SUM);
+  template <class Value = T>
+  std::vector<Value> sums() const {
+    return values<Value>(SF_SUM);
   }
-  template <class Result = T>
-  std::vector<Result> means() const {
-    return values<Result>(SF_MEAN);
+  template <class Value = T>
+  std::vector<Value> means() const {
+    return values<Value>(SF_MEAN);
   }
-  template <class Result = T>
-    requires(terms == SF_PRODUCTS)
-  std::vector<Result> norms2() const {
-    return values<Result>(SF_NORM2);
+  template <class Value = T>
+  std::vector<Value> norms2() const {
+    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    return values<Value>(SF_NORM2);
   }
 
   /// For a file: equal for equal accumulators, on every machine.
@@ -211,13 +223,13 @@ class Accumulator {
     return bytes;
   }
 
-  /// For messages: one size for all of as many columns, and mergeable as they are (sf_accumulator_merge_packed).
+  /// For messages: one size for all of as many columns, and mergeable as they are, see `merge_packed`.
   std::vector<std::byte> packed() const {
     std::vector<std::byte> packed(sf_accumulator_packed_size(get()));
     detail::check(sf_accumulator_pack(get(), packed.data(), packed.size()));
     return packed;
   }
-  void unpack(std::span<const std::byte> packed) {
+  void unpack(View<const std::byte> packed) {
     detail::check(sf_accumulator_unpack(get(), packed.data(), packed.size()));
   }
 
@@ -232,37 +244,25 @@ class Accumulator {
   using Handle = std::unique_ptr<sf_accumulator, Free>;
   Accumulator(Handle handle, std::size_t columns) noexcept : handle_(std::move(handle)), columns_(columns) {}
 
-  template <Vector R>
-    requires std::same_as<detail::element_t<R>, T>
-  static std::span<const T> elements(const R& x) {
-    return {std::ranges::data(x), std::ranges::size(x)};
-  }
-  static std::partial_ordering ordering(sf_order order) {
-    return order == SF_LESS      ? std::partial_ordering::less
-           : order == SF_EQUAL   ? std::partial_ordering::equivalent
-           : order == SF_GREATER ? std::partial_ordering::greater
-                                 : std::partial_ordering::unordered;
-  }
-
   void require_one_column() const {
     if (columns_ != 1)
       throw Error(SF_INVALID_ARGUMENT, "one value of " + std::to_string(columns_) +
                                            " columns (there is one per column), take sums(), means() or compare()");
   }
   std::uint64_t rows_of(std::size_t count) const {
-    const std::size_t each = columns();
-    if (count % each != 0)
+    if (count % columns_ != 0)
       throw Error(SF_INVALID_ARGUMENT,
-                  std::to_string(count) + " elements (rows have " + std::to_string(each) + "), give whole rows");
-    return count / each;
+                  std::to_string(count) + " elements (rows have " + std::to_string(columns_) + "), give whole rows");
+    return count / columns_;
   }
 
   template <class Function>
-  void change(Function function, std::span<const T> x, unsigned threads) {
+  void change(Function function, Elements x, unsigned threads) {
     detail::check(function(get(), x.data(), rows_of(x.size()), threads));
   }
   template <class Function>
-  void change_products(Function function, std::span<const T> x, std::span<const T> y, unsigned threads) {
+  void change_products(Function function, Elements x, Elements y, unsigned threads) {
+    static_assert(has_products, "products are added to a ProductAccumulator");
     if (x.size() != y.size())
       throw Error(SF_INVALID_ARGUMENT, std::to_string(x.size()) + " first factors and " + std::to_string(y.size()) +
                                            " second ones (products have one of each), give as many");
@@ -274,17 +274,17 @@ class Accumulator {
     detail::check(function(get(), &arrays, threads));
   }
 
-  template <class Result>
-  std::vector<Result> values(sf_operation operation) const {
-    std::vector<Result> values(columns_);
-    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Result>(), values.data()));
+  template <class Value>
+  std::vector<Value> values(sf_operation operation) const {
+    std::vector<Value> values(columns_);
+    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Value>(), values.data()));
     return values;
   }
-  template <class Result>
-  Result value(sf_operation operation) const {
+  template <class Value>
+  Value value(sf_operation operation) const {
     require_one_column();
-    Result value{};
-    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Result>(), &value));
+    Value value{};
+    detail::check(sf_accumulator_round(get(), operation, detail::type_of<Value>(), &value));
     return value;
   }
 
@@ -295,6 +295,58 @@ class Accumulator {
 /// Sums of products of two factors; an element counts as its product with 1.
 template <class T>
 using ProductAccumulator = Accumulator<T, SF_PRODUCTS>;
+
+/// Whether all sums are equal numbers.
+template <class T, sf_terms terms>
+bool operator==(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  for (const sf_order order : a.template compare<sf_order>(b))
+    if (order != SF_EQUAL) return false;
+  return true;
+}
+/// How the sums of accumulators of one column stand to each other.
+#if __cplusplus >= 202002L
+template <class T, sf_terms terms>
+std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  return detail::as<std::partial_ordering>(a.order(b));
+}
+#else
+template <class T, sf_terms terms>
+bool operator!=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  return !(a == b);
+}
+template <class T, sf_terms terms>
+bool operator<(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  return a.order(b) == SF_LESS;
+}
+template <class T, sf_terms terms>
+bool operator>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  return a.order(b) == SF_GREATER;
+}
+template <class T, sf_terms terms>
+bool operator<=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  const sf_order order = a.order(b);
+  return order == SF_LESS || order == SF_EQUAL;
+}
+template <class T, sf_terms terms>
+bool operator>=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  return b <= a;
+}
+#endif
+
+/// Adds to `into` what is packed in `from`, both of one size, as sf_accumulator_merge_packed does.
+inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
+  if (from.size() != into.size())
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(from.size()) + " and " + std::to_string(into.size()) +
+                                         " packed bytes (accumulators of one shape have as many), merge such only");
+  sf_accumulator_merge_packed(from.data(), into.data(), from.size());
+}
+
+/// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
+/// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
+template <class T, sf_terms terms, class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
+void merge_ranks(Accumulator<T, terms>& accumulator, const C& comm) {
+  detail::check(sf_accumulator_merge_ranks(accumulator.get(), detail::GroupOf<C>::group(comm).handle()));
+}
 
 }  // namespace steadfold
 

@@ -88,7 +88,7 @@ class HeldDots final : public BundleMember {
 
   sf_call call() override {
     arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    return call_of_dots<T, id>(arrays_, options_);
+    return call_of_dots<HeldOperator<T, BuiltIn<id>>>(arrays_, options_);
   }
   std::uint64_t size() const override { return x_().size(); }
   std::string fault() const override {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -198,6 +199,35 @@ class Layout {
   std::uint64_t element_count_ = SF_UNKNOWN;
 };
 
+/// `size` elements at `data`, which stay the caller's. Made of whatever has data() and size(), or of a C array.
+template <class T>
+class View {
+  template <class R>
+  using element_of = std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>;
+
+ public:
+  constexpr View() noexcept = default;
+  constexpr View(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  template <class R, class = std::enable_if_t<!std::is_same_v<std::decay_t<R>, View> &&
+                                              std::is_convertible_v<element_of<R> (*)[], T (*)[]> > >
+  constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(std::data(range)), size_(std::size(range)) {}
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+template <class T>
+constexpr View<T> view(T* data, std::size_t size) noexcept {
+  return {data, size};
+}
+
 /// Formats whose elements are only read, as bits: results are floats, or what `to` says.
 struct Bfloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a float
@@ -258,6 +288,19 @@ Named<std::decay_t<Op> > named(std::string name, Op&& op) {
 }
 
 namespace detail {
+
+/// What has data() and size(), and C arrays.
+template <class R, class = void>
+inline constexpr bool is_vector = false;
+template <class R>
+inline constexpr bool is_vector<
+    R, std::void_t<decltype(std::data(std::declval<const R&>())), decltype(std::size(std::declval<const R&>()))> > =
+    true;
+template <class R>
+using if_vector = std::enable_if_t<is_vector<R> >;
+/// The type of its elements.
+template <class R>
+using data_element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))> >;
 
 template <class T, class... Types>
 inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
@@ -446,6 +489,71 @@ class CallersOperator : public OperatorHolder {
 
   Op op_;
 };
+
+/// What sf_call_default() returns, as a constant that the compiler can see through.
+constexpr sf_call call_of_defaults() {
+  sf_call call{};
+  call.size = sizeof call;
+  call.result_type = SF_AS_TYPE;
+  call.columns = 1;
+  call.root = SF_ALL_RANKS;
+  call.element_count = SF_UNKNOWN;
+  return call;
+}
+/// What sf_arrays_default() returns, likewise.
+constexpr sf_arrays arrays_of_nothing() {
+  sf_arrays arrays{};
+  arrays.size = sizeof arrays;
+  return arrays;
+}
+
+template <class SomeOptions, class = void>
+inline constexpr bool have_layout = false;
+template <class SomeOptions>
+inline constexpr bool have_layout<SomeOptions, std::void_t<decltype(SomeOptions::layout)> > = true;
+template <class SomeOptions, class = void>
+inline constexpr bool have_method = false;
+template <class SomeOptions>
+inline constexpr bool have_method<SomeOptions, std::void_t<decltype(SomeOptions::method)> > = true;
+template <class SomeOptions, class = void>
+inline constexpr bool have_root = false;
+template <class SomeOptions>
+inline constexpr bool have_root<SomeOptions, std::void_t<decltype(SomeOptions::root)> > = true;
+
+/// Writes a call's options into it, whichever of them these are. It points into them.
+template <class SomeOptions>
+void describe(const SomeOptions& options, sf_call& call) {
+  if constexpr (have_layout<SomeOptions>) options.layout.describe(call);
+  if constexpr (have_method<SomeOptions>) {
+    options.method.describe(call);
+    call.require = options.require.bits;
+    call.threads = options.threads;
+  }
+  if constexpr (have_root<SomeOptions>) {
+    call.root = root_of(options.root);
+    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+  }
+}
+
+/// A call in the form of the C interface; it points into `held` (what belongs to its operator) and `options`.
+template <class HeldOp, class SomeOptions>
+sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
+  sf_call call = call_of_defaults();
+  held.describe(call);
+  describe(options, call);
+  call.rows = rows;
+  return call;
+}
+/// MPI's shape: every rank brings one row of `columns` elements.
+template <class HeldOp, class SomeOptions>
+sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& options,
+                        sf_collective collective = SF_REDUCE) {
+  sf_call call = call_of(held, 1, options);
+  call.layout = SF_ROW_PER_RANK;
+  call.columns = columns;
+  call.collective = collective;
+  return call;
+}
 
 /// Throws what the operator threw, or the library's error.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {

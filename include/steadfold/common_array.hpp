@@ -1,6 +1,9 @@
-// What the APIs for C++20 and C++17 share of arrays: which axes are kept, masks, weights and labels. Included by
-// array.hpp and cxx17.hpp, which are the headers to include.
+// Arrays of any shape and strides, sections, fields with halos, transposed and repeated ones, read where they stand;
+// which axes are kept, masks, weights and labels; lists of vectors. Included by array.hpp and cxx17.hpp, which are the
+// headers to include.
 #pragma once
+
+#include <initializer_list>
 
 #include "steadfold/common.hpp"
 
@@ -15,11 +18,11 @@ template <class A, class = void>
 inline constexpr bool is_array = false;
 template <class A>
 inline constexpr bool
-    is_array<A, std::void_t<typename A::value_type, decltype(std::declval<const A&>().transposed().c_array())> > = true;
+    is_array<A, std::void_t<typename A::value_type, decltype(std::declval<const A&>().transposed().c_array())>> = true;
 template <class A, class = void>
 inline constexpr bool is_array_of_labels = false;
 template <class A>
-inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A> > > =
+inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A>>> =
     std::is_integral_v<typename A::value_type> &&
     (std::is_unsigned_v<typename A::value_type> || sizeof(typename A::value_type) >= 4);
 
@@ -41,13 +44,153 @@ inline void require_as_many(std::size_t strides, std::size_t axes) {
                                          " axes (every axis has one), give as many, or none for elements without gaps");
 }
 
+/// What std::mdspan has, and what is made like it; strides count elements.
+template <class M, class = void>
+inline constexpr bool is_multidimensional = false;
+template <class M>
+inline constexpr bool is_multidimensional<
+    M, std::void_t<typename M::element_type, decltype(std::declval<const M&>().data_handle()), decltype(M::rank()),
+                   decltype(std::declval<const M&>().extent(0)), decltype(std::declval<const M&>().stride(0))>> = true;
+
+/// DLPack's code of a type of elements: what dlpack.h calls kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex, kDLBool.
+template <class T>
+constexpr int dlpack_code() {
+  if constexpr (std::is_same_v<T, bool>) return 6;
+  if constexpr (detail::is_complex<T>) return 5;
+  if constexpr (std::is_same_v<T, Bfloat16>) return 4;
+  if constexpr (std::is_integral_v<T>) return std::is_unsigned_v<T> ? 1 : 0;
+  return 2;
+}
+
 }  // namespace detail
+
+/// An array in memory, or a section of one, of at most SF_MOST_AXES axes. Refers to the elements, which must outlive
+/// the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
+template <class T>
+class Array {
+  using Extents = View<const std::uint64_t>;
+  using Strides = View<const std::int64_t>;
+
+ public:
+  using value_type = std::remove_cv_t<T>;
+
+  /// Elements without gaps, the last index fastest.
+  Array(const T* data, std::initializer_list<std::uint64_t> shape) : Array(data, Extents(shape)) {}
+  Array(const T* data, Extents shape) {
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    std::copy(shape.begin(), shape.end(), array_.shape);
+    std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
+    for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
+      array_.strides[i] = static_cast<std::int64_t>(stride);
+      stride *= array_.shape[i];
+    }
+  }
+  /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
+  Array(const T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> strides)
+      : Array(data, Extents(shape), Strides(strides)) {}
+  /// Throws Error(SF_INVALID_ARGUMENT) where they are not.
+  Array(const T* data, Extents shape, Strides strides) {
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    detail::require_as_many(strides.size(), shape.size());
+    std::copy(shape.begin(), shape.end(), array_.shape);
+    std::copy(strides.begin(), strides.end(), array_.strides);
+  }
+  /// A std::mdspan, or what is like it.
+  template <class M, class = std::enable_if_t<detail::is_multidimensional<M>>,
+            class = std::enable_if_t<std::is_same_v<std::remove_cv_t<typename M::element_type>, value_type>>>
+  Array(const M& m) : Array(m.data_handle(), Extents()) {  // NOLINT(google-explicit-constructor)
+    std::vector<std::uint64_t> extents;
+    std::vector<std::int64_t> strides;
+    for (std::size_t i = 0; i < M::rank(); ++i) {
+      extents.push_back(static_cast<std::uint64_t>(m.extent(i)));
+      strides.push_back(static_cast<std::int64_t>(m.stride(i)) * static_cast<std::int64_t>(sizeof(T)));
+    }
+    *this = Array(m.data_handle(), extents, strides);
+  }
+
+  /// A DLTensor of DLPack, as NumPy and PyTorch hand their arrays out. Throws Error(SF_INVALID_ARGUMENT) where its
+  /// elements are not T or not in memory of the host.
+  template <class D>
+  static Array of_dlpack(const D& tensor) {
+    const int code = static_cast<int>(tensor.dtype.code);
+    const int bits = static_cast<int>(tensor.dtype.bits) * static_cast<int>(tensor.dtype.lanes);
+    const int wanted = detail::dlpack_code<value_type>();
+    if (code != wanted || tensor.dtype.lanes != 1 || bits != static_cast<int>(8 * sizeof(T)))
+      throw Error(SF_INVALID_ARGUMENT, "a tensor of type code " + std::to_string(code) + " and " +
+                                           std::to_string(bits) + " bits (the array's elements have code " +
+                                           std::to_string(wanted) + " and " + std::to_string(8 * sizeof(T)) +
+                                           "), convert it or take an array of its type");
+    const int device = static_cast<int>(tensor.device.device_type);
+    constexpr int cpu = 1, host_memory_of_cuda = 3;
+    if (device != cpu && device != host_memory_of_cuda)
+      throw Error(SF_INVALID_ARGUMENT, "a tensor on device type " + std::to_string(device) +
+                                           " (the library reads memory of the host), copy it to the host");
+    const std::vector<std::uint64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+    const auto* const first = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
+    if (tensor.strides == nullptr) return Array(first, shape);
+    std::vector<std::int64_t> strides(tensor.strides, tensor.strides + tensor.ndim);
+    for (std::int64_t& each : strides) each *= static_cast<std::int64_t>(sizeof(T));
+    return Array(first, shape, strides);
+  }
+
+  /// Elements without gaps, the first index fastest, as in Fortran.
+  static Array first_fastest(const T* data, std::initializer_list<std::uint64_t> shape) {
+    std::vector<std::uint64_t> reversed(shape);
+    std::reverse(reversed.begin(), reversed.end());
+    return Array(data, reversed).transposed();
+  }
+
+  /// The same elements with the order of the axes reversed.
+  Array transposed() const {
+    Array other = *this;
+    std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);
+    std::reverse(other.array_.strides, other.array_.strides + array_.axis_count);
+    return other;
+  }
+  /// Indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) where they are not there.
+  Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
+    if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
+      throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
+                                           std::to_string(axis) + " (it is not within the array), check them");
+    Array part = *this;
+    part.array_.shape[axis] = end - begin;
+    if (array_.data != nullptr)  // as arrays without elements may have it
+      part.array_.data =
+          static_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
+    return part;
+  }
+
+  int rank() const noexcept { return array_.axis_count; }
+  View<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
+  const sf_array& c_array() const& noexcept { return array_; }
+  sf_array c_array() const&& noexcept { return array_; }
+
+ private:
+  sf_array array_{};
+};
+
+/// Vectors of elements of type T, wherever each stands: {x, y, z}, or any range of vectors. Refers to their elements.
+template <class T>
+class Vectors {
+ public:
+  Vectors(std::initializer_list<View<const T>> vectors) : vectors_(vectors) {}
+  template <class R,
+            class = std::enable_if_t<std::is_convertible_v<decltype(*std::begin(std::declval<R&>())), View<const T>>>>
+  Vectors(R&& vectors) {  // NOLINT(google-explicit-constructor)
+    for (auto&& each : vectors) vectors_.emplace_back(each);
+  }
+
+  const std::vector<View<const T>>& all() const noexcept { return vectors_; }
+
+ private:
+  std::vector<View<const T>> vectors_;
+};
 
 /// An array of weights or a mask, or none.
 class MaybeArray {
  public:
   MaybeArray() = default;
-  template <class A, class = std::enable_if_t<detail::is_array<A> > >
+  template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
   const sf_array& c_array() const noexcept { return array_; }
   bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
@@ -60,7 +203,7 @@ class MaybeArray {
 class MaybeLabels : public MaybeArray {
  public:
   MaybeLabels() = default;
-  template <class A, class = std::enable_if_t<detail::is_array_of_labels<A> > >
+  template <class A, class = std::enable_if_t<detail::is_array_of_labels<A>>>
   MaybeLabels(const A& array) : MaybeArray(array) {}  // NOLINT(google-explicit-constructor)
 };
 
@@ -104,6 +247,138 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   }
   return arrays;
 }
+
+/// A vector as an array of one axis.
+template <class R>
+Array<data_element_t<R>> array_of(const R& x) {
+  return {std::data(x), {static_cast<std::uint64_t>(std::size(x))}};
+}
+/// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
+template <class L>
+Axes axes_of_groups(const L& labels, std::uint64_t groups) {
+  Axes axes;
+  axes.labels = array_of(labels);
+  axes.groups = groups;
+  return axes;
+}
+
+/// A call over arrays: what it points to, and room for its results.
+template <class T, class HeldOp>
+class CallOfArrays {
+ public:
+  using Result = typename HeldOp::Result;
+
+  template <class Op, class SomeOptions>
+  CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
+      : held_(op), arrays_(arrays_of(x.c_array(), factors, axes)) {
+    call_ = call_of(held_, 0, options);
+    if (call_.operation == SF_USER) arrays_.x.type = SF_BYTES;
+    if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;
+    if (call_.operation == SF_SUM && factors.is_given()) call_.operation = SF_DOT;
+    std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
+    for (std::size_t axis = 0; axis < x.shape().size(); ++axis)
+      if ((arrays_.kept >> axis & 1) != 0) results *= x.shape()[axis];
+    call_.arrays = &arrays_;
+    make_room(results);
+  }
+  CallOfArrays(const CallOfArrays&) = delete;
+  CallOfArrays& operator=(const CallOfArrays&) = delete;
+
+  /// Points to what is here.
+  const sf_call* call() const noexcept { return &call_; }
+  void* results() noexcept { return results_.data(); }
+  const std::vector<Result>& values() const noexcept { return results_; }
+  OperatorHolder& holder() noexcept { return held_; }
+  /// Why there is no room for results; empty if there is.
+  const std::string& fault() const noexcept { return fault_; }
+  /// The results, or what went wrong.
+  std::vector<Result> take(sf_status status) {
+    if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    check(status, &held_);
+    return std::move(results_);
+  }
+
+ private:
+  /// If there is none, the library refuses the call, on all ranks, so that nobody waits for this one.
+  void make_room(std::uint64_t results) {
+    try {
+      results_.assign(results, no_result<Result>());
+    } catch (const std::exception&) {
+      fault_ =
+          "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
+      arrays_.kept = ~std::uint32_t{0};
+    }
+  }
+
+  HeldOp held_;
+  sf_arrays arrays_;
+  sf_call call_;
+  std::vector<Result> results_;
+  std::string fault_;
+};
+
+/// The others as a list of arrays, `x` as the factors of all, which may be null until a run says where it is.
+template <class T>
+sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std::uint64_t rows) {
+  sf_arrays arrays = arrays_of_nothing();
+  arrays.x = Array<T>(nullptr, {rows}).c_array();
+  arrays.factors = Array<T>(x, {rows}).c_array();
+  arrays.xs = others.data();
+  arrays.x_count = others.size();
+  return arrays;
+}
+
+/// What is said of such a call; it points to the arrays and into the options.
+template <class HeldOp, class SomeOptions>
+sf_call call_of_dots(const sf_arrays& arrays, const SomeOptions& options) {
+  HeldOp held({});
+  sf_call call = call_of(held, 0, options);
+  call.arrays = &arrays;
+  return call;
+}
+
+/// The dot products of x with several vectors, as one call of C: what it points to, and room for its results. With
+/// SF_DOTC the others are conjugated. If sizes differ, the call is made without elements and fails on all ranks.
+template <class T, class HeldOp>
+class CallOfDots {
+ public:
+  using Result = typename HeldOp::Result;
+
+  template <class SomeOptions>
+  CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options) {
+    if (ys.all().empty()) fault_ = "no vector to multiply with (a dot product takes two), give one at least";
+    std::uint64_t rows = x.size();
+    for (const auto& y : ys.all()) {
+      list_.push_back(y.data());
+      rows = std::max<std::uint64_t>(rows, y.size());
+      if (y.size() != x.size())
+        fault_ = "the factors of a dot product differ in size (" + std::to_string(x.size()) + " and " +
+                 std::to_string(y.size()) + " elements), give vectors of the same size";
+    }
+    arrays_ = arrays_of_dots(list_, fault_.empty() ? x.data() : nullptr, rows);
+    call_ = call_of_dots<HeldOp>(arrays_, options);
+    results_.assign(list_.size(), no_result<Result>());
+  }
+  CallOfDots(const CallOfDots&) = delete;
+  CallOfDots& operator=(const CallOfDots&) = delete;
+
+  const sf_call* call() const noexcept { return &call_; }
+  void* results() noexcept { return results_.data(); }
+  const std::string& fault() const noexcept { return fault_; }
+  /// The results, or what went wrong.
+  std::vector<Result> take(sf_status status) {
+    if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    check(status);
+    return std::move(results_);
+  }
+
+ private:
+  std::vector<const void*> list_;
+  sf_arrays arrays_ = arrays_of_nothing();
+  sf_call call_{};
+  std::vector<Result> results_;
+  std::string fault_;
+};
 
 }  // namespace detail
 

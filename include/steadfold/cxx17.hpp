@@ -10,21 +10,25 @@
 //   sf17::Options options;                                   // by name: options.threads = 8
 //
 // Arrays: cxx17_array.hpp. Bundles: cxx17_bundle.hpp. Started calls: cxx17_started.hpp. Accumulators:
-// cxx17_accumulator.hpp. Header-only over the C functions of steadfold_group.h and its neighbours. Bits and errors
+// accumulator.hpp. Header-only over the C functions of steadfold_group.h and its neighbours. Bits and errors
 // (sf17::Error is sf::Error) are those of the API for C++20, whose headers say more; a source may include both.
 #pragma once
 
+#include "steadfold/accumulator.hpp"
 #include "steadfold/common_diagnosis.hpp"
 #include "steadfold/common_memory.hpp"
-#include "steadfold/cxx17_accumulator.hpp"
 #include "steadfold/cxx17_started.hpp"
 
 #if __cplusplus >= 201703L
 
 namespace steadfold::cxx17 {
 
+using steadfold::Accumulator;
 using steadfold::Allocator;
 using steadfold::Diagnosis;
+using steadfold::merge_packed;
+using steadfold::merge_ranks;
+using steadfold::ProductAccumulator;
 
 /// Elements in memory that ranks on the same node read and write in place, all zero; steadfold_memory.h says when.
 /// Moves, does not copy. sf17::Allocator is for standard containers.

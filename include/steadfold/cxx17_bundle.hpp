@@ -92,9 +92,7 @@ class HeldDots final : public BundleMember {
 
   sf_call call() override {
     arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    sf_call call = call_of(*held_, 0, options_);
-    call.arrays = &arrays_;
-    return call;
+    return call_of_dots<Held<T, BuiltIn<id>>>(arrays_, options_);
   }
   std::uint64_t size() const override { return x_().size(); }
   std::string fault() const override {

@@ -188,11 +188,11 @@ auto reduce(const R& x, const Op& op, const C& comm, const Options& options = {}
 /// has groups for arrays, with weights and masks, and for every other operation.
 template <class X, class L>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
-  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
+  return sum(steadfold::detail::array_of(x), steadfold::detail::axes_of_groups(labels, groups), options);
 }
 template <class X, class L, class C, class = detail::if_group<C>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, const Options& options = {}) {
-  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
+  return sum(steadfold::detail::array_of(x), steadfold::detail::axes_of_groups(labels, groups), comm, options);
 }
 
 /// dots(x, {y0, y1, ...}) has dot(x, yj) for every j, bit for bit; dotcs(x, {y0, y1, ...}) has dotc(yj, x), which

@@ -12,6 +12,7 @@
 
 namespace steadfold::cxx17 {
 
+using steadfold::Array;
 using steadfold::Axes;
 using steadfold::Bfloat16;
 using steadfold::binned;
@@ -35,44 +36,22 @@ using steadfold::plain;
 using steadfold::Statistics;
 using steadfold::Team;
 using steadfold::tree;
+using steadfold::Vectors;
+using steadfold::View;
+using steadfold::view;
 using namespace steadfold::guarantees;
-
-/// `size` elements at `data`, which stay the caller's. Made of whatever has data() and size(), or of a C array.
-template <class T>
-class View {
-  template <class R>
-  using element_of = std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>;
-
- public:
-  constexpr View() noexcept = default;
-  constexpr View(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
-  template <class R, class = std::enable_if_t<!std::is_same_v<std::decay_t<R>, View> &&
-                                              std::is_convertible_v<element_of<R> (*)[], T (*)[]>>>
-  constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
-      : data_(std::data(range)), size_(std::size(range)) {}
-
-  constexpr T* data() const noexcept { return data_; }
-  constexpr std::size_t size() const noexcept { return size_; }
-  constexpr T* begin() const noexcept { return data_; }
-  constexpr T* end() const noexcept { return data_ + size_; }
-  constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-template <class T>
-constexpr View<T> view(T* data, std::size_t size) noexcept {
-  return {data, size};
-}
 
 template <sf_operation id, class Result>
 struct BuiltIn;
 
 namespace detail {
 
+using steadfold::detail::call_of;
+using steadfold::detail::call_of_vectors;
 using steadfold::detail::check;
 using steadfold::detail::GroupOf;
+using steadfold::detail::if_vector;
+using steadfold::detail::is_vector;
 using steadfold::detail::made;
 using steadfold::detail::no_result;
 using steadfold::detail::OperatorHolder;
@@ -88,24 +67,16 @@ using steadfold::detail::SizedPlan;
 using steadfold::detail::told;
 using steadfold::detail::type_of;
 
-template <class R, class = void>
-inline constexpr bool is_vector = false;
-template <class R>
-inline constexpr bool is_vector<
-    R, std::void_t<decltype(std::data(std::declval<const R&>())), decltype(std::size(std::declval<const R&>()))>> =
-    true;
 template <class C, class = void>
 inline constexpr bool has_group = false;
 template <class C>
 inline constexpr bool has_group<C, std::void_t<decltype(GroupOf<C>::group(std::declval<const C&>()))>> = true;
 
-template <class R>
-using if_vector = std::enable_if_t<is_vector<R>>;
 template <class C>
 using if_group = std::enable_if_t<has_group<C>>;
 
 template <class R>
-using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
+using element_t = steadfold::detail::data_element_t<R>;
 
 /// The type of value that a built-in operation makes of elements of type T.
 template <class T, sf_operation id, class Result>
@@ -145,40 +116,6 @@ template <class R, class Op>
 using held_t = Held<element_t<R>, std::decay_t<Op>>;
 template <class R, class Op>
 using result_t = typename held_t<R, Op>::Result;
-
-/// Writes a call's options into it, whichever of them these are. It points into them.
-template <class SomeOptions>
-void describe(const SomeOptions& options, sf_call& call) {
-  options.method.describe(call);
-  call.require = options.require.bits;
-  call.threads = options.threads;
-  if constexpr (!std::is_same_v<SomeOptions, LocalOptions>) options.layout.describe(call);
-  if constexpr (std::is_same_v<SomeOptions, Options>) {
-    call.root = root_of(options.root);
-    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
-  }
-}
-
-/// A call in the form of the C interface; it points into `held` and `options`.
-template <class AnyHeld, class SomeOptions>
-sf_call call_of(AnyHeld& held, std::uint64_t rows, const SomeOptions& options) {
-  sf_call call = sf_call_default();
-  held.describe(call);
-  describe(options, call);
-  call.rows = rows;
-  return call;
-}
-
-/// MPI's shape: every rank brings one row of `columns` elements.
-template <class AnyHeld, class SomeOptions>
-sf_call call_of_vectors(AnyHeld& held, std::uint64_t columns, const SomeOptions& options,
-                        sf_collective collective = SF_REDUCE) {
-  sf_call call = call_of(held, 1, options);
-  call.layout = SF_ROW_PER_RANK;
-  call.columns = columns;
-  call.collective = collective;
-  return call;
-}
 
 /// The other factors of a dot product, or a mask.
 template <class T, class S>

@@ -26,28 +26,7 @@ namespace steadfold {
 
 namespace detail {
 
-/// A call in the form of the C interface; it points into `held` and `options`.
-template <class T, class Op, class SomeOptions>
-sf_call call_of(HeldOperator<T, Op>& held, std::uint64_t rows, const SomeOptions& options) {
-  sf_call call = call_of_defaults();
-  held.describe(call);
-  describe(options, call);
-  call.rows = rows;
-  return call;
-}
-
-/// MPI's shape: every rank brings one row of `columns` elements.
-template <class T, class Op, class SomeOptions>
-sf_call call_of_vectors(HeldOperator<T, Op>& held, std::uint64_t columns, const SomeOptions& options,
-                        sf_collective collective = SF_REDUCE) {
-  sf_call call = call_of(held, 1, options);
-  call.layout = SF_ROW_PER_RANK;
-  call.columns = columns;
-  call.collective = collective;
-  return call;
-}
-
-/// The same, cut into blocks.
+/// A call in MPI's shape, cut into blocks.
 template <class T, class Op>
 sf_call call_of_blocks(HeldOperator<T, Op>& held, std::span<const std::uint64_t> blocks, const Options& options) {
   const auto columns = std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
@@ -205,14 +184,6 @@ void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& co
   const auto blocks = detail::told(
       group, [&] { return std::vector<std::uint64_t>(ranks, detail::elements_of<Op>(values).size() / ranks); });
   reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
-}
-
-/// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
-/// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
-template <class A, Communicator C>
-  requires requires(A& a) { a.unpack(a.packed()); }
-void merge_ranks(A& accumulator, const C& comm) {
-  detail::check(sf_accumulator_merge_ranks(accumulator.get(), group_of(comm).handle()));
 }
 
 }  // namespace steadfold

@@ -135,6 +135,7 @@ constexpr void describe_built_in(sf_call& call) {
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
  public:
+  using Result = result_t<T, Op>;
   explicit HeldOperator(const Op& /*op*/) {}
   void describe(sf_call& call) { describe_built_in<T, Op>(call); }
 };
@@ -143,6 +144,7 @@ template <class T, class Op>
   requires(!IsBuiltIn<Op>)
 class HeldOperator<T, Op> final : public CallersOperator<T, Op> {
  public:
+  using Result = T;
   using CallersOperator<T, Op>::CallersOperator;
 };
 

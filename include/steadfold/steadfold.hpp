@@ -249,19 +249,6 @@ std::vector<detail::result_t<T, BuiltIn<SF_SUM>>> sum(const Array<T>& x, const A
   return plus(x, axes, comm, options);
 }
 
-namespace detail {
-
-/// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
-template <Vector L>
-Axes axes_of_groups(const L& labels, std::uint64_t groups) {
-  Axes axes;
-  axes.labels = array_of(labels);
-  axes.groups = groups;
-  return axes;
-}
-
-}  // namespace detail
-
 /// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. `Axes`
 /// has groups for arrays, with weights and masks, and for every other operation.
 template <Vector X, Vector L>

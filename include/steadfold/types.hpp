@@ -65,39 +65,6 @@ namespace detail {
 template <class R>
 using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
 
-/// What sf_call_default() returns, as a constant that the compiler can see through.
-constexpr sf_call call_of_defaults() {
-  sf_call call{};
-  call.size = sizeof call;
-  call.result_type = SF_AS_TYPE;
-  call.columns = 1;
-  call.root = SF_ALL_RANKS;
-  call.element_count = SF_UNKNOWN;
-  return call;
-}
-
-/// What sf_arrays_init() makes, likewise.
-constexpr sf_arrays arrays_of_nothing() {
-  sf_arrays arrays{};
-  arrays.size = sizeof arrays;
-  return arrays;
-}
-
-/// Writes a call's options into it, whichever of them these are. It points into them.
-template <class SomeOptions>
-void describe(const SomeOptions& options, sf_call& call) {
-  if constexpr (requires { options.layout; }) options.layout.describe(call);
-  if constexpr (requires { options.method; }) {
-    options.method.describe(call);
-    call.require = options.require.bits;
-    call.threads = options.threads;
-  }
-  if constexpr (requires { options.root; }) {
-    call.root = root_of(options.root);
-    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
-  }
-}
-
 }  // namespace detail
 
 }  // namespace steadfold

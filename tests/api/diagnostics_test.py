@@ -17,7 +17,7 @@ COMPILERS = list(dict.fromkeys(os.path.realpath(found) for name in (os.environ["
                                if (found := shutil.which(name))))
 MOST_LINES = 30  # of what a compiler says of one call
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
-OF_CXX17 = ("cxx17", "common")  # how the names of headers begin that C++17 may include
+OF_CXX17 = ("cxx17", "common", "accumulator")  # how the names of headers begin that C++17 may include
 
 OPENING = """
 #include <steadfold/bundle.hpp>

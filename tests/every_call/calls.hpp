@@ -561,7 +561,7 @@ void note_accumulators(Transcript& out, const std::vector<T>& x, const std::vect
   });
   out.note("packed", [&] {
     auto packed = sum.packed();
-    spelling::merge_packed(other.packed(), packed);
+    api::merge_packed(other.packed(), packed);
     A unpacked;
     unpacked.unpack(packed);
     return unpacked.bytes();

@@ -21,7 +21,6 @@ void start(P& plan, const std::vector<T>& x, const std::vector<T>& y, T& result)
   plan.start(x, y, result);
 }
 inline std::vector<int> numbers_of(const std::vector<sf_order>& orders) { return {orders.begin(), orders.end()}; }
-using api::merge_packed;
 }  // namespace spelling
 
 #include "every_call/calls.hpp"

@@ -31,9 +31,6 @@ inline std::vector<int> numbers_of(const std::vector<std::partial_ordering>& ord
     numbers.push_back(order < 0 ? SF_LESS : order > 0 ? SF_GREATER : order == 0 ? SF_EQUAL : SF_UNORDERED);
   return numbers;
 }
-inline void merge_packed(std::span<const std::byte> from, std::span<std::byte> into) {
-  sf_accumulator_merge_packed(from.data(), into.data(), from.size());
-}
 }  // namespace spelling
 
 #include "every_call/calls.hpp"
