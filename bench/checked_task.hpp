@@ -1,6 +1,5 @@
 // What is reduced in a contest over ranks: the vectors, the result expected of them, plans, the user operator. After
 // every sample every rank compares its result with what one process computes from all vectors without any schedule.
-// Source: ours.
 #pragma once
 
 #include <fmt/core.h>

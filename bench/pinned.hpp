@@ -1,5 +1,4 @@
 // Threads of one process that measure together, each pinned to a core.
-// Source: ours.
 #pragma once
 
 #include <pthread.h>

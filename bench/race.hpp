@@ -1,5 +1,4 @@
 // One contest of allreduces: all ways to one task's result.
-// Source: ours.
 #pragma once
 
 #include <algorithm>

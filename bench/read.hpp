@@ -1,5 +1,5 @@
 // The limit of every kernel: loops that read all bytes of an array once and do almost nothing with them.
-// Source: ours; the idea of a machine's own bandwidth is from McCalpin's STREAM.
+// The idea of a machine's own bandwidth is from McCalpin's STREAM.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The vectors that ranks bring to a benchmark, which every rank can compute for all ranks, and the expected results.
-// Source: ours; Steele, Lea & Flood 2014 for the mixing of bits.
+// Source: Steele, Lea & Flood 2014 for the mixing of bits.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 /* Accumulators that steadfold.f90 declares: exact sums as objects, made when something is first added to them.
- * Rank order: none, sums are exact. Cost: that of the accumulator in C, and some 20 ns. Source: ours. */
+ * Rank order: none, sums are exact. Cost: that of the accumulator in C, and some 20 ns. */
 #include "call.h"
 #include "steadfold/steadfold_accumulator.h"
 

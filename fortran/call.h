@@ -1,5 +1,5 @@
 /* A reduction as Fortran asks for it, as a call of the C interface.
- * Rank order: Fortran's order of elements, the first index fastest. Cost: some 20 ns. Source: ours. */
+ * Rank order: Fortran's order of elements, the first index fastest. Cost: some 20 ns. */
 #ifndef STEADFOLD_FORTRAN_CALL_H
 #define STEADFOLD_FORTRAN_CALL_H
 

@@ -1,5 +1,5 @@
 /* Groups of ranks, names and memory, as steadfold.f90 declares them.
- * Rank order: none. Cost: that of the functions in C. Source: ours. */
+ * Rank order: none. Cost: that of the functions in C. */
 #include "descriptors.h"
 #include "steadfold/steadfold_names.h"
 

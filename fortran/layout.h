@@ -1,5 +1,5 @@
 /* Layouts, as steadfold.f90 makes them: which elements of the whole job a rank has. They never change; a bundle that is
- * not bound yet may use one that the program has freed, so users are counted. Source: ours. */
+ * not bound yet may use one that the program has freed, so users are counted. */
 #ifndef STEADFOLD_FORTRAN_LAYOUT_H
 #define STEADFOLD_FORTRAN_LAYOUT_H
 

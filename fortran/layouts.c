@@ -1,5 +1,5 @@
 /* Layouts that steadfold.f90 declares: which elements of the whole job a rank has, counted from 1 as in Fortran.
- * Rank order: that of the layout. Cost: one allocation per layout. Source: ours. */
+ * Rank order: that of the layout. Cost: one allocation per layout. */
 #include "descriptors.h"
 #include "layout.h"
 

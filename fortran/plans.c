@@ -1,6 +1,6 @@
 /* Plans that steadfold.f90 declares: reductions agreed on once and run often, on the arrays that they were made with;
  * one, or several in a bundle, which share every message. Rank order: Fortran's order of elements. Cost: that of the
- * plan in C. Source: ours. */
+ * plan in C. */
 #include "request.h"
 
 /* A reduction of a plan. */

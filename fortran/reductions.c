@@ -1,5 +1,5 @@
 /* Reductions of arrays that steadfold.f90 declares: calls that wait, and calls that are started.
- * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. Source: ours. */
+ * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. */
 #include "request.h"
 
 /* Each reduction twice: as it is, and started, with a request behind the communicator. `optional` is what it takes

@@ -1,4 +1,4 @@
-/* Calls that are started. Source: ours. */
+/* Calls that are started. */
 #ifndef STEADFOLD_FORTRAN_REQUEST_H
 #define STEADFOLD_FORTRAN_REQUEST_H
 

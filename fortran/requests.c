@@ -1,6 +1,5 @@
 /* Calls that are started, as steadfold.f90 declares them: a request holds what a call uses besides the program's
  * arrays, until the call has ended. Rank order: that of the call. Cost: that of the call in C, and an allocation.
- * Source: ours.
  */
 #include "request.h"
 

@@ -1,5 +1,5 @@
 /* Reductions that steadfold.f90 declares as functions: their results are values.
- * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. Source: ours. */
+ * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. */
 #include <complex.h>
 
 #include "call.h"

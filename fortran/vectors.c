@@ -1,6 +1,6 @@
 /* MPI's shape, in which every rank brings one vector, and reductions by an operator of the program: what steadfold.f90
  * declares of them, calls that wait and calls that are started.
- * Rank order: kept. Cost: that of the call in C, and a copy of sections. Source: ours. */
+ * Rank order: kept. Cost: that of the call in C, and a copy of sections. */
 #include "request.h"
 
 /* The operation is one by name, or an operator of the program. */

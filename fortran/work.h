@@ -1,5 +1,5 @@
 /* A reduction from the arguments to the results: prepared, run now or started (requests.c, plans.c), delivered.
- * Cost: some 20 ns. Source: ours. */
+ * Cost: some 20 ns. */
 #ifndef STEADFOLD_FORTRAN_WORK_H
 #define STEADFOLD_FORTRAN_WORK_H
 

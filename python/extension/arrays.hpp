@@ -1,6 +1,6 @@
 // NumPy's arrays as operands and results of the C interface.
 //
-// Rank order: NumPy's C order, the last axis fastest. Cost: nothing is copied; some 20 ns per array. Source: ours.
+// Rank order: NumPy's C order, the last axis fastest. Cost: nothing is copied; some 20 ns per array.
 #pragma once
 
 #include <array>

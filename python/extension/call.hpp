@@ -1,6 +1,6 @@
 // A reduction as Python asks for it, as a call of the C interface, with all that it points to.
 //
-// Rank order: rows are the elements of the axes that are reduced, in C order. Cost: some 100 ns. Source: ours.
+// Rank order: rows are the elements of the axes that are reduced, in C order. Cost: some 100 ns.
 #pragma once
 
 #include <memory>

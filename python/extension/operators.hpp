@@ -1,6 +1,6 @@
 // Python callables as operators of the C interface.
 //
-// Rank order: `left` has the lower indices. Cost: some 2 us per call of the callable. Source: ours.
+// Rank order: `left` has the lower indices. Cost: some 2 us per call of the callable.
 #pragma once
 
 #include <string>

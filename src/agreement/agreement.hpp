@@ -1,7 +1,7 @@
 // What all ranks agree on before a plan exists: the same calls, layouts without faults, one schedule.
 // Cost: ranks that have compared digests gather 8 bytes per call and rank where the rows of the others are not known,
 // 16 for interval lists, and 16 per interval where the method needs the lists; nothing for grids and MPI's shape.
-// Finding out what is wrong takes some 300 bytes per call and 16 per interval from every rank. Source: ours.
+// Finding out what is wrong takes some 300 bytes per call and 16 per interval from every rank.
 #pragma once
 
 #include <algorithm>

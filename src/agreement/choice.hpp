@@ -1,5 +1,5 @@
 // Which schedule serves a call, and why one that was asked for does not.
-// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry). Source: ours; [S3]
+// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry). Source: [S3]
 // sections III.A and III.B for MPICH's switch points.
 #pragma once
 

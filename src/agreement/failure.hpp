@@ -1,5 +1,5 @@
 // What a collective call throws inside the library; the C boundary turns it into a status and a text.
-// Cost: failing paths only. Source: ours.
+// Cost: failing paths only.
 #pragma once
 
 #include <exception>

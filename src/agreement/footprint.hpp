@@ -1,5 +1,5 @@
 // Which memory of the caller's a call reads and writes, so that calls under way at once can be kept apart.
-// Cost: a few comparisons per pair of calls. Source: ours.
+// Cost: a few comparisons per pair of calls.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What a call's bits do not depend on: the table of docs/guarantees.md.
-// Cost: O(1). Source: ours.
+// Cost: O(1).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // How the rows of a call become partials: by its method, with what goes around it, such as masks, conversions and
-// columns with rows of their own. Rank order and cost: those of the kind of partial. Source: ours.
+// columns with rows of their own. Rank order and cost: those of the kind of partial.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,5 @@
 // The columns of a builder of binned sums: one, or groups of them whose sums have one word each until one of them is
 // full. Rank order: none. Cost: some 40 bytes per column, and as many more that are reserved for second words.
-// Source: ours.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Neighbouring columns of binned sums of fewer than 2^24 rows: bins of one word each. Loops run over the columns, so
-// their ends are known. Rank order: none. Cost: 8 K + 2 bytes per column; a merge adds K words. Source: ours.
+// their ends are known. Rank order: none. Cost: 8 K + 2 bytes per column; a merge adds K words.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The bytes of a record of binned sums, written and taken apart: Header, number of rows, then the columns. With fewer
 // than 2^24 rows: groups of eight of them, of which the last may be smaller, as BinnedGroup writes them. With more: for
 // every column its Descriptor and bins of two words, the top one first. And the values that columns stand for. Rank
-// order: none. Cost: O(columns). Source: ours; see arithmetic/bins.hpp.
+// order: none. Cost: O(columns). See arithmetic/bins.hpp.
 #pragma once
 
 #include <algorithm>

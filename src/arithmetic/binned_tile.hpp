@@ -1,5 +1,5 @@
 // Rows of one column as kernels add them to bins: where they stand if they touch, else a copy of them.
-// Rank order: none. Cost: of a copy, one pass through the first-level cache. Source: ours.
+// Rank order: none. Cost: of a copy, one pass through the first-level cache.
 #pragma once
 
 #include <algorithm>

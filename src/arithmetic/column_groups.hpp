@@ -1,6 +1,5 @@
 // Rows of several columns, cut for kernels whose lanes are columns.
 // Rank order: that of the rows. Cost: none per element; a tile of rows stays in a cache for all of its columns.
-// Source: ours.
 #pragma once
 
 #include <algorithm>

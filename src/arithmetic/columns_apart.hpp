@@ -1,7 +1,7 @@
 // Partials of columns that are reduced each by itself, since a mask may select other rows in each of them, or since the
 // kind has one column only: one partial of that kind per column, one behind the other. Rank order: that of the kind.
 // Cost: that of one column, for every column; bytes: 8 more per column, and a Header and what else the kind's head
-// takes. Source: ours.
+// takes.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // Elements that are not combined as they are: widened to the result's type, without their signs, or complex ones taken
 // apart into reals.
-// Rank order: kept. Cost: one pass through the first-level cache before the kind's own. Source: ours; IEEE 754-2019 for
+// Rank order: kept. Cost: one pass through the first-level cache before the kind's own. Source: IEEE 754-2019 for
 // the formats, bfloat16 is the upper half of a binary32.
 #pragma once
 

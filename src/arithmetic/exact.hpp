@@ -1,6 +1,6 @@
 // Correctly rounded sums, dot products, sums of squares and 2-norms as a partial: integers without error, packed on the
 // wire. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes; one column, 4 and its digits; of
-// several, mostly 9 or 17 each, else 5 and its digits. Source: ours; exact_record.hpp has the wire form.
+// several, mostly 9 or 17 each, else 5 and its digits. exact_record.hpp has the wire form.
 #pragma once
 
 #include <memory>

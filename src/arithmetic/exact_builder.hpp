@@ -1,4 +1,4 @@
-// What takes rows in for exact sums. Rank order: none. Cost: that of Accumulator, or of NarrowColumns. Source: ours.
+// What takes rows in for exact sums. Rank order: none. Cost: that of Accumulator, or of NarrowColumns.
 #pragma once
 
 #include <memory>

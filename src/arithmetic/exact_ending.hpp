@@ -1,5 +1,5 @@
 // How exact sums become results.
-// Cost: some ns per column. Source: ours.
+// Cost: some ns per column.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // How the record of exact sums is laid out, and how it is read and written: one column, or group by group.
-// Rank order: none. Cost: copies of the digits that are not zero. Source: ours.
+// Rank order: none. Cost: copies of the digits that are not zero.
 #pragma once
 
 #include <array>

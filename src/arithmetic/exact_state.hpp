@@ -1,6 +1,6 @@
 // Exact sums that a program keeps: rows are added and taken away again, whole states merged, compared and rounded.
 // Rank order: none. Cost: that of the long accumulator per row; some 100 ns per column to merge, compare or round,
-// twice that for products of doubles. Nothing here allocates but make and copy. Source: ours.
+// twice that for products of doubles. Nothing here allocates but make and copy.
 //
 // States are a group under merge: rows that were taken away count negatively, and what is added and taken away again
 // leaves no trace. NaNs and infinities do: they are flags, which stay.

@@ -1,7 +1,7 @@
 // Two forms of a kept sum as bytes: one for files, the same on every machine and as short as the sum is, and one of
 // fixed size for messages, which merges as it is, in any order, to the same bytes.
 // Cost: 44 bytes, and per column 12 and the non-zero digits (files); 32 bytes, and per column 16 and all digits with 32
-// bits above them (messages). Source: ours.
+// bits above them (messages).
 #pragma once
 
 #include <memory>

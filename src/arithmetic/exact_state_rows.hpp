@@ -1,6 +1,6 @@
 // The way into exact sums that a program keeps, for rows that stand anywhere, and of which a mask may select some.
 // Rank order: none. Cost: that of the state; elements of a column that do not touch, and selected ones, take a pass
-// through the first-level cache. Source: ours.
+// through the first-level cache.
 #pragma once
 
 #include "arithmetic/exact_state.hpp"

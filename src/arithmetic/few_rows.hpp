@@ -1,5 +1,5 @@
 // A builder's first few rows, which wait where they stand: if no others come, two doubles may hold their sum.
-// Cost: two words. Source: ours.
+// Cost: two words.
 #pragma once
 
 #include <cstring>

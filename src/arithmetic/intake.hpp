@@ -1,7 +1,6 @@
 // A builder and the way into it for rows that stand anywhere. Builders want the elements of a row side by side, and the
 // rows of both factors equally far apart; what stands otherwise is copied to a small tile first, and only here.
 // Rank order: kept. Cost: one branch per push; rows that are copied, one pass through the first-level cache.
-// Source: ours.
 #pragma once
 
 #include <array>

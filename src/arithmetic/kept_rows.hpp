@@ -1,6 +1,6 @@
 // Partials of sums over a few wide rows: the rows themselves, which a merge puts side by side and a finish adds up.
 // They are shorter than partials of digits or bins, and nothing is computed before the end.
-// Rank order: none. Cost: a merge copies; a finish takes what row_sums.hpp does. Source: ours.
+// Rank order: none. Cost: a merge copies; a finish takes what row_sums.hpp does.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // Partials of the rows that a mask selects: those of another kind, and the number of all rows, left out or not.
 // Rank order: that of the kind, which must need no indices. Cost: one pass through the first-level cache before the
-// kind's own, over all rows; the kind sees selected ones alone. Bytes: 8 more than the kind's. Source: ours.
+// kind's own, over all rows; the kind sees selected ones alone. Bytes: 8 more than the kind's.
 #pragma once
 
 #include <memory>

@@ -2,7 +2,6 @@
 // that finds no room there gets an accumulator of its own.
 // Rank order: none. Cost: 18 bytes per column while they are narrow; kernels whose lanes are columns. The accumulators'
 // memory is reserved beforehand, so that nothing is allocated later, and is not touched before it is needed.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

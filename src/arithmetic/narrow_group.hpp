@@ -1,6 +1,6 @@
 // Exact sums of a few neighbouring columns in units of one power of two, while 127 bits and a sign hold each of them:
 // what nearly all columns of wide rows need. Loops run over the columns, so their ends are known.
-// Rank order: none, the sum of integers has no order. Cost: some 2 ns per column; 16 bytes. Source: ours.
+// Rank order: none, the sum of integers has no order. Cost: some 2 ns per column; 16 bytes.
 #pragma once
 
 #include <array>

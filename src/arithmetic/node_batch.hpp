@@ -1,6 +1,6 @@
 // Full nodes of one column by a user's operator: one call for all nodes of a level, so that the calls cost little.
 // Rank order: left op right. Cost: one operation per node, `level` calls per full node; every value is moved once per
-// level. Source: ours; the vector kernel of [S0] for operators that nobody can compile ahead.
+// level. Source: the vector kernel of [S0] for operators that nobody can compile ahead.
 #pragma once
 
 #include <cstddef>

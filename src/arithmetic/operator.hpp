@@ -1,5 +1,5 @@
 // The operators: built-in ones for each number type, and the caller's own, all batched and without types.
-// Rank order: left always stands before right. Cost: one indirect call per batch. Source: ours; IEEE 754-2019 9.6 for
+// Rank order: left always stands before right. Cost: one indirect call per batch. Source: IEEE 754-2019 9.6 for
 // minimum and maximum.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Rows that a mask selects, copied side by side, a tile of them at a time.
-// Rank order: kept. Cost: one pass through the first-level cache; no branch depends on the mask. Source: ours.
+// Rank order: kept. Cost: one pass through the first-level cache; no branch depends on the mask.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A record of several exact sums of one column behind a prefix, for results that all of them decide.
-// Rank order: none. Cost: that of the sums. Source: ours.
+// Rank order: none. Cost: that of the sums.
 //
 // The record: a Prefix, which begins with a Header and has the array `sum_bytes` of the sizes of all sums but the last,
 // and the records of the sums, each from a multiple of 8 bytes on. A failed one is a header alone.

@@ -1,7 +1,7 @@
 // What is mostly asked of a field, in one pass and one message: how many elements, the least and the greatest and where
 // they are, the mean, and the variances and deviations.
 // Rank order: none. Cost: an exact sum, an exact sum of squares and two folds of every tile of rows; bytes: 64, those
-// of the two sums. Source: ours; the variance is (n S2 - S1^2) / (n (n - ddof)) in integers, divided and rounded once.
+// of the two sums. The variance is (n S2 - S1^2) / (n (n - ddof)) in integers, divided and rounded once.
 #pragma once
 
 #include <cstdint>

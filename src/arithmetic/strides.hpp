@@ -1,6 +1,6 @@
 // How the rows of a call stand in memory: axes of any stride, so that rows may be padded, transposed, reversed, or all
 // the same one, and may be sections of arrays of up to 15 dimensions.
-// Cost: judging them some ten instructions, once for all calls that have the same. Source: ours.
+// Cost: judging them some ten instructions, once for all calls that have the same.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // An element of an exact sum, or of an exact product, taken apart.
-// Cost: a few instructions. Source: ours; integers only, so any floating-point environment will do.
+// Cost: a few instructions. Integers only, so any floating-point environment will do.
 #pragma once
 
 #include <cstddef>

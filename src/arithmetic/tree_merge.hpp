@@ -1,7 +1,7 @@
 // Merging two tree records whose intervals are known before they come, as those of a plan are: all that depends on the
 // intervals is worked out once.
 // Rank order: the lower interval's nodes stand on the left. Cost: a comparison of two heads, and one operation per pair
-// of siblings. Source: ours.
+// of siblings.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // The bytes of a tree's record, written and taken apart: a prefix, the intervals, then the values of their nodes.
-// Rank order: intervals ascend. Cost: O(intervals). Source: ours.
+// Rank order: intervals ascend. Cost: O(intervals).
 #pragma once
 
 #include <cstddef>

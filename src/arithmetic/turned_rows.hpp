@@ -1,5 +1,5 @@
 // A group of columns turned over in a tile, so that kernels find the elements of a column side by side.
-// Rank order: that of the rows. Cost: a copy within the first-level cache. Source: ours.
+// Rank order: that of the rows. Cost: a copy within the first-level cache.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // Finds windows for contiguous terms: where kernels add them fast, and where one by one is the only way.
 // Rank order: none. Cost: two passes over a block where exponents move, one where they stay; blocks that fit no window
-// are tried ever more rarely. Source: ours.
+// are tried ever more rarely.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The words with which partials begin that the transport adds (AddedWords), and those of columns that are no digits:
 // counters of flags, and numbers that all ranks must have alike.
-// Rank order: none. Cost: 14 words per partial. Source: ours; the inequality of Cauchy and Schwarz.
+// Rank order: none. Cost: 14 words per partial. Source: the inequality of Cauchy and Schwarz.
 //
 // Every word is added over at most 2^31 - 1 ranks and stays below 2^63. Two counters share a word, 31 bits each. Of a
 // number d below 2^16 there are two words, d and d^2: those of p ranks, d_1, ..., d_p, are equal exactly when

@@ -1,5 +1,5 @@
 // The C functions of accumulators.
-// Cost: that of arithmetic/exact_state; some 10 ns on the way in and out. Source: ours.
+// Cost: that of arithmetic/exact_state; some 10 ns on the way in and out.
 #include "steadfold/steadfold_accumulator.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The arrays of a call of C, as axes of rows and columns.
-// Cost: some 10 ns per axis. Source: ours; broadcasting is NumPy's.
+// Cost: some 10 ns per axis. Broadcasting is NumPy's.
 #pragma once
 
 #include "agreement/call.hpp"

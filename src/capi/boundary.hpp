@@ -1,5 +1,5 @@
 // What the C boundary does on the way in and out: calls translated, exceptions turned into a status and a text.
-// Cost: some 10 ns. Source: ours.
+// Cost: some 10 ns.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // The C functions that need no MPI.
-// Rank order: that of the call. Cost: that of the call. Source: ours.
+// Rank order: that of the call. Cost: that of the call.
 #include <cstddef>
 #include <cstring>
 

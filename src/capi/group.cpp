@@ -1,5 +1,5 @@
 // The C functions over a group of ranks, and how the layers above MPI make one.
-// Rank order: that of the call. Cost: that of the call. Source: ours.
+// Rank order: that of the call. Cost: that of the call.
 #include <cstring>
 
 #include "capi/boundary.hpp"

@@ -1,5 +1,4 @@
 // What the C interface's handles point to, and who may use it when.
-// Source: ours.
 #pragma once
 
 #include <atomic>

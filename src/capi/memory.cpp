@@ -1,5 +1,5 @@
 // The C functions of memory that ranks on the same node use in place.
-// Cost: a search in a list, and the system's call that gives pages back. Source: ours.
+// Cost: a search in a list, and the system's call that gives pages back.
 #include "steadfold/steadfold_memory.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // What was started and goes on while the caller computes: whoever waits for anything moves all of it on, so that calls
 // may be ended in any order on any rank.
-// Cost: nothing if nothing else is under way; else a lock and one poll. Source: ours; MPI's rule of progress.
+// Cost: nothing if nothing else is under way; else a lock and one poll. Source: MPI's rule of progress.
 #pragma once
 
 #include <atomic>

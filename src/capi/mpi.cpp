@@ -1,5 +1,5 @@
 // The C functions over MPI: communicators become groups; libsteadfold does the rest.
-// Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds. Source: ours.
+// Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds.
 #include "transport/mpi_node_memory.hpp"
 #include "transport/mpi_outside.hpp"
 #include "transport/mpi_rma.hpp"

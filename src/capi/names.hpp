@@ -1,5 +1,5 @@
 // The lists of names that the C interface gives out and understands.
-// Cost: a comparison of texts per entry. Source: ours.
+// Cost: a comparison of texts per entry.
 #pragma once
 
 #include <cstddef>

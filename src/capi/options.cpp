@@ -1,5 +1,5 @@
 // Options of a call, set by name.
-// Cost: a comparison of texts per option. Source: ours.
+// Cost: a comparison of texts per option.
 #include <algorithm>
 #include <charconv>
 #include <cstring>

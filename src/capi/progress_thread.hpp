@@ -1,5 +1,5 @@
 // A thread that moves on what was started on a group while its owner computes.
-// Cost: a poll every 20 microseconds while something is under way, else none. Source: ours.
+// Cost: a poll every 20 microseconds while something is under way, else none.
 #pragma once
 
 #include <atomic>

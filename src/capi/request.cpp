@@ -1,5 +1,5 @@
 // The C functions that start calls, and those that end them.
-// Rank order: that of the call. Cost: that of the call; a test is one poll, or two if more is under way. Source: ours;
+// Rank order: that of the call. Cost: that of the call; a test is one poll, or two if more is under way. Source:
 // [S4] for timeouts.
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"

@@ -1,5 +1,5 @@
 // The payload of a bundle's slots: partials of all members together, merged member by member.
-// Rank order: the members' own. Cost: the members', and 8 bytes per member and 16 per message. Source: ours.
+// Rank order: the members' own. Cost: the members', and 8 bytes per member and 16 per message.
 //
 // Bytes of a partial: Header, the size of every member's partial (64 bits each), then these, each on a 16-byte
 // boundary. Bytes of a value: Header, then every member's value in a place of fixed size. The header's status is the

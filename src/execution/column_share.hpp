@@ -1,5 +1,5 @@
 // Reductions of rows that this process sees, without partials: of whole rows, and of one rank's share of their columns.
-// Rank order: that of the rows. Cost: one pass over the rows; nothing is allocated once made. Source: ours.
+// Rank order: that of the rows. Cost: one pass over the rows; nothing is allocated once made.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Carries out a schedule's steps on real bytes: slots, what they hold, and an endpoint to move them.
-// Rank order: that of the steps. Cost: one virtual call per step; nothing is allocated once made. Source: ours.
+// Rank order: that of the steps. Cost: one virtual call per step; nothing is allocated once made.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What all ranks ask each other beside reductions: an allreduce of one small partial.
 // Rank order: kept. Cost: where all ranks see memory in common, one exchange of posts, all of which every rank merges;
-// else recursive doubling, or node by node. Source: ours; [S2] for posts.
+// else recursive doubling, or node by node. Source: [S2] for posts.
 #pragma once
 
 #include <array>

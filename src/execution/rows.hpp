@@ -1,5 +1,5 @@
 // The payload of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
-// Rank order and cost: the partials'. Source: ours.
+// Rank order and cost: the partials'.
 #pragma once
 
 #include <memory>

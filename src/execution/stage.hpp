@@ -1,5 +1,5 @@
 // One schedule over one endpoint: program, slots and the state of its run.
-// Rank order and cost: the schedule's. Source: ours.
+// Rank order and cost: the schedule's.
 #pragma once
 
 #include "execution/executor.hpp"

@@ -1,5 +1,5 @@
 // An exchange of nothing but statuses: whether any rank's operator failed after its last message was sent.
-// Rank order: irrelevant. Cost: one message of 16 bytes per round. Source: ours.
+// Rank order: irrelevant. Cost: one message of 16 bytes per round.
 #pragma once
 
 #include "execution/executor.hpp"

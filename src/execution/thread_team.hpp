@@ -1,5 +1,5 @@
 // Threads that work for one caller, asleep between its calls.
-// Cost: making a thread some 20 us, waking one some 5 us; a round allocates nothing. Source: ours.
+// Cost: making a thread some 20 us, waking one some 5 us; a round allocates nothing.
 #pragma once
 
 #include <atomic>

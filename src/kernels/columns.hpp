@@ -1,5 +1,4 @@
 // Rows of a few columns, for kernels whose lanes are columns: no element is moved before it is added.
-// Source: ours.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Doubles cut into signed 32-bit digits of a fixed-point number, for accumulators that add them one by one.
-// Cost: some 14 vector operations for as many elements as a vector has lanes. Source: ours.
+// Cost: some 14 vector operations for as many elements as a vector has lanes.
 #pragma once
 
 #include <array>

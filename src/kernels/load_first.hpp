@@ -1,5 +1,5 @@
 // A vector of what is left at the end of an array. Included by files with kernels, once for every instruction set.
-// Rank order: kept. Cost: one load where memory can be masked, else a copy. Source: ours.
+// Rank order: kept. Cost: one load where memory can be masked, else a copy.
 #if defined(STEADFOLD_KERNELS_LOAD_FIRST) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_LOAD_FIRST
 #undef STEADFOLD_KERNELS_LOAD_FIRST

@@ -1,5 +1,5 @@
 // Elements that a mask selects, moved together.
-// Rank order: kept. Cost: one compression per vector, no branch on the mask. Source: ours.
+// Rank order: kept. Cost: one compression per vector, no branch on the mask.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The instruction sets that kernels are built for, and the one that runs.
-// Cost: `chosen` is one load after the first call. Source: ours; Highway names the sets.
+// Cost: `chosen` is one load after the first call. Highway names the sets.
 #pragma once
 
 #include <cstdint>

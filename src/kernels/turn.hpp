@@ -1,6 +1,6 @@
 // Turns rows over into columns: elements that stand side by side in a row go to columns, where rows stand side by side.
 // Cost: one shuffle per two doubles where vectors have four of them; memory is read and written once.
-// Source: ours; the shuffles are those by which 4 x 4 matrices are transposed everywhere.
+// The shuffles are those by which 4 x 4 matrices are transposed everywhere.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Counts zeros of one sign among contiguous elements or their products, for sums that must tell -0.0 from +0.0.
-// Cost: 3 vector operations for as many elements as a vector has lanes, 12 for products. Source: ours.
+// Cost: 3 vector operations for as many elements as a vector has lanes, 12 for products.
 #pragma once
 
 #include "kernels/target.hpp"

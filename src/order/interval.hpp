@@ -1,5 +1,5 @@
 // Half-open intervals of element indices and sorted sets of them: what a partial covers.
-// Cost: O(1) per interval. Source: ours; [S0] chapter 3.
+// Cost: O(1) per interval. Source: [S0] chapter 3.
 #pragma once
 
 #include <bit>

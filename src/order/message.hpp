@@ -1,5 +1,5 @@
 // The header of every message and every slot: a status, the message's logical time, and the call's digest.
-// Cost: 16 bytes per message. Source: ours.
+// Cost: 16 bytes per message.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Numbers the nodes of a machine and the ranks on them.
-// Cost: O(p log p) to make. Source: ours.
+// Cost: O(p log p) to make.
 #include "order/nodes.hpp"
 
 #include <algorithm>

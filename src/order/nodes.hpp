@@ -1,5 +1,5 @@
 // Which ranks share a node of the machine, and the order in which schedules that know the nodes take ranks: node by
-// node. Rank order: kept inside a node, and between the first ranks of nodes. Cost: 12 bytes per rank. Source: ours.
+// node. Rank order: kept inside a node, and between the first ranks of nodes. Cost: 12 bytes per rank.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What a reduction will take, without running it: messages, rounds and bytes as on real ranks, and the time of a model.
-// Rank order: that of the schedule. Cost: O(steps of all ranks), or O(p) by the registry's formulas. Source: ours;
+// Rank order: that of the schedule. Cost: O(steps of all ranks), or O(p) by the registry's formulas. Source:
 // [S0] eq. 3.7 for the score.
 #pragma once
 

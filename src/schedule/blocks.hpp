@@ -1,5 +1,5 @@
 // Blocks of segments, one per rank, for schedules that reduce each block on a rank of its own.
-// Cost: O(1). Source: ours.
+// Cost: O(1).
 #pragma once
 
 #include <algorithm>

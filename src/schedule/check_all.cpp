@@ -1,5 +1,5 @@
 // The cases of a sweep of proofs: rows, parameters, collectives, rank counts, roots, segments and layouts.
-// Cost: that of the proofs. Source: ours.
+// Cost: that of the proofs.
 #include <algorithm>
 #include <array>
 #include <random>

@@ -1,5 +1,5 @@
 // Which case is proved when a schedule that no sweep covers is bound: the call's own, or the largest affordable one.
-// Cost: some milliseconds at most, whatever the call. Source: ours.
+// Cost: some milliseconds at most, whatever the call.
 #include <algorithm>
 
 #include "schedule/checker.hpp"

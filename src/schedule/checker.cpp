@@ -1,7 +1,6 @@
 // Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
 // Rank order: a symbol is one or two cyclic runs of rows, in the order merged; a rank holds one row, or as many as the
 // layout says. If there are nodes, rows stand in the order of their ranks' places. Cost: O(steps of all ranks).
-// Source: ours.
 #include "schedule/checker.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Proves schedules: runs every rank's program with symbols in place of bytes and messages that wait for their receiver.
-// Rank order: checked where a row claims it, cyclic order elsewhere. Cost: O(steps of all ranks). Source: ours.
+// Rank order: checked where a row claims it, cyclic order elsewhere. Cost: O(steps of all ranks).
 //
 // One run stands for all interleavings: a receive names its sender, steps start in order and wait for what touches
 // their slots, so no choice depends on time. Only waves (see step.hpp) are taken in the order of arrival. There the run

@@ -1,5 +1,5 @@
 // What the checker's slots hold in place of bytes.
-// Rank order: a tree of merges names its operands from left to right. Source: ours.
+// Rank order: a tree of merges names its operands from left to right.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The rules of step.hpp, one case per kind of step.
-// Cost: O(1) per step. Source: ours.
+// Cost: O(1) per step.
 #include "schedule/form.hpp"
 
 #include <algorithm>

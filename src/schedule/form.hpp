@@ -1,5 +1,5 @@
 // What a step may look like, by the rules of step.hpp, and steps and slots in words for error messages.
-// Cost: O(1) per step. Source: ours.
+// Cost: O(1) per step.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Part of two_level and root_group_last: the groups that reduce among themselves. They are the nodes of the machine, or
 // `size=` ranks in a row. In the order of their places the ranks of a group always stand in a row.
-// Cost: O(1) per query. Source: ours.
+// Cost: O(1) per query.
 #pragma once
 
 #include <algorithm>

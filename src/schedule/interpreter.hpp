@@ -1,6 +1,6 @@
 // Carries out one rank's program: starts steps in order as soon as what they wait for is complete; never blocks.
 // Rank order: that of the steps. Cost: a few nanoseconds per step and per completion, however many communications are
-// open; allocates at construction only. Source: ours.
+// open; allocates at construction only.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,4 @@
 // Steps by name, so that an algorithm reads like its textbook: `co_yield make::send(peer, partial(), landing())`.
-// Source: ours.
 #pragma once
 
 #include "schedule/step.hpp"

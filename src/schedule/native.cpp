@@ -1,6 +1,6 @@
 // Native: the transport adds the 64-bit words of all ranks' partials; over MPI that is one MPI_Allreduce, which the
 // network may offload. Rank order: not needed to add words.
-// Cost: the MPI library's allreduce of the words. Source: ours.
+// Cost: the MPI library's allreduce of the words.
 #include "schedule/algorithms.hpp"
 #include "schedule/blocks.hpp"
 #include "schedule/make_step.hpp"

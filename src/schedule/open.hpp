@@ -1,6 +1,6 @@
 // Part of several: the parameter `open=`, for a rank that takes in messages of all others: from how many senders it has
 // receives open at a time. It has that many landing slots and uses each again once its message is merged.
-// Cost: memory for as many messages. Source: ours.
+// Cost: memory for as many messages.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Compiles steps: gives slots places and communications tickets, and works out which completions a step must wait for.
-// Rank order: that of the steps. Cost: O(steps). Source: ours.
+// Rank order: that of the steps. Cost: O(steps).
 #include "schedule/program.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // One rank's steps compiled once: stored flat, communications numbered, and what each step must wait for worked out.
 // Rank order: that of the steps. Cost: O(steps) to build, about 60 bytes per step; nothing is added during a run.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

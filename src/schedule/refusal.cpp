@@ -1,5 +1,5 @@
 // Why a row cannot serve a call.
-// Cost: O(1). Source: ours.
+// Cost: O(1).
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {

@@ -1,5 +1,5 @@
 // Sets of rows in one or two runs, which may go round from the last row to the first: what the checker compares and
-// joins. Rank order: cyclic. Cost: O(1). Source: ours.
+// joins. Rank order: cyclic. Cost: O(1).
 #pragma once
 
 #include <algorithm>

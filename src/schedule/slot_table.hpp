@@ -1,5 +1,5 @@
 // Gives a rank's slots places 0, 1, ... in the order of first use, so that what they hold can stand in an array.
-// Cost: O(1) per look-up; 4 bytes per number and segment. Source: ours.
+// Cost: O(1) per look-up; 4 bytes per number and segment.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Reads schedules as asked for by name: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
-// Cost: O(length x depth of brackets). Source: ours.
+// Cost: O(length x depth of brackets).
 #include <algorithm>
 #include <charconv>
 #include <numeric>

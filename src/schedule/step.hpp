@@ -1,5 +1,5 @@
 // The language of schedules: what one rank does, step by step, with slots that hold partials or values.
-// Rank order: each algorithm states it in its registry row. Cost: a step is 64 bytes. Source: ours; see
+// Rank order: each algorithm states it in its registry row. Cost: a step is 64 bytes. See
 // docs/architecture.md.
 //
 // Steps start in the order given. Sends and receives complete later, in any order; a step waits only for those that

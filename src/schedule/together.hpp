@@ -1,6 +1,6 @@
 // Part of several: repeats steps made for one segment for all segments, a message carrying the slots of all; a message
 // of several slots carries each of them for all segments.
-// Cost: messages and rounds of one segment, the work of all. Source: ours.
+// Cost: messages and rounds of one segment, the work of all.
 #pragma once
 
 #include "schedule/step.hpp"

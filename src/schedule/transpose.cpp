@@ -3,7 +3,7 @@
 // Rank order: kept, for any root.
 // Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so none grows on the way. Receives are
 // open for as many ranks as `open=` says, whose landing slots are used in turn.
-// Source: ours; the all-to-all of a transposed matrix.
+// Source: the all-to-all of a transposed matrix.
 #include <algorithm>
 
 #include "schedule/algorithms.hpp"

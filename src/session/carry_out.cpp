@@ -1,5 +1,5 @@
 // The calls of a group, from their handshake to their end.
-// Rank order and cost: those of the call. Source: ours.
+// Rank order and cost: those of the call.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -1,5 +1,5 @@
 // What the library keeps for a group of ranks, and the calls that are under way on it.
-// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: ours; [S4] for
+// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: [S4] for
 // calls that are started, tested and waited for.
 //
 // Every call begins with a handshake, and many may be under way: call i uses place i modulo `ring` of a ring of

@@ -1,5 +1,5 @@
 // The shapes that one-shot calls of a group had.
-// Cost: a look-up compares the call with one shape after the other, the last used first. Source: ours.
+// Cost: a look-up compares the call with one shape after the other, the last used first.
 #pragma once
 
 #include <algorithm>

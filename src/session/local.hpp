@@ -1,5 +1,5 @@
 // A reduction within one process: no schedule, no transport.
-// Rank order: that of the indices. Cost: the builder's; allocates if the last call had another shape. Source: ours.
+// Rank order: that of the indices. Cost: the builder's; allocates if the last call had another shape.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // A collective call under way: what was asked for, how far it has come, and what came of it.
-// Cost: 4 KiB, kept for the next call. Source: ours.
+// Cost: 4 KiB, kept for the next call.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Plans that one-shot calls of the same shape and layout share.
-// Cost: looking one up is a comparison per plan. Source: ours.
+// Cost: looking one up is a comparison per plan.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // What calls of one shape need on one rank, made once: how their rows are combined, and what lifts them.
-// Rank order and cost: those of the kind of partial. Source: ours.
+// Rank order and cost: those of the kind of partial.
 #pragma once
 
 #include <memory>

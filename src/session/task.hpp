@@ -1,5 +1,5 @@
 // Work that gives way where it would have to wait, written as a coroutine, so that it reads like work that blocks.
-// Cost: one resume per poll, however deep the work has called itself. Source: ours; C++20 coroutines.
+// Cost: one resume per poll, however deep the work has called itself. Source: C++20 coroutines.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // What ranks tell each other when they set something up: each its own bytes, or that its memory ran out.
-// Cost: one byte more. Source: ours.
+// Cost: one byte more.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // What ends a wait for others that may never come: a time limit, a program that is asked to stop, or a neighbour that
 // gave up. Cost: nothing until it is on; then two atomic additions per call, and a look at the clock every 64 polls.
-// Source: ours.
 #pragma once
 
 #include <atomic>

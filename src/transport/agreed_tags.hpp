@@ -1,5 +1,5 @@
 // Tags that the ranks of a transport hand out together.
-// Cost: that of Tags; once they have come to their end, one exchange of those that ranks still hold. Source: ours.
+// Cost: that of Tags; once they have come to their end, one exchange of those that ranks still hold.
 #pragma once
 
 #include <cstdint>

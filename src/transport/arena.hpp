@@ -1,5 +1,5 @@
 // Memory that callers take from the library, so that ranks on the same node can read and write it in place.
-// Rank order: not concerned. Cost: taking and giving back are O(log of what is taken) and touch no pages. Source: ours.
+// Rank order: not concerned. Cost: taking and giving back are O(log of what is taken) and touch no pages.
 #pragma once
 
 #include <cstddef>

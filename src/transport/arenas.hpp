@@ -1,6 +1,6 @@
 // The arenas of all ranks of a transport, as this rank sees them: one for all plans, so only the first one that uses
 // memory of the library maps it, and its pages stay found.
-// Rank order: not concerned. Cost: mapping touches no pages. Source: ours.
+// Rank order: not concerned. Cost: mapping touches no pages.
 #pragma once
 
 #include <atomic>

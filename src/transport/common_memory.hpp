@@ -1,7 +1,7 @@
 // Memory that several ranks of a group see, each at addresses of its own: threads of one process, or ranks of a node
 // that map the same file. Blocks of it hold what ranks show each other: mailboxes and boards.
 // Rank order: not concerned. Cost: taking a block is a look at what came free; nothing is taken while messages move.
-// Source: ours; [S2] for what stands in the blocks.
+// Source: [S2] for what stands in the blocks.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Endpoints and transports that pass every call on to another one: the base of those that change a little on the way.
-// Rank order: the other one's. Cost: a virtual call. Source: ours.
+// Rank order: the other one's. Cost: a virtual call.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Which parts of a window are free.
-// Cost: O(parts). Source: ours; first fit.
+// Cost: O(parts). First fit.
 #pragma once
 
 #include <cstdint>

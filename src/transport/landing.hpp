@@ -1,6 +1,6 @@
 // The memory of an endpoint's landing slots: one block, every slot on a cache line of its own.
 // Cost: one allocation; every capacity is rounded up to a multiple of 64 bytes, by at least one byte; pages are touched
-// when first used. Source: ours.
+// when first used.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
-// Rank order and cost: see mpi_endpoint.hpp. Source: ours.
+// Rank order and cost: see mpi_endpoint.hpp.
 #include "transport/mpi.hpp"
 
 #include <sched.h>

@@ -1,7 +1,7 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
 // Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: one Isend, one Irecv and their
 // tests per message; a few nanoseconds of our own.
-// Source: ours. Calls PMPI_ names only: the interposed MPI_ names lead back to this library.
+// Calls PMPI_ names only: the interposed MPI_ names lead back to this library.
 #pragma once
 
 #include <mpi.h>

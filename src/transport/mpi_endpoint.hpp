@@ -1,6 +1,6 @@
 // One rank's end of a plan over MPI messages.
 // Rank order: messages between two ranks of one endpoint arrive in the order put, as MPI promises per tag.
-// Cost: one Isend and one Irecv per message, one Testsome per poll; a few nanoseconds of our own. Source: ours.
+// Cost: one Isend and one Irecv per message, one Testsome per poll; a few nanoseconds of our own.
 #pragma once
 
 #include <mpi.h>

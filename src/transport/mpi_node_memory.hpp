@@ -1,6 +1,6 @@
 // Memory that the ranks of a node share: each process has a part of it, and all see all parts.
 // Cost: a communicator's first use makes it, by a few calls of MPI within the node; pages are there once blocks are
-// taken. Source: ours.
+// taken.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // Workers of several processes: which of them are where, and what brings them messages of those of other processes.
-// Rank order: by process, then by worker. Cost: not concerned. Source: ours.
+// Rank order: by process, then by worker. Cost: not concerned.
 #pragma once
 
 #include <algorithm>

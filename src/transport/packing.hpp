@@ -1,6 +1,6 @@
 // Messages that carry several slots: their bytes one after the other, each on a 16-byte boundary, then the size of each
 // (64 bits). A message of one slot is that slot's bytes and nothing more.
-// Cost: 8 bytes per slot and up to 15 of padding. Source: ours.
+// Cost: 8 bytes per slot and up to 15 of padding.
 #pragma once
 
 #include <cstring>

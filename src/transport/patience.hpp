@@ -1,5 +1,5 @@
 // When a waiting rank yields its core, and when it sleeps.
-// Cost: one comparison per test. Source: ours; [S2] for spinning first.
+// Cost: one comparison per test. Source: [S2] for spinning first.
 #pragma once
 
 #include <sched.h>

@@ -1,7 +1,7 @@
 // Ends of workers whose messages worker 0 of their process moves, where no other thread may call what carries them, as
 // under MPI_THREAD_FUNNELED.
 // Rank order: the other end's. Cost: a lock when something is sent or received and one when it is done; worker 0 locks
-// in polls while others have something under way. Source: ours; [S2] leaves messages to one thread, too.
+// in polls while others have something under way. [S2] leaves messages to one thread, too.
 #pragma once
 
 #include <atomic>

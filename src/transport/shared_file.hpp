@@ -1,5 +1,5 @@
 // Files without a name, which several processes of a node map: nothing stays behind, however the processes end.
-// Source: ours; memfd_create(2), proc(5).
+// Source: memfd_create(2), proc(5).
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Endpoints and boards over memory that ranks see in common, and how neighbours show each other what they prepared.
-// Rank order and cost: see shared_endpoint.hpp and board.hpp. Source: ours.
+// Rank order and cost: see shared_endpoint.hpp and board.hpp.
 #pragma once
 
 #include <array>

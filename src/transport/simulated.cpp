@@ -1,6 +1,6 @@
 // All ranks in one process. A put and the release that it meets share one Transfer, made by whichever comes first.
 // Rank order: matched in the order put per (source, target, tag), by one queue each while either side waits.
-// Cost: one hash look-up per put or release, one allocation per message; a poll costs what it tells. Source: ours.
+// Cost: one hash look-up per put or release, one allocation per message; a poll costs what it tells.
 #include "transport/simulated.hpp"
 
 #include <algorithm>

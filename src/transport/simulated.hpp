@@ -1,7 +1,7 @@
 // All ranks in one process: the caller drives each rank's end in turn, and messages land when it polls.
 // Rank order: matched as in MPI, in the order put per (source, target, tag); which of several matched messages lands
 // first is free, as in MPI. Cost: O(1) per message, memory for what is under way only: fit for 2^17 ranks.
-// Source: ours. Free of MPI and of threads.
+// Free of MPI and of threads.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The tags of a group: handed out in turn; once all were, those that no rank holds are handed out again.
-// Cost: O(log held) per tag; one exchange each time the tags come to their end. Source: ours.
+// Cost: O(log held) per tag; one exchange each time the tags come to their end.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // How a rank waits for memory that others write.
 // Cost: that of Patience; if the memory is shared by processes, a call of the MPI library now and then.
-// Source: ours.
 #pragma once
 
 #include "transport/common_memory.hpp"
