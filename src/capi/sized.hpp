@@ -1,6 +1,6 @@
 // Structs that callers fill and that begin with their size: a caller may have been compiled with an older release,
-// which had fewer fields, or with a newer one. Cost: a comparison where the releases agree, else a copy. Source:
-// Linux's clone3 takes its arguments so.
+// which had fewer fields, or with a newer one. Cost: a comparison where the releases agree, else a copy.
+// Source: Linux's clone3, which takes its arguments so.
 #pragma once
 
 #include <cstddef>
