@@ -6,28 +6,25 @@ from tables import classes, enumerations, listing, plural, wrapped
 def said_of(entry):
     text = entry.about + (f"; {entry.note}" if entry.note else "")
     if getattr(entry, "takes", []):
-        text += f". Of {listing(entry.takes)} numbers" + ("; no rows: SF_EMPTY" if entry.empty == "SF_EMPTY" else "")
+        text += f". Of {listing(entry.takes)} numbers; no rows: {entry.empty}"
     return text
 
 
 def enumerators(enumeration):
-    lines = []
-    for number, entry in enumerate(enumeration.entries):
-        lines.append(wrapped(said_of(entry), "  /* ", "   * ", " */"))
-        value = f" = {1 << number}" if enumeration.are_bits else " = 0" if number == 0 else ""
-        lines.append(f"  SF_{entry.name.upper()}{value},")
-    for entry in enumeration.unlisted:
-        lines += [wrapped(entry["note"], "  /* ", "   * ", " */"), f"  SF_{entry['name'].upper()} = {entry['number']},"]
-    for entry in enumeration.entries:
-        if entry.alias:
-            lines.append(f"  SF_{entry.alias.upper()} = SF_{entry.name.upper()},")
-    lines[-1] = lines[-1].removesuffix(",")
-    return "\n".join(lines)
+    """Lines of enumerators with their numbers, and what is said of each behind it."""
+    rows = [(entry.name, 1 << number if enumeration.are_bits else number, said_of(entry))
+            for number, entry in enumerate(enumeration.entries)]
+    rows += [(entry["name"], entry["number"], entry["note"]) for entry in enumeration.unlisted]
+    rows += [(entry.alias, f"SF_{entry.name.upper()}", "another name of it") for entry in enumeration.entries if entry.alias]
+    codes = [f"  SF_{name.upper()} = {value}," for name, value, _ in rows]
+    codes[-1] = codes[-1].removesuffix(",")
+    width = max(map(len, codes)) + 1
+    return "\n".join(wrapped(said, f"{code:{width}}/* ", " " * (width + 3), " */") for code, (*_, said) in zip(codes, rows))
 
 
 def header(made):
     kinds = "; ".join(f"{name}: {listing(['SF_' + each.upper() for each in types])}" for name, types in classes().items())
-    text = [f"/* {made}\n *\n * What calls are made of: operations, types of elements, methods and their like. */",
+    text = [f"/* Operations, types, methods and their like. {made} */",
             "#ifndef STEADFOLD_STEADFOLD_ENUMERATIONS_H\n#define STEADFOLD_STEADFOLD_ENUMERATIONS_H\n"]
     for each in enumerations():
         doc = each.doc + (f" Classes of types: {kinds}." if each.name == "operation" else "")
@@ -35,14 +32,16 @@ def header(made):
                  f"typedef enum sf_{each.name} {{\n{enumerators(each)}\n}} sf_{each.name};\n"]
     lists = [f"  SF_LIST_{plural(each).upper()}," for each in enumerations()]
     text += ["/* What sf_list_name and its like list. */",
-             "\n".join(["typedef enum sf_list {", *lists, "  SF_LIST_SCHEDULES,", "  /* those of sf_call_set */", "  SF_LIST_OPTIONS",
+             "\n".join(["typedef enum sf_list {", *lists, "  SF_LIST_SCHEDULES,", "  SF_LIST_OPTIONS /* those of sf_call_set */",
                         "} sf_list;\n"]), "#endif\n"]
     return "\n".join(text)
 
 
 def lists(made):
+    last = enumerations()[2].entries[-1]
     text = [f"// {made}\n//\n// The lists of names that the C interface gives out, in the order of the enumerators.",
-            "#pragma once\n", '#include "capi/names.hpp"\n', "namespace steadfold::capi::lists {\n"]
+            "#pragma once\n", '#include "capi/names.hpp"\n', "namespace steadfold::capi::lists {\n",
+            f"inline constexpr sf_operation last_operation = {last.c};\n"]
     for each in enumerations():
         text.append(f"inline constexpr Named {plural(each)}[] = {{")
         text += [f'    {{"{entry.name}", "{entry.about}"}},' for entry in each.entries]

@@ -28,7 +28,8 @@ def rows(made):
              "  Operation combined_by;   // the operator that merges partials",
              "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
-             "  bool needs_rows = false;  // there is no result of none", "};",
+             "  bool has_several_sums = false;  // exact ones, of which the result is made",
+             "  bool needs_rows = false;        // there is no result of none", "};",
              "inline constexpr OperationRow operation_rows[] = {"]
     for each in every:
         fields = [f'.words = "{each.words}"', f".combined_by = Operation::{each.combines}",
@@ -40,6 +41,8 @@ def rows(made):
             fields.append(f".terms = Terms::{name_of(each.terms)}")
         if each.result != "own":
             fields.append(f".result = ResultForm::{each.result}")
+        if each.sums == "several":
+            fields.append(".has_several_sums = true")
         if each.empty == "SF_EMPTY":
             fields.append(".needs_rows = true")
         line = f"    {{{', '.join(fields)}}},"
@@ -100,8 +103,6 @@ def members(operation):
     passed = passed if is_pair else "std::forward<R>(x)"
     for name in operation.bundle:
         doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."
-        if operation.name == "sum":
-            doc = "The sum of all elements."
         text += [wrapped(doc, "  /// "), f"  template <{parameters}, class B = Bundle, class = typename B::template IfTaken<{operation.c}, {types}>>",
                  f"  auto {name}({given}, const MemberOptions& options = {{}}) {{",
                  f"    return bundle().template add_built_in<{operation.c}>({passed}, options);", "  }"]

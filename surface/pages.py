@@ -25,9 +25,13 @@ def facts_of_operations():
         if set(each.takes) == set(classes()):
             takes = "all"
         default = each.default + (f"; {each.vectors} in MPI's shape" if each.vectors != each.default else "")
+        if "integer" in each.takes and each.default != "plain":
+            default += "; plain of integers"
+        if "extended" in each.takes and each.default == "exact":
+            default += "; tree of extended"
         about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note and each.note != "likewise" else "")
         rows.append([f"`{each.name}`", about, takes, results[each.result], default, each.bits, each.empty])
-    return table(["operation", "is", "takes", "results", "default method", "bits fixed by", "without rows"], rows)
+    return table(["operation", "is", "takes", "results", "default method", "what the bits are", "without rows"], rows)
 
 
 def types_of_classes():
@@ -39,13 +43,13 @@ def types_of_classes():
 def calls_of_operations():
     rows = []
     for each in operations():
-        second = {"factors": "y, ", "mask": "mask, "}.get(each.operands, "")
+        second = f"{each.second}, " if each.operands in ("factors", "mask") else ""
         names = each.bundle or each.cxx
         calls = ", ".join(f"`sf::{name}(x, {second}comm)`" if name == names[0] else f"`sf::{name}`" for name in names)
         if each.name == "user":
             calls = "`sf::reduce(x, op, comm)`"
         rows.append([each.about, calls, each.bits])
-    return table(["you want", "call", "bits fixed by"], rows)
+    return table(["you want", "call", "what the bits are"], rows)
 
 
 PAGES = {

@@ -2,6 +2,7 @@
 
 import textwrap
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,12 +11,21 @@ ROOT = FOLDER.parent
 WIDTH = 120
 METHODS = ("tree", "exact", "binned", "plain")
 TERMS = ("elements", "absolute values", "squares", "products", "conjugated products")
+CLASSES = ("real", "integer", "narrow", "complex", "extended")
+# The keys of an operation, and the values that they may have where these are few.
+KNOWN = {
+    "name": None, "about": None, "note": None, "words": None, "combines": None, "bits": None, "empty": None, "alias": None,
+    "cxx": None, "bundle": None, "doc": None, "second": None, "fortran": None, "python": None, "terms": TERMS, "takes": CLASSES,
+    "sums": ("one", "several"), "methods": METHODS, "default": METHODS, "vectors": METHODS, "operands": ("elements", "factors", "mask", "operator"),
+    "result": ("own", "real", "located", "statistics"),
+}
 DEFAULTS = {
     "note": "", "operands": "elements", "result": "own", "terms": "elements", "alias": "", "fortran": None, "python": None,
-    "doc": "",
+    "doc": "", "second": "y", "sums": "one",
 }
 
 
+@lru_cache
 def load(name):
     with (FOLDER / name).open("rb") as file:
         return tomllib.load(file)
@@ -30,9 +40,11 @@ def operations():
         row = SimpleNamespace(**row)
         row.bundle = given.get("bundle", row.cxx)
         row.c = f"SF_{name.upper()}"
-        unknown = set(given) - set(vars(row)) - {"bundle"}
-        if unknown or set(row.methods) - set(METHODS) or row.terms not in TERMS:
-            raise ValueError(f"operation {name}: {unknown or row.methods or row.terms} is unknown")
+        for key in given:
+            known = KNOWN.get(key)
+            values = given[key] if isinstance(given[key], list) else [given[key]]
+            if key not in KNOWN or (known and not set(values) <= set(known)):
+                raise ValueError(f"operation {name} has {key} = {given[key]!r} ({'there is no such key' if key not in KNOWN else known})")
         rows.append(row)
     return rows
 
@@ -69,6 +81,6 @@ def listing(words, last="and"):
 def wrapped(text, first, others=None, end="", width=WIDTH):
     """Lines of a comment."""
     others = first if others is None else others
-    lines = textwrap.wrap(text + end, width, initial_indent=first, subsequent_indent=others, break_long_words=False,
-                          break_on_hyphens=False)
-    return "\n".join(lines)
+    lines = textwrap.wrap(text + end.replace(" ", "\0"), width, initial_indent=first, subsequent_indent=others,
+                          break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")

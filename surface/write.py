@@ -23,13 +23,14 @@ def contents():
 
 
 def main():
-    stale = [path for path, text in contents().items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text]
+    files = contents()
+    stale = [path for path, text in files.items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text]
     if "--check" in sys.argv:
         for path in stale:
             print(f"{path} is not what surface/ says (it was edited, or the tables were), run ./dev surface")
         return 1 if stale else 0
     for path in stale:
-        (ROOT / path).write_text(contents()[path])
+        (ROOT / path).write_text(files[path])
         print(path)
     return 0
 

@@ -1,4 +1,4 @@
-// Exact sums as objects, for C++20 and C++17, kept for as long as the program likes, or longer, in a file.
+// Exact sums as objects, kept for as long as the program likes, or longer, in a file.
 //
 //   sf::Accumulator<double> a;
 //   for (...) a += x;                                 // or a range: nothing is rounded, no order matters
@@ -13,8 +13,9 @@
 //   fluxes.add(field, {.keep = {0}, .where = ocean}); // or what of an array is not land, a column per level
 //   sf::ProductAccumulator<double> d;                 // d.add_products(x, y), d.add(field, {.weights = area})
 //
-// Header-only over the C functions of steadfold_accumulator.h, which say what is exact. Every function but the
-// destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has what MPI_Allreduce needs.
+// C++17 has the same names in sf17, by cxx17.hpp. Header-only over the C functions of steadfold_accumulator.h, which
+// say what is exact. Every function but the destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has
+// what MPI_Allreduce needs.
 #pragma once
 
 #if __cplusplus >= 202002L

@@ -1,5 +1,5 @@
-// Arrays of any shape and strides, as C++ calls take them: sections, fields with halos, transposed and repeated ones.
-// They are read where they stand.
+// Calls over arrays (common_array.hpp) for C++20: sections, fields with halos, transposed and repeated ones, read where
+// they stand.
 //
 //   sf::Array<double> t(data, {levels, rows, columns});              // C order
 //   std::vector<double> sums = sf::sum(t, {.keep = {0}}, comm);      // one sum per level

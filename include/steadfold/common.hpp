@@ -207,7 +207,8 @@ class View {
 
  public:
   constexpr View() noexcept = default;
-  constexpr View(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]> > >  // not of a literal 0
+  constexpr View(U* data, std::size_t size) noexcept : data_(data), size_(size) {}
   template <class R, class = std::enable_if_t<!std::is_same_v<std::decay_t<R>, View> &&
                                               std::is_convertible_v<element_of<R> (*)[], T (*)[]> > >
   constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
@@ -217,7 +218,10 @@ class View {
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }
   constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
   constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  constexpr T& front() const noexcept { return data_[0]; }
+  constexpr T& back() const noexcept { return data_[size_ - 1]; }
 
  private:
   T* data_ = nullptr;

@@ -88,7 +88,7 @@ class Array {
   /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
   Array(const T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> strides)
       : Array(data, Extents(shape), Strides(strides)) {}
-  /// Throws Error(SF_INVALID_ARGUMENT) where they are not.
+  /// Throws Error(SF_INVALID_ARGUMENT) where strides and extents are not equally many.
   Array(const T* data, Extents shape, Strides strides) {
     array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
     detail::require_as_many(strides.size(), shape.size());

@@ -16,7 +16,7 @@ namespace steadfold {
 template <class Bundle>
 class BundleOperations {
  public:
-  /// The sum of all elements.
+  /// The sum of all elements. Called as a function it is `sum`.
   template <class R, class B = Bundle, class = typename B::template IfTaken<SF_SUM, R>>
   auto sum(R&& x, const MemberOptions& options = {}) {
     return bundle().template add_built_in<SF_SUM>(std::forward<R>(x), options);
@@ -168,7 +168,7 @@ class BundleOperations {
   auto dotc(const A& x, const A& y, const Axes& axes, const MemberOptions& options = {}) {
     return bundle().template add_built_in_array<SF_DOTC>(x, y, axes, options);
   }
-  /// The mean of (x[i] - mean of x) * (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
+  /// The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
   /// elements: SF_EMPTY.
   template <class R, class S, class B = Bundle, class = typename B::template IfTaken<SF_COVARIANCE, R, S>>
   auto covariance(R&& x, S&& y, const MemberOptions& options = {}) {
@@ -178,7 +178,7 @@ class BundleOperations {
   auto covariance(const A& x, const A& y, const Axes& axes, const MemberOptions& options = {}) {
     return bundle().template add_built_in_array<SF_COVARIANCE>(x, y, axes, options);
   }
-  /// The same with one element less in the divisor, as samples are treated. NaN of one element, too.
+  /// Like covariance, but divided by n - 1. NaN for a single pair.
   template <class R, class S, class B = Bundle, class = typename B::template IfTaken<SF_SAMPLE_COVARIANCE, R, S>>
   auto sample_covariance(R&& x, S&& y, const MemberOptions& options = {}) {
     return bundle().template add_built_in<SF_SAMPLE_COVARIANCE>(std::forward<R>(x), std::forward<S>(y), options);

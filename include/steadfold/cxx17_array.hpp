@@ -1,5 +1,5 @@
-// Arrays of Steadfold for C++17: sections, fields with halos, transposed and repeated ones, read where they stand; and
-// lists of vectors. Included by cxx17.hpp, which is the header to include.
+// Calls over arrays of Steadfold for C++17, and of several dot products. Included by cxx17.hpp, which is the header to
+// include.
 //
 //   sf17::Array<double> t(data, {levels, rows, columns});               // C order
 //   sf17::Axes axes;                                                    // or sf17::Axes{{0}, ocean, area}

@@ -232,7 +232,7 @@ class Bundle : public BundleOperations<Bundle> {
   auto add_built_in(R&& x, S&& y, const MemberOptions& options) {
     using T = detail::element_t<R>;
     using Y = detail::element_t<S>;
-    static_assert(std::is_same_v<T, Y> || sizeof(Y) == 1,
+    static_assert(detail::second_of(id) == detail::Second::mask ? sizeof(Y) == 1 : std::is_same_v<T, Y>,
                   "factors have elements of one type, a mask has one byte per element: convert one of the vectors");
     return add<detail::HeldMember<T, BuiltIn<id>, Y>>(BuiltIn<id>{}, detail::source_of<const T>(std::forward<R>(x)),
                                                       detail::source_of<const Y>(std::forward<S>(y)), options);

@@ -11,6 +11,11 @@
 
 #include "steadfold/common.hpp"
 
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<steadfold::View<T> > = true;
+template <class T>
+inline constexpr bool std::ranges::enable_view<steadfold::View<T> > = true;
+
 namespace steadfold {
 
 namespace detail {
@@ -38,11 +43,11 @@ concept Number = std::same_as<T, double> || std::same_as<T, float> || Integer<T>
 template <class T>
 concept Narrow = detail::is_narrow<T>;
 
-/// Serves sum, masked sum, product, mean, dot (nothing is conjugated), dotc, sum of squares and norm2.
+/// What operations take: docs/guarantees.md, "Types".
 template <class T>
 concept Complex = detail::is_complex<T>;
 
-/// Serves sum, product, min and max by `tree`; the same bits on machines of one architecture.
+/// By `tree` alone; the same bits on machines of one architecture.
 template <class T>
 concept Extended = detail::is_extended<T>;
 

@@ -54,7 +54,7 @@ def covariance(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The mean product of the distances of the elements of `x` and `y` from their means, rounded once. `y` is broadcast.
+    """The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast.
 
     >>> import steadfold as sf
     >>> float(sf.covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
@@ -68,7 +68,7 @@ def sample_covariance(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The same as `covariance` with one element less in the divisor, as of samples; NaN of one element.
+    """Like `covariance`, but divided by n - 1; NaN for a single pair.
 
     >>> import steadfold as sf
     >>> float(sf.sample_covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))

@@ -251,12 +251,13 @@ class ConvertedKind final : public PartialKind, private InPieces {
 template <class T>
 Conversion of_complex(Operation operation, Type part, Type result) {
   if (is_dot(operation))
-    return {.type = part,
-            .result = part_of(result),
-            .parts = 2,
-            .rows = 2,
-            .first = operation == Operation::dotc ? left_factors<T, true> : left_factors<T, false>,
-            .second = right_factors<T>};
+    return {
+        .type = part,
+        .result = part_of(result),
+        .parts = 2,
+        .rows = 2,
+        .first = row_of(operation).terms == Terms::conjugated_products ? left_factors<T, true> : left_factors<T, false>,
+        .second = right_factors<T>};
   if (squares(operation)) return {.type = part, .result = result, .rows = 2, .first = parts<T>};
   return {.type = part, .result = part_of(result), .parts = 2};
 }

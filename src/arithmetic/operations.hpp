@@ -58,7 +58,8 @@ struct OperationRow {
   OperandForm operands = OperandForm::elements;
   Terms terms = Terms::elements;
   ResultForm result = ResultForm::own;
-  bool needs_rows = false;  // there is no result of none
+  bool has_several_sums = false;  // exact ones, of which the result is made
+  bool needs_rows = false;        // there is no result of none
 };
 inline constexpr OperationRow operation_rows[] = {
     {.words = "sum",
@@ -148,7 +149,8 @@ inline constexpr OperationRow operation_rows[] = {
      .served_by = {.exact = true},
      .by_default = DefaultMethod::exact,
      .of_vectors = DefaultMethod::exact,
-     .result = ResultForm::statistics},
+     .result = ResultForm::statistics,
+     .has_several_sums = true},
     {.words = "weighted mean",
      .combined_by = Operation::sum,
      .served_by = {.exact = true},
@@ -156,6 +158,7 @@ inline constexpr OperationRow operation_rows[] = {
      .of_vectors = DefaultMethod::exact,
      .operands = OperandForm::factors,
      .terms = Terms::products,
+     .has_several_sums = true,
      .needs_rows = true},
     {.words = "norminf",
      .combined_by = Operation::norminf,
@@ -177,6 +180,7 @@ inline constexpr OperationRow operation_rows[] = {
      .of_vectors = DefaultMethod::exact,
      .operands = OperandForm::factors,
      .terms = Terms::products,
+     .has_several_sums = true,
      .needs_rows = true},
     {.words = "sample covariance",
      .combined_by = Operation::sum,
@@ -185,6 +189,7 @@ inline constexpr OperationRow operation_rows[] = {
      .of_vectors = DefaultMethod::exact,
      .operands = OperandForm::factors,
      .terms = Terms::products,
+     .has_several_sums = true,
      .needs_rows = true},
 };
 

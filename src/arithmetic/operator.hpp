@@ -40,13 +40,13 @@ constexpr bool has_factors(Operation operation) noexcept { return row_of(operati
 constexpr bool has_second(Operation operation) noexcept {
   return has_factors(operation) || row_of(operation).operands == OperandForm::mask;
 }
-/// Whether results come from several sums of a column, so that there are partials of one column only, of exact sums.
-constexpr bool has_several_sums(Operation operation) noexcept {
-  const ServedBy& methods = row_of(operation).served_by;
-  return methods.exact && !methods.binned;
-}
+/// Whether results come from several sums of a column, so that there are partials of one column only.
+constexpr bool has_several_sums(Operation operation) noexcept { return row_of(operation).has_several_sums; }
 /// Whether the result is a sum of products, with the first factors conjugated or not.
-constexpr bool is_dot(Operation operation) noexcept { return has_factors(operation) && !has_several_sums(operation); }
+constexpr bool is_dot(Operation operation) noexcept {
+  const Terms terms = row_of(operation).terms;
+  return (terms == Terms::products || terms == Terms::conjugated_products) && !has_several_sums(operation);
+}
 /// Whether the result has more bits than the elements until the end, where it is rounded once.
 constexpr bool is_rounded_once(Operation operation) noexcept {
   const ServedBy& methods = row_of(operation).served_by;

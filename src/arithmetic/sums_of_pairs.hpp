@@ -1,7 +1,7 @@
 // Results of pairs of numbers that several exact sums decide, rounded once: the mean of elements with
 // weights, covariances.
-// Rank order: none. Cost: that of the sums, of products, of first and of second numbers; bytes: 24 and those of the
-// sums. Results are quotients of two integers.
+// Rank order: none. Cost: that of the sums, of products, of first and of second numbers; bytes: 16, 8 for every
+// sum but the first, and those of the sums. Results are quotients of two integers.
 #pragma once
 
 #include <memory>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capi/arrays.hpp"
+#include "capi/lists.hpp"
 #include "capi/sized.hpp"
 
 namespace steadfold::capi {
@@ -94,7 +95,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
   sf_call room;
   const sf_call* const call = &whole(*given, room);
   const bool as_type = number(call->result_type) == SF_AS_TYPE;
-  Call made{.operation = own<arithmetic::last_operation, arithmetic::last_operation>(call->operation, "operation"),
+  Call made{.operation = own<lists::last_operation, arithmetic::last_operation>(call->operation, "operation"),
             .method = own<SF_BINNED, Method::binned>(call->method, "method"),
             .type = own<SF_FLOAT128, Type::f128>(call->type, "type"),
             .result_type = own<SF_FLOAT128, Type::f128>(as_type ? call->type : call->result_type, "result type"),

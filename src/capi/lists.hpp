@@ -7,6 +7,8 @@
 
 namespace steadfold::capi::lists {
 
+inline constexpr sf_operation last_operation = SF_SAMPLE_COVARIANCE;
+
 inline constexpr Named statuses[] = {
     {"ok", "the call did what it says"},
     {"empty", "nothing to reduce, and the operator has no neutral element"},
@@ -54,8 +56,8 @@ inline constexpr Named operations[] = {
     {"weighted_mean", "the sum of products with weights, divided by the sum of the weights"},
     {"norminf", "the greatest absolute value"},
     {"dotc", "the sum of products, the first factors conjugated"},
-    {"covariance", "the mean product of the distances of two vectors from their means"},
-    {"sample_covariance", "the covariance with one row less in the divisor, as of samples"},
+    {"covariance", "the mean of (x[i] - mean of x) (y[i] - mean of y)"},
+    {"sample_covariance", "the covariance with n - 1 in place of n in the divisor"},
 };
 
 inline constexpr Named methods[] = {

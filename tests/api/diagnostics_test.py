@@ -137,6 +137,8 @@ REFUSED_CXX17 = [
     ("d.vectors.start(std::array<double, 4>(), d.x);", "give a range with a name, not a temporary"),
     ("d.vectors.start(std::array<double, 5>());", "give a range with a name, not a temporary"),
     ("sf17::Bundle bundle; bundle.sum(std::array<double, 6>());", "give a range with a name, not a temporary"),
+    ("sf17::Bundle bundle; bundle.dot(d.x, d.mask);", "factors have elements of one type"),
+    ("sf17::Bundle bundle; bundle.masked_sum(d.x, d.y);", "factors have elements of one type"),
     ("sf17::start(sf17::plus, std::array<double, 7>(), d.comm);", "give a range with a name, not a temporary"),
     ("sf17::start_scan(d.constants, sf17::plus, d.comm);", "its elements must not be const"),
     ("sf17::reduce_scatter_block(d.x, d.floats, sf17::plus, d.comm);", "values and results have elements of one type"),

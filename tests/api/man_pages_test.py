@@ -126,12 +126,13 @@ class ManPages(unittest.TestCase):
 
     def test_statuses_are_listed(self):
         listed = shown(self.section("sf_plan_run", "RETURN VALUE"))
-        text = (ROOT / "include/steadfold/steadfold.h").read_text()
+        text = (ROOT / "include/steadfold/steadfold_enumerations.h").read_text()
         enum = re.search(r"enum sf_status \{(.*?)\} sf_status;", text, re.DOTALL)[1]
         statuses = re.findall(r"^  (SF_\w+) =", enum, re.MULTILINE)
         self.assertGreater(len(statuses), 8)
         for status in statuses:
             self.assertIn(status, listed)
+        self.assertRegex(listed, r"SF_EMPTY(?: = 1)?\s+nothing to reduce")
         self.assertNotIn("SH RETURN VALUE", self.page("sf_version"))
 
     def test_links_lead_somewhere(self):

@@ -397,6 +397,7 @@ concept CanBeAFactor =
 template <class R>
 concept CanBeAMask =
     requires(Bundle bundle, std::vector<double> y, R&& x) { bundle.masked_sum(y, std::forward<R>(x)); };
+static_assert(CanBeAdded<View<double>> && CanBeAdded<View<const double>&> && CanBeAdded<const View<double>>);
 static_assert(CanBeAdded<std::vector<double>&> && CanBeAdded<const std::vector<double>&>);
 static_assert(CanBeAdded<std::span<const double>> && CanBeAdded<double (&)[3]> && CanBeAMask<std::vector<char>&>);
 static_assert(!CanBeAddedToSome<std::vector<double>> && !CanBeAddedToSome<std::array<double, 3>>);
