@@ -10,12 +10,11 @@
 // root and schedule are the bundle's. Header-only over the C functions of steadfold_group.h.
 #pragma once
 
-#include <functional>
-
 #include "steadfold/group.hpp"
 
 #if __cplusplus >= 202002L
 
+#include "steadfold/common_bundle_members.hpp"
 #include "steadfold/common_bundle_operations.hpp"
 
 namespace steadfold {
@@ -29,127 +28,14 @@ concept Fleeting = Vector<R> && !Lasting<R>;
 
 namespace detail {
 
-/// Where a range's elements are now.
-template <class T>
-using Source = std::function<std::span<T>()>;
-
 /// Spans are kept as they are; containers are asked each time, since they may move their elements.
 template <class T, class R>
 Source<T> source_of(R&& range) {
   if constexpr (std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>)
-    return [kept = std::span<T>(range)] { return kept; };
+    return [kept = View<T>(range)] { return kept; };
   else
-    return [at = std::addressof(range)] { return std::span<T>(*at); };
+    return [at = std::addressof(range)] { return View<T>(*at); };
 }
-
-/// `second`, if there is one, is the other factors of a dot product or a mask.
-template <class T, class Op, class Second = T>
-class HeldMember final : public BundleMember {
- public:
-  using Result = result_t<T, Op>;
-
-  HeldMember(const Op& op, Source<const T> first, Source<const Second> second, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)),
-        options_(options),
-        first_(std::move(first)),
-        second_(std::move(second)) {}
-
-  sf_call call() override { return call_of(*held_, size(), options_); }
-  std::uint64_t size() const override { return first_().size(); }
-  std::string fault() const override {
-    if (!second_ || second_().size() == size()) return {};
-    return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
-           std::to_string(size()) + "), give two of the same size";
-  }
-  sf_data data() override {
-    return {first_().data(), second_ ? second_().data() : nullptr, &result_, nullptr, nullptr};
-  }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-  const Result& result() const { return result_; }
-
- private:
-  std::shared_ptr<HeldOperator<T, Op>> held_;
-  MemberOptions options_;
-  Source<const T> first_;
-  Source<const Second> second_;
-  Result result_ = no_result<Result>();
-};
-
-/// Dot products of one vector with several others.
-template <class T, sf_operation id>
-class HeldDots final : public BundleMember {
- public:
-  using Result = std::vector<value_t<T, BuiltIn<id>>>;
-
-  HeldDots(Source<const T> x, const Vectors<T>& ys, const MemberOptions& options)
-      : options_(options), x_(std::move(x)), ys_(ys), results_(ys.all().size(), no_result<value_t<T, BuiltIn<id>>>()) {
-    for (const auto& y : ys_.all()) list_.push_back(y.data());
-  }
-
-  sf_call call() override {
-    arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    return call_of_dots<HeldOperator<T, BuiltIn<id>>>(arrays_, options_);
-  }
-  std::uint64_t size() const override { return x_().size(); }
-  std::string fault() const override {
-    for (const auto& y : ys_.all())
-      if (y.size() != size())
-        return "a factor of " + std::to_string(y.size()) + " elements (the first one has " + std::to_string(size()) +
-               "), give vectors of the same size";
-    return {};
-  }
-  sf_data data() override { return {list_.data(), x_().data(), results_.data(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-  const Result& result() const { return results_; }
-
- private:
-  std::shared_ptr<OperatorHolder> held_ = std::make_shared<HeldOperator<T, BuiltIn<id>>>(BuiltIn<id>{});
-  MemberOptions options_;
-  Source<const T> x_;
-  Vectors<T> ys_;
-  std::vector<const void*> list_;
-  sf_arrays arrays_ = arrays_of_nothing();
-  Result results_;
-};
-
-/// An array, whose elements stay where they are.
-template <class T, class Op>
-class HeldArray final : public BundleMember {
- public:
-  using Result = std::vector<result_t<T, Op>>;
-
-  HeldArray(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, const MemberOptions& options)
-      : options_(options), made_(std::make_shared<ArrayCall<T, Op>>(x, factors, op, axes, options_)) {}
-
-  sf_call call() override { return *made_->call(); }
-  std::uint64_t size() const override { return 0; }  // never another one
-  std::string fault() const override { return made_->fault(); }
-  sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
-  const Result& result() const { return made_->values(); }
-
- private:
-  const MemberOptions options_;  // to which the call refers
-  std::shared_ptr<ArrayCall<T, Op>> made_;
-};
-
-/// MPI's shape, in place.
-template <class T, class Op>
-class HeldVector final : public BundleMember {
- public:
-  HeldVector(const Op& op, Source<T> buffer, const MemberOptions& options)
-      : held_(std::make_shared<HeldOperator<T, Op>>(op)), options_(options), buffer_(std::move(buffer)) {}
-
-  sf_call call() override { return call_of_vectors(*held_, size(), options_); }
-  std::uint64_t size() const override { return buffer_().size(); }
-  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-
- private:
-  std::shared_ptr<HeldOperator<T, Op>> held_;
-  MemberOptions options_;
-  Source<T> buffer_;
-};
 
 }  // namespace detail
 
@@ -198,8 +84,8 @@ class Bundle : public BundleOperations<Bundle> {
     using T = std::remove_reference_t<std::ranges::range_reference_t<R>>;
     static_assert(!std::is_const_v<T>, "results are written to the buffer: its elements must not be const");
     static_assert(std::same_as<detail::result_t<T, Op>, T>, "the results do not fit in the place of the elements");
-    members_.push_back(
-        std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(op, detail::source_of<T>(buffer), options));
+    members_.push_back(std::make_shared<detail::MemberOfVectors<T, detail::HeldOperator<T, std::decay_t<Op>>>>(
+        op, detail::source_of<T>(buffer), options));
   }
 
   // A temporary ends before a plan runs: give it a name that outlives the plans.
@@ -256,8 +142,8 @@ class Bundle : public BundleOperations<Bundle> {
   template <class T, class Second, class R, class Op>
   Result<detail::result_t<T, Op>> add(const Op& op, R&& x, detail::Source<const Second> second,
                                       const MemberOptions& options) {
-    auto member = std::make_shared<detail::HeldMember<T, std::decay_t<Op>, Second>>(op, detail::source_of<const T>(x),
-                                                                                    std::move(second), options);
+    auto member = std::make_shared<detail::MemberOfRanges<T, detail::HeldOperator<T, std::decay_t<Op>>, Second>>(
+        op, detail::source_of<const T>(x), std::move(second), options);
     members_.push_back(member);
     return {member, &member->result()};
   }
@@ -265,7 +151,8 @@ class Bundle : public BundleOperations<Bundle> {
   template <class T, class Op>
   Result<std::vector<detail::result_t<T, Op>>> add_array(const Op& op, const Array<T>& x, const MaybeArray& factors,
                                                          const Axes& axes, const MemberOptions& options) {
-    auto member = std::make_shared<detail::HeldArray<T, Op>>(op, x, factors, axes, options);
+    auto member = std::make_shared<detail::MemberOfArray<T, detail::HeldOperator<T, std::decay_t<Op>>>>(op, x, factors,
+                                                                                                        axes, options);
     members_.push_back(member);
     return {member, &member->result()};
   }
@@ -273,9 +160,10 @@ class Bundle : public BundleOperations<Bundle> {
   template <sf_operation id, class R>
   auto add_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options) {
     using T = detail::element_t<R>;
-    auto member = std::make_shared<detail::HeldDots<T, id>>(detail::source_of<const T>(x), ys, options);
+    using Member = detail::MemberOfDots<T, detail::HeldOperator<T, BuiltIn<id>>>;
+    auto member = std::make_shared<Member>(detail::source_of<const T>(x), ys, options);
     members_.push_back(member);
-    return Result<typename detail::HeldDots<T, id>::Result>(member, &member->result());
+    return Result<typename Member::Value>(member, &member->result());
   }
 
   BundlePlan::Members members_;

@@ -2,6 +2,7 @@
 // cxx17.hpp, which are the headers to include.
 #pragma once
 
+#include "steadfold/common_array.hpp"
 #include "steadfold/common_bundle.hpp"
 
 #if __cplusplus >= 201703L
@@ -37,6 +38,45 @@ inline void abandon(std::unique_ptr<UnderWay> call) {
   const std::lock_guard lock(mutex);
   abandoned->push_back(std::move(call));
 }
+
+/// A reduction to one result, and one whose results go to the caller's memory.
+template <class HeldOp>
+struct StartedResult final : UnderWayTo<typename HeldOp::Result> {
+  using Value = typename HeldOp::Result;
+  template <class Op>
+  explicit StartedResult(const Op& op) : held(op) {}
+  OperatorHolder* holder() override { return &held; }
+  Value take() override { return result; }
+  HeldOp held;
+  Value result = no_result<Value>();
+};
+template <class HeldOp>
+struct StartedVectors final : UnderWayTo<void> {
+  template <class Op>
+  explicit StartedVectors(const Op& op) : held(op) {}
+  OperatorHolder* holder() override { return &held; }
+  void take() override {}
+  HeldOp held;
+};
+template <class T, class HeldOp>
+struct StartedDots final : UnderWayTo<std::vector<typename HeldOp::Result>> {
+  StartedDots(View<const T> x, const Vectors<T>& ys, const Options& options) : made(x, ys, options) {
+    this->fault = made.fault();
+  }
+  std::vector<typename HeldOp::Result> take() override { return made.take(SF_OK); }
+  CallOfDots<T, HeldOp> made;
+};
+template <class T, class HeldOp>
+struct StartedArray final : UnderWayTo<std::vector<typename HeldOp::Result>> {
+  template <class Op>
+  StartedArray(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const Options& options)
+      : made(x, factors, op, axes, options) {
+    this->fault = made.fault();
+  }
+  OperatorHolder* holder() override { return &made.holder(); }
+  std::vector<typename HeldOp::Result> take() override { return made.take(SF_OK); }
+  CallOfArrays<T, HeldOp> made;
+};
 
 }  // namespace detail
 

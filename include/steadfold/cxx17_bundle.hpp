@@ -11,6 +11,7 @@
 // root and schedule are the bundle's.
 #pragma once
 
+#include "steadfold/common_bundle_members.hpp"
 #include "steadfold/common_bundle_operations.hpp"
 #include "steadfold/cxx17_plan.hpp"
 
@@ -25,11 +26,7 @@ using steadfold::Result;
 
 namespace detail {
 
-using steadfold::detail::BundleMember;
-
-/// Where a range's elements are now.
-template <class T>
-using Source = std::function<View<T>()>;
+using steadfold::detail::Source;
 
 /// Views are kept as they are; containers are asked each time, since they may move their elements.
 template <class T, class R>
@@ -40,120 +37,6 @@ Source<T> source_of(R&& range) {
   else
     return [at = std::addressof(range)] { return View<T>(*at); };
 }
-
-/// `second`, if there is one, is the other factors of a dot product or a mask.
-template <class T, class Op, class SecondElement = T>
-class HeldMember final : public BundleMember {
- public:
-  using Value = typename Held<T, Op>::Result;
-
-  HeldMember(const Op& op, Source<const T> first, Source<const SecondElement> second, const MemberOptions& options)
-      : held_(std::make_shared<Held<T, Op>>(op)),
-        options_(options),
-        first_(std::move(first)),
-        second_(std::move(second)) {}
-
-  sf_call call() override { return call_of(*held_, size(), options_); }
-  std::uint64_t size() const override { return first_().size(); }
-  std::string fault() const override {
-    if (!second_ || second_().size() == size()) return {};
-    return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
-           std::to_string(size()) + "), give two of the same size";
-  }
-  sf_data data() override {
-    return {first_().data(), second_ ? second_().data() : nullptr, &result_, nullptr, nullptr};
-  }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-  const Value& result() const { return result_; }
-
- private:
-  std::shared_ptr<Held<T, Op>> held_;
-  MemberOptions options_;
-  Source<const T> first_;
-  Source<const SecondElement> second_;
-  Value result_ = no_result<Value>();
-};
-
-/// Dot products of one vector with several others.
-template <class T, sf_operation id>
-class HeldDots final : public BundleMember {
-  using HeldOp = Held<T, BuiltIn<id, void>>;
-
- public:
-  using Value = std::vector<typename HeldOp::Result>;
-
-  HeldDots(Source<const T> x, const Vectors<T>& ys, const MemberOptions& options)
-      : options_(options),
-        x_(std::move(x)),
-        ys_(ys),
-        results_(ys.all().size(), no_result<typename Value::value_type>()) {
-    for (const auto& y : ys_.all()) list_.push_back(y.data());
-  }
-
-  sf_call call() override {
-    arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    return call_of_dots<Held<T, BuiltIn<id>>>(arrays_, options_);
-  }
-  std::uint64_t size() const override { return x_().size(); }
-  std::string fault() const override {
-    for (const auto& y : ys_.all())
-      if (y.size() != size())
-        return "a factor of " + std::to_string(y.size()) + " elements (the first one has " + std::to_string(size()) +
-               "), give vectors of the same size";
-    return {};
-  }
-  sf_data data() override { return {list_.data(), x_().data(), results_.data(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-  const Value& result() const { return results_; }
-
- private:
-  std::shared_ptr<HeldOp> held_ = std::make_shared<HeldOp>(BuiltIn<id, void>{});
-  MemberOptions options_;
-  Source<const T> x_;
-  Vectors<T> ys_;
-  std::vector<const void*> list_;
-  sf_arrays arrays_{};
-  Value results_;
-};
-
-/// An array, whose elements stay where they are.
-template <class T, class Op>
-class HeldArray final : public BundleMember {
- public:
-  using Value = std::vector<typename ArrayCall<T, Op>::Result>;
-
-  HeldArray(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, const MemberOptions& options)
-      : options_(options), made_(std::make_shared<ArrayCall<T, Op>>(x, factors, op, axes, options_)) {}
-
-  sf_call call() override { return *made_->call(); }
-  std::uint64_t size() const override { return 0; }  // never another one
-  std::string fault() const override { return made_->fault(); }
-  sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
-  const Value& result() const { return made_->values(); }
-
- private:
-  const MemberOptions options_;  // to which the call refers
-  std::shared_ptr<ArrayCall<T, Op>> made_;
-};
-
-/// MPI's shape, in place.
-template <class T, class Op>
-class HeldVector final : public BundleMember {
- public:
-  HeldVector(const Op& op, Source<T> buffer, const MemberOptions& options)
-      : held_(std::make_shared<Held<T, Op>>(op)), options_(options), buffer_(std::move(buffer)) {}
-
-  sf_call call() override { return call_of_vectors(*held_, size(), options_); }
-  std::uint64_t size() const override { return buffer_().size(); }
-  sf_data data() override { return {buffer_().data(), nullptr, buffer_().data(), nullptr, nullptr}; }
-  std::shared_ptr<OperatorHolder> holder() override { return held_; }
-
- private:
-  std::shared_ptr<Held<T, Op>> held_;
-  MemberOptions options_;
-  Source<T> buffer_;
-};
 
 }  // namespace detail
 
@@ -180,18 +63,19 @@ class Bundle : public BundleOperations<Bundle> {
   template <class R, class Op>
   auto reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
     using T = detail::element_t<R>;
-    return add<detail::HeldMember<T, std::decay_t<Op>>>(op, detail::source_of<const T>(std::forward<R>(x)),
-                                                        detail::Source<const T>(), options);
+    return add<steadfold::detail::MemberOfRanges<T, detail::Held<T, std::decay_t<Op>>>>(
+        op, detail::source_of<const T>(std::forward<R>(x)), detail::Source<const T>(), options);
   }
   /// Over an array, see Axes: a result for every index that is kept, in C order. The array may go, its elements stay
   /// where they are. `y`: the factors of a dot product.
   template <class T, class Op>
   auto reduce(const Array<T>& x, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
-    return add<detail::HeldArray<T, Op>>(op, x, axes.weights, axes, options);
+    return add<steadfold::detail::MemberOfArray<T, detail::Held<T, std::decay_t<Op>>>>(op, x, axes.weights, axes,
+                                                                                       options);
   }
   template <class T, class Op>
   auto reduce(const Array<T>& x, const Array<T>& y, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
-    return add<detail::HeldArray<T, Op>>(op, x, y, axes, options);
+    return add<steadfold::detail::MemberOfArray<T, detail::Held<T, std::decay_t<Op>>>>(op, x, y, axes, options);
   }
   /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
   /// the bundle has one. The layout in the options is ignored.
@@ -199,7 +83,7 @@ class Bundle : public BundleOperations<Bundle> {
   void allreduce(R&& buffer, const Op& op, const MemberOptions& options = {}) {
     using T = detail::element_t<R>;
     static_assert(detail::are_alike<R, R, Op>());
-    members_.push_back(std::make_shared<detail::HeldVector<T, std::decay_t<Op>>>(
+    members_.push_back(std::make_shared<steadfold::detail::MemberOfVectors<T, detail::Held<T, std::decay_t<Op>>>>(
         op, detail::source_of<T>(std::forward<R>(buffer)), options));
   }
 
@@ -234,17 +118,19 @@ class Bundle : public BundleOperations<Bundle> {
     using Y = detail::element_t<S>;
     static_assert(detail::second_of(id) == detail::Second::mask ? sizeof(Y) == 1 : std::is_same_v<T, Y>,
                   "factors have elements of one type, a mask has one byte per element: convert one of the vectors");
-    return add<detail::HeldMember<T, BuiltIn<id>, Y>>(BuiltIn<id>{}, detail::source_of<const T>(std::forward<R>(x)),
-                                                      detail::source_of<const Y>(std::forward<S>(y)), options);
+    return add<steadfold::detail::MemberOfRanges<T, detail::Held<T, BuiltIn<id>>, Y>>(
+        BuiltIn<id>{}, detail::source_of<const T>(std::forward<R>(x)), detail::source_of<const Y>(std::forward<S>(y)),
+        options);
   }
   template <sf_operation id, class T, class Factors>
   auto add_built_in_array(const Array<T>& x, const Factors& y, const Axes& axes, const MemberOptions& options) {
-    return add<detail::HeldArray<T, BuiltIn<id>>>(BuiltIn<id>{}, x, y, axes, options);
+    return add<steadfold::detail::MemberOfArray<T, detail::Held<T, BuiltIn<id>>>>(BuiltIn<id>{}, x, y, axes, options);
   }
   template <sf_operation id, class R>
   auto add_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options) {
     using T = detail::element_t<R>;
-    return add<detail::HeldDots<T, id>>(detail::source_of<const T>(std::forward<R>(x)), ys, options);
+    return add<steadfold::detail::MemberOfDots<T, detail::Held<T, BuiltIn<id>>>>(
+        detail::source_of<const T>(std::forward<R>(x)), ys, options);
   }
 
   BundlePlan::Members members_;

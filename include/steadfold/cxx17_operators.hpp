@@ -105,7 +105,8 @@ class Held<T, BuiltIn<id, To>> final : public OperatorHolder {
   using Result = std::conditional_t<form == ResultForm::statistics, Statistics,
                                     std::conditional_t<form == ResultForm::located, Located<T>, Value>>;
 
-  explicit Held(BuiltIn<id, To> /*op*/) {}
+  using Operator = BuiltIn<id, To>;
+  explicit Held(Operator /*op*/) {}
   void describe(sf_call& call) {
     call.operation = id;
     call.type = type_of<T>();

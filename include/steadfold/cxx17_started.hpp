@@ -22,49 +22,11 @@ using steadfold::ProgressThread;
 
 namespace detail {
 
-using steadfold::detail::UnderWayTo;
-
-/// A reduction to one result, and one whose results go to the caller's memory.
-template <class T, class Op>
-struct StartedResult final : UnderWayTo<typename Held<T, Op>::Result> {
-  using Value = typename Held<T, Op>::Result;
-  explicit StartedResult(const Op& op) : held(op) {}
-  OperatorHolder* holder() override { return &held; }
-  Value take() override { return result; }
-  Held<T, Op> held;
-  Value result = no_result<Value>();
-};
-template <class T, class Op>
-struct StartedVectors final : UnderWayTo<void> {
-  explicit StartedVectors(const Op& op) : held(op) {}
-  OperatorHolder* holder() override { return &held; }
-  void take() override {}
-  Held<T, Op> held;
-};
-template <class T, sf_operation id>
-struct StartedDots final : UnderWayTo<std::vector<typename DotsCall<T, id>::Result>> {
-  StartedDots(View<const T> x, const Vectors<T>& ys, const Options& options) : made(x, ys, options) {
-    this->fault = made.fault();
-  }
-  std::vector<typename DotsCall<T, id>::Result> take() override { return made.take(SF_OK); }
-  DotsCall<T, id> made;
-};
-template <class T, class Op>
-struct StartedArray final : UnderWayTo<std::vector<typename ArrayCall<T, Op>::Result>> {
-  StartedArray(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const Options& options)
-      : made(x, factors, op, axes, options) {
-    this->fault = made.fault();
-  }
-  OperatorHolder* holder() override { return &made.holder(); }
-  std::vector<typename ArrayCall<T, Op>::Result> take() override { return made.take(SF_OK); }
-  ArrayCall<T, Op> made;
-};
-
 /// If two vectors differ in size, the call is made without the second and fails on all ranks.
 template <class R, class Op>
 Pending<result_t<R, Op>> start_reduce(const R& x, const SecondRows& second, const Op& op, Group group,
                                       const Options& options) {
-  auto call = made<StartedResult<element_t<R>, std::decay_t<Op>>>(group, op);
+  auto call = made<steadfold::detail::StartedResult<held_t<R, Op>>>(group, op);
   call->fault = steadfold::detail::misfit(second.kind, std::size(x), second.size);
   const sf_call described = call_of(call->held, std::max<std::size_t>(std::size(x), second.size), options);
   check(sf_group_start_reduce(&described, std::data(x), call->fault.empty() ? second.data : nullptr, &call->result,
@@ -82,21 +44,22 @@ Pending<std::vector<Value>> start_made(std::unique_ptr<Call> call, Group group) 
 template <class T, class Op>
 auto start_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, Group group,
                  const Options& options) {
-  return start_made<typename ArrayCall<T, Op>::Result>(made<StartedArray<T, Op>>(group, x, factors, op, axes, options),
-                                                       group);
+  return start_made<typename ArrayCall<T, Op>::Result>(
+      made<steadfold::detail::StartedArray<T, Held<T, std::decay_t<Op>>>>(group, x, factors, op, axes, options), group);
 }
 template <sf_operation id, class R>
 auto start_dots(R&& x, const Vectors<element_t<R>>& ys, Group group, const Options& options) {
   must_last<R>();
   using T = element_t<R>;
-  return start_made<typename DotsCall<T, id>::Result>(made<StartedDots<T, id>>(group, x, ys, options), group);
+  return start_made<typename DotsCall<T, id>::Result>(
+      made<steadfold::detail::StartedDots<T, Held<T, BuiltIn<id>>>>(group, x, ys, options), group);
 }
 
 template <class R, class Op>
 Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options, sf_collective collective) {
   must_last<R>();
   static_assert(are_alike<R, R, Op>());
-  auto call = made<StartedVectors<element_t<R>, std::decay_t<Op>>>(group, op);
+  auto call = made<steadfold::detail::StartedVectors<held_t<R, Op>>>(group, op);
   const sf_call described = call_of_vectors(call->held, std::size(buffer), options, collective);
   check(
       sf_group_start_reduce(&described, std::data(buffer), nullptr, std::data(buffer), group.handle(), &call->request));
@@ -106,7 +69,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
 template <class T, class Op>
 Pending<> start_blocks(View<const T> values, View<const std::uint64_t> blocks, View<T> result, const Op& op,
                        Group group, const Options& options) {
-  auto call = made<StartedVectors<T, std::decay_t<Op>>>(group, op);
+  auto call = made<steadfold::detail::StartedVectors<Held<T, std::decay_t<Op>>>>(group, op);
   sf_call described = call_of_blocks(call->held, blocks, options);
   described.columns = values.size();
   call->fault = misfit(blocks, group, result.size());

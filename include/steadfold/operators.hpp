@@ -135,6 +135,7 @@ constexpr void describe_built_in(sf_call& call) {
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
  public:
+  using Operator = Op;
   using Result = result_t<T, Op>;
   explicit HeldOperator(const Op& /*op*/) {}
   void describe(sf_call& call) { describe_built_in<T, Op>(call); }

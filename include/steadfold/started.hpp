@@ -21,45 +21,10 @@ namespace steadfold {
 
 namespace detail {
 
-/// A reduction to one result, and one whose results go to the caller's memory.
-template <class T, class Op>
-struct StartedResult final : UnderWayTo<result_t<T, Op>> {
-  explicit StartedResult(const Op& op) : held(op) {}
-  OperatorHolder* holder() override { return &held; }
-  result_t<T, Op> take() override { return result; }
-  HeldOperator<T, Op> held;
-  result_t<T, Op> result = no_result<result_t<T, Op>>();
-};
-template <class T, class Op>
-struct StartedVectors final : UnderWayTo<void> {
-  explicit StartedVectors(const Op& op) : held(op) {}
-  OperatorHolder* holder() override { return &held; }
-  void take() override {}
-  HeldOperator<T, Op> held;
-};
-template <class T, sf_operation id>
-struct StartedDots final : UnderWayTo<std::vector<value_t<T, BuiltIn<id>>>> {
-  StartedDots(std::span<const T> x, const Vectors<T>& ys, const Options& options) : made(x, ys, options) {
-    this->fault = made.fault();
-  }
-  std::vector<value_t<T, BuiltIn<id>>> take() override { return made.take(SF_OK); }
-  DotsCall<T, id> made;
-};
-template <class T, class Op>
-struct StartedArray final : UnderWayTo<std::vector<result_t<T, Op>>> {
-  StartedArray(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const Options& options)
-      : made(x, factors, op, axes, options) {
-    this->fault = made.fault();
-  }
-  OperatorHolder* holder() override { return &made.holder(); }
-  std::vector<result_t<T, Op>> take() override { return made.take(SF_OK); }
-  ArrayCall<T, Op> made;
-};
-
 /// If two vectors differ in size, the call is made without the second and fails on all ranks.
 template <class T, class Op>
 Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group group, const Options& options) {
-  auto call = made<StartedResult<T, std::decay_t<Op>>>(group, op);
+  auto call = made<StartedResult<HeldOperator<T, std::decay_t<Op>>>>(group, op);
   call->fault = misfit(x, op);
   const sf_call described = call_of(call->held, std::max(x.first.size(), x.second_size), options);
   check(sf_group_start_reduce(&described, x.first.data(), call->fault.empty() ? x.second : nullptr, &call->result,
@@ -70,7 +35,7 @@ Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group 
 template <sf_operation id, class T>
 Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, const Vectors<T>& ys, Group group,
                                                          const Options& options) {
-  auto call = made<StartedDots<T, id>>(group, x, ys, options);
+  auto call = made<StartedDots<T, HeldOperator<T, BuiltIn<id>>>>(group, x, ys, options);
   check(
       sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
   return Pending<std::vector<value_t<T, BuiltIn<id>>>>(std::move(call));
@@ -79,7 +44,7 @@ Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, c
 template <class T, class Op>
 Pending<std::vector<result_t<T, Op>>> start_array(const Array<T>& x, const MaybeArray& factors, const Op& op,
                                                   const Axes& axes, Group group, const Options& options) {
-  auto call = made<StartedArray<T, Op>>(group, x, factors, op, axes, options);
+  auto call = made<StartedArray<T, HeldOperator<T, std::decay_t<Op>>>>(group, x, factors, op, axes, options);
   check(
       sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
   return Pending<std::vector<result_t<T, Op>>>(std::move(call));
@@ -90,7 +55,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
                          sf_collective collective = SF_REDUCE) {
   const auto& combine = operator_for<R>(op);
   const auto results = results_in<Op>(std::forward<R>(buffer));
-  auto call = made<StartedVectors<read_t<Op, R>, std::decay_t<decltype(combine)>>>(group, combine);
+  auto call = made<StartedVectors<HeldOperator<read_t<Op, R>, std::decay_t<decltype(combine)>>>>(group, combine);
   const sf_call described = call_of_vectors(call->held, results.size(), options, collective);
   check(sf_group_start_reduce(&described, results.data(), nullptr, results.data(), group.handle(), &call->request));
   return Pending<>(std::move(call));
@@ -99,7 +64,7 @@ Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& o
 template <class T, class Op>
 Pending<> start_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result,
                        const Op& op, Group group, const Options& options) {
-  auto call = made<StartedVectors<T, std::decay_t<Op>>>(group, op);
+  auto call = made<StartedVectors<HeldOperator<T, std::decay_t<Op>>>>(group, op);
   sf_call described = call_of_blocks(call->held, blocks, options);
   described.columns = values.size();
   call->fault = misfit(blocks, group, result.size());
