@@ -44,11 +44,13 @@ struct Enumeration {
   unsigned last;
   void (*set)(sf_call& call, unsigned value);
 };
-constexpr Enumeration enumerations[] = {
-    {"operation", SF_DOTC, set<&sf_call::operation>},    {"method", SF_BINNED, set<&sf_call::method>},
-    {"type", SF_FLOAT128, set<&sf_call::type>},          {"result type", SF_FLOAT128, set<&sf_call::result_type>},
-    {"layout", SF_GRID, set<&sf_call::layout>},          {"sweep", SF_DOUBLE_SWEEP, set<&sf_call::sweep>},
-    {"collective", SF_EXSCAN, set<&sf_call::collective>}};
+constexpr Enumeration enumerations[] = {{"operation", SF_SAMPLE_COVARIANCE, set<&sf_call::operation>},
+                                        {"method", SF_BINNED, set<&sf_call::method>},
+                                        {"type", SF_FLOAT128, set<&sf_call::type>},
+                                        {"result type", SF_FLOAT128, set<&sf_call::result_type>},
+                                        {"layout", SF_GRID, set<&sf_call::layout>},
+                                        {"sweep", SF_DOUBLE_SWEEP, set<&sf_call::sweep>},
+                                        {"collective", SF_EXSCAN, set<&sf_call::collective>}};
 
 TEST(HostileNumbers, ThatAreNoEnumeratorsAreNamed) {
   on_one_rank([](sf_group* group) {
@@ -343,7 +345,7 @@ constexpr void (*changes[])(Draw&, Drawn&) = {
     draw_grid,
     draw_blocks,
     draw_arrays,
-    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.operation, SF_DOTC); },
+    [](Draw& draw, Drawn& to) { draw.enumerator(to.call.operation, SF_SAMPLE_COVARIANCE); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.method, SF_BINNED); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.type, SF_FLOAT128); },
     [](Draw& draw, Drawn& to) { draw.enumerator(to.call.result_type, SF_FLOAT128); },
