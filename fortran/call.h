@@ -7,6 +7,9 @@
 #include "layout.h"
 #include "steadfold/steadfold_names.h"
 
+/* Several arguments as one argument of a macro. */
+#define LIST(...) __VA_ARGS__
+
 /* A call as Fortran made it. Where `name` is given it is that of the operation. */
 typedef struct Arguments {
   sf_operation operation;

@@ -141,7 +141,6 @@ static void plan_for(Plan** plan, const Arguments* from, int* ierr) {
     const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};         \
     plan_for(plan, &from, ierr);                                                                                \
   }
-#define LIST(...) __VA_ARGS__
 
 PLAN(sum, LIST(Argument array, Argument result), LIST(Argument keep, Argument weight),
      LIST(.operation = SF_SUM, .array = array, .result = result, .keep = keep, .factors = weight))

@@ -15,7 +15,6 @@
     const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};                \
     start_work(&from, prepare_array, request, ierr);                                                                   \
   }
-#define LIST(...) __VA_ARGS__
 
 REDUCTION(sum, LIST(Argument array, Argument result), LIST(Argument keep, Argument weight),
           LIST(.operation = SF_SUM, .array = array, .result = result, .keep = keep, .factors = weight))

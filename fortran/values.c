@@ -14,44 +14,29 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
   settle(status, from->comm, ierr);
 }
 
-/* A function of one array, of two, and of one that may have weights. */
-#define OF_ARRAY(function, name, value_type, type, what)                                                        \
-  value_type sf_fortran_##function##_##name(Argument array, Argument comm, Argument where, Argument options,    \
-                                            int* ierr, Layout* const* layout) {                                 \
-    const Arguments from = {                                                                                    \
-        .operation = what, .array = array, .where = where, .options = options, .comm = comm, .layout = layout}; \
-    value_type value = 0;                                                                                       \
-    reduce_to_value(&from, type, &value, ierr);                                                                 \
-    return value;                                                                                               \
+/* A function with these parameters; `...` says what its arguments are. */
+#define FUNCTION(function, name, value_type, type, parameters, ...)                                           \
+  value_type sf_fortran_##function##_##name(parameters) {                                                     \
+    const Arguments from = {__VA_ARGS__, .where = where, .options = options, .comm = comm, .layout = layout}; \
+    value_type value = 0;                                                                                     \
+    reduce_to_value(&from, type, &value, ierr);                                                               \
+    return value;                                                                                             \
   }
-#define OF_PRODUCTS(function, name, value_type, type, what)                                                          \
-  value_type sf_fortran_##function##_##name(Argument x, Argument y, Argument comm, Argument where, Argument options, \
-                                            int* ierr, Layout* const* layout) {                                      \
-    const Arguments from = {.operation = what,                                                                       \
-                            .array = x,                                                                              \
-                            .factors = y,                                                                            \
-                            .where = where,                                                                          \
-                            .options = options,                                                                      \
-                            .comm = comm,                                                                            \
-                            .layout = layout};                                                                       \
-    value_type value = 0;                                                                                            \
-    reduce_to_value(&from, type, &value, ierr);                                                                      \
-    return value;                                                                                                    \
-  }
-#define OF_WEIGHTED(function, name, value_type, type, what)                                                 \
-  value_type sf_fortran_##function##_##name(Argument array, Argument comm, Argument weight, Argument where, \
-                                            Argument options, int* ierr, Layout* const* layout) {           \
-    const Arguments from = {.operation = what,                                                              \
-                            .array = array,                                                                 \
-                            .factors = weight,                                                              \
-                            .where = where,                                                                 \
-                            .options = options,                                                             \
-                            .comm = comm,                                                                   \
-                            .layout = layout};                                                              \
-    value_type value = 0;                                                                                   \
-    reduce_to_value(&from, type, &value, ierr);                                                             \
-    return value;                                                                                           \
-  }
+/* Of one array, of two, and of one that may have weights. */
+#define OF_ARRAY(function, name, value_type, type, what)                                                            \
+  FUNCTION(function, name, value_type, type,                                                                        \
+           LIST(Argument array, Argument comm, Argument where, Argument options, int* ierr, Layout* const* layout), \
+           .operation = what, .array = array)
+#define OF_PRODUCTS(function, name, value_type, type, what)                                                            \
+  FUNCTION(                                                                                                            \
+      function, name, value_type, type,                                                                                \
+      LIST(Argument x, Argument y, Argument comm, Argument where, Argument options, int* ierr, Layout* const* layout), \
+      .operation = what, .array = x, .factors = y)
+#define OF_WEIGHTED(function, name, value_type, type, what)                                                  \
+  FUNCTION(function, name, value_type, type,                                                                 \
+           LIST(Argument array, Argument comm, Argument weight, Argument where, Argument options, int* ierr, \
+                Layout* const* layout),                                                                      \
+           .operation = what, .array = array, .factors = weight)
 #include "values.inc"
 
 static double variance(const Arguments* from, const int* ddof, int* ierr) {

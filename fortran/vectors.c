@@ -124,7 +124,6 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
     const Arguments from = {given, .user = user, .options = options, .comm = comm};                           \
     start_work(&from, prepare_vectors, request, ierr);                                                        \
   }
-#define LIST(...) __VA_ARGS__
 #define IN_PLACE(function, what) \
   VECTORS(function, Argument values, Argument options, LIST(.array = values, .result = values, .collective = what))
 

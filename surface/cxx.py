@@ -99,8 +99,7 @@ def members(operation):
     text = []
     is_pair = operation.operands in ("factors", "mask")
     parameters, given, types = ("class R, class S", "R&& x, S&& y", "R, S") if is_pair else ("class R", "R&& x", "R")
-    passed = ", ".join(f"std::forward<{name}>({value})" for name, value in zip("RS", "xy"))
-    passed = passed if is_pair else "std::forward<R>(x)"
+    passed = "std::forward<R>(x), std::forward<S>(y)" if is_pair else "std::forward<R>(x)"
     for name in operation.bundle:
         doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."
         text += [wrapped(doc, "  /// "), f"  template <{parameters}, class B = Bundle, class = typename B::template IfTaken<{operation.c}, {types}>>",

@@ -29,7 +29,7 @@ def facts_of_operations():
             default += "; plain of integers"
         if "extended" in each.takes and each.default == "exact":
             default += "; tree of extended"
-        about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note and each.note != "likewise" else "")
+        about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note else "")
         rows.append([f"`{each.name}`", about, takes, results[each.result], default, each.bits, each.empty])
     return table(["operation", "is", "takes", "results", "default method", "what the bits are", "without rows"], rows)
 

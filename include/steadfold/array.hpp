@@ -10,7 +10,6 @@
 
 #if __cplusplus >= 202002L
 
-#include <algorithm>
 #include <vector>
 
 #include "steadfold/common_array.hpp"

@@ -34,8 +34,6 @@ auto reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, co
 
 template <class T, sf_operation id>
 using DotsCall = steadfold::detail::CallOfDots<T, Held<T, BuiltIn<id, void>>>;
-using steadfold::detail::arrays_of_dots;
-using steadfold::detail::call_of_dots;
 
 /// The functions `dots` and `dotcs`.
 template <sf_operation id>

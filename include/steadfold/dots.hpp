@@ -9,7 +9,6 @@
 
 #if __cplusplus >= 202002L
 
-#include <algorithm>
 #include <span>
 #include <vector>
 

@@ -1,8 +1,9 @@
 // A record of several exact sums of one column behind a prefix, for results that all of them decide.
 // Rank order: none. Cost: that of the sums.
 //
-// The record: a Prefix, which begins with a Header and has the array `sum_bytes` of the sizes of all sums but the last,
-// and the records of the sums, each from a multiple of 8 bytes on. A failed one is a header alone.
+// The record begins with a Prefix: a Header, what a kind adds to it, and the array `sum_bytes`, the sizes of all sums
+// but the last. The records of the sums follow, each at a multiple of 8 bytes. The record of a failure is a header
+// alone.
 #pragma once
 
 #include <array>
@@ -62,6 +63,22 @@ Bytes write(std::span<std::byte> out, Prefix prefix, const WriteSum& write_sum) 
   }
   std::memcpy(out.data(), &prefix, sizeof prefix);
   return out.size() - rest.size();
+}
+
+/// Merges records: each sum by `kind_of(i)`, and the prefixes by `merged_prefix(header, left, right)`.
+template <class Prefix, class KindOf, class MergedPrefix>
+Partial merge(const Partial& left, const Partial& right, const Room& room, const KindOf& kind_of,
+              const MergedPrefix& merged_prefix) {
+  const MergedHeader merged = merge_headers(left.head, right.head);
+  if (room.head.size() < sizeof(Header)) return {};
+  if (!merged.ok) return failed(room, merged.header, merged.header.status);
+  const Parts<Prefix> a(left.head);
+  const Parts<Prefix> b(right.head);
+  if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
+  const auto merge_sum = [&](std::size_t i, std::span<std::byte> out) {
+    return arithmetic::merge(kind_of(i), a.sums[i], b.sums[i], out);
+  };
+  return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), merge_sum));
 }
 
 /// A sum as its record has it.

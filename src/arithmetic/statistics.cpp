@@ -110,19 +110,14 @@ class StatisticsKind final : public PartialKind {
   }
 
   Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
-    const MergedHeader merged = merge_headers(left.head, right.head);
-    if (room.head.size() < sizeof(Header)) return {};
-    if (!merged.ok) return failed(room, merged.header, merged.header.status);
-    const Parts a(left.head);
-    const Parts b(right.head);
-    if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
-    const Prefix prefix{.header = merged.header,
-                        .rows = a.prefix.rows + b.prefix.rows,
-                        .min = winner<double, true>(a.prefix.min, b.prefix.min),
-                        .max = winner<double, false>(a.prefix.max, b.prefix.max)};
-    return room.head.first(several_sums::write(room.head, prefix, [&](std::size_t i, std::span<std::byte> out) {
-      return arithmetic::merge(i == 0 ? *sum_ : *squares_, a.sums[i], b.sums[i], out);
-    }));
+    return several_sums::merge<Prefix>(
+        left, right, room, [&](std::size_t i) -> const PartialKind& { return i == 0 ? *sum_ : *squares_; },
+        [](const Header& header, const Prefix& a, const Prefix& b) {
+          return Prefix{.header = header,
+                        .rows = a.rows + b.rows,
+                        .min = winner<double, true>(a.min, b.min),
+                        .max = winner<double, false>(a.max, b.max)};
+        });
   }
 
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {

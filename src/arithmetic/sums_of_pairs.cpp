@@ -67,7 +67,7 @@ Result WeightedMean::of(const std::array<Sum, terms.size()>& sums) noexcept {
   return rounded<Result>(not_minus_zero, sums[0].rows, exact);
 }
 
-/// The mean product of the distances from both means, `ddof` elements less in the divisor.
+/// The mean of (x - mean of x) (y - mean of y) over n pairs, with n - ddof in place of n.
 template <Count ddof>
 struct Covariance {
   static constexpr std::array terms = {Term::product, Term::first, Term::second};
@@ -145,16 +145,11 @@ class PairsKind final : public PartialKind {
   }
 
   Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
-    const MergedHeader merged = merge_headers(left.head, right.head);
-    if (room.head.size() < sizeof(Header)) return {};
-    if (!merged.ok) return failed(room, merged.header, merged.header.status);
-    const Parts a(left.head);
-    const Parts b(right.head);
-    if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
-    const auto merge_sum = [&](std::size_t i, std::span<std::byte> out) {
-      return arithmetic::merge(*sums_[i], a.sums[i], b.sums[i], out);
-    };
-    return room.head.first(several_sums::write(room.head, Prefix<count>{.header = merged.header}, merge_sum));
+    return several_sums::merge<Prefix<count>>(
+        left, right, room, [&](std::size_t i) -> const PartialKind& { return *sums_[i]; },
+        [](const Header& header, const auto& /*left*/, const auto& /*right*/) {
+          return Prefix<count>{.header = header};
+        });
   }
 
   Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {

@@ -1,7 +1,6 @@
 #include "capi/names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
