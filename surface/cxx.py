@@ -56,7 +56,7 @@ def public_rows(made):
     text = [f"// {made}\n//",
             "// What calls of C++ know of operations: which elements they take, and what they make of them.", "#pragma once\n",
             "#if __cplusplus < 201703L",
-            '#error "Steadfold needs C++20, or C++17 (the compiler is set to an older C++), compile with -std=c++20"', "#else\n",
+            '#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"', "#else\n",
             "#include <cstddef>", "#include <cstdint>\n", '#include "steadfold/steadfold.h"\n',
             "namespace steadfold::detail {\n",
             "/// What an operation needs besides its elements.", "enum class Second { none, factors, mask };",
@@ -86,52 +86,50 @@ def public_rows(made):
 
 def constants(made):
     text = [f"// {made}\n//",
-            "// Included within the namespaces of C++20 and C++17. Every built-in operator is a function, called alike: dot(x, y),",
-            "// dot(x, y, comm), dot(x, y, comm, options). It is the operator of `reduce` and of plans, too."]
+            "// Every built-in operator is a function, called alike: dot(x, y), dot(x, y, comm), dot(x, y, comm, options). It is the",
+            "// operator of `reduce` and of plans, too. Included by steadfold.hpp.", "#pragma once\n",
+            '#include "steadfold/built_in.hpp"\n', "#if __cplusplus >= 201703L\n", "namespace steadfold {\n"]
     for each in operations():
         if each.cxx:
             names = ", ".join(f"{name}{{}}" for name in each.cxx)
             text += [wrapped(each.doc, "/// "), f"inline constexpr BuiltIn<{each.c}> {names};"]
-    return "\n".join(text) + "\n"
+    text += ["\n}  // namespace steadfold\n", "#endif\n"]
+    return "\n".join(text)
 
 
 def members(operation):
     text = []
     is_pair = operation.operands in ("factors", "mask")
-    parameters, given, types = ("class R, class S", "R&& x, S&& y", "R, S") if is_pair else ("class R", "R&& x", "R")
-    passed = "std::forward<R>(x), std::forward<S>(y)" if is_pair else "std::forward<R>(x)"
+    parameters, given = ("class R, class S", "R&& x, S&& y") if is_pair else ("class R", "R&& x")
+    add = "add_ranges(std::forward<R>(x), std::forward<S>(y)" if is_pair else "add_range(std::forward<R>(x)"
     for name in operation.bundle:
         doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."
-        text += [wrapped(doc, "  /// "), f"  template <{parameters}, class B = Bundle, class = typename B::template IfTaken<{operation.c}, {types}>>",
-                 f"  auto {name}({given}, const MemberOptions& options = {{}}) {{",
-                 f"    return bundle().template add_built_in<{operation.c}>({passed}, options);", "  }"]
+        text += [wrapped(doc, "  /// "), f"  template <{parameters}>", f"  auto {name}({given}, const MemberOptions& options = {{}}) {{",
+                 f"    return {add}, BuiltIn<{operation.c}>{{}}, options);", "  }"]
         if operation.operands == "mask":
             continue
-        arrays, passed_arrays = ("const A& x, const A& y", "x, y") if operation.operands == "factors" else ("const A& x", "x, axes.weights")
-        line = f"  auto {name}({arrays}, const Axes& axes, const MemberOptions& options = {{}}) {{"
-        text += ["  template <class A, class B = Bundle, class = typename B::template IfArray<A>>", line,
-                 f"    return bundle().template add_built_in_array<{operation.c}>({passed_arrays}, axes, options);", "  }"]
+        arrays, factors = ("const Array<T>& x, const Array<T>& y", "y") if is_pair else ("const Array<T>& x", "axes.weights")
+        text += ["  template <class T>", f"  auto {name}({arrays}, const Axes& axes, const MemberOptions& options = {{}}) {{",
+                 f"    return add_array(x, {factors}, BuiltIn<{operation.c}>{{}}, axes, options);", "  }"]
     return text
 
 
 def bundle(made):
-    text = [f"// {made}\n//", "// The operations as members of bundles. Included by bundle.hpp and cxx17_bundle.hpp.", "#pragma once\n",
-            '#include "steadfold/common_array.hpp"', '#include "steadfold/common_bundle.hpp"\n', "#if __cplusplus >= 201703L\n",
-            "namespace steadfold {\n",
+    text = [f"// {made}\n//", "// The operations as members of bundles. Included by bundle.hpp.", "#pragma once\n",
+            '#include "steadfold/bundle_members.hpp"\n', "#if __cplusplus >= 201703L\n", "namespace steadfold {\n",
             wrapped("What Bundle derives from. `x` and `y` are ranges of which the elements of all ranks are reduced, see Bundle, or "
                     "arrays that have a result for every index of the axes that are kept, in C order. A second vector has the size of "
                     "the first: different sizes fail the run, on all ranks.", "/// "),
-            "template <class Bundle>", "class BundleOperations {", " public:"]
+            "class BundleOperations : public detail::BundleMembers {", " public:"]
     for each in operations():
         text += members(each)
-    text += ["\n private:", "  Bundle& bundle() { return static_cast<Bundle&>(*this); }", "};\n", "}  // namespace steadfold\n",
-             "#endif\n"]
+    text += ["};\n", "}  // namespace steadfold\n", "#endif\n"]
     return "\n".join(text)
 
 
 FILES = {
     "src/arithmetic/operations.hpp": rows,
-    "include/steadfold/common_operations.hpp": public_rows,
-    "include/steadfold/constants.inc": constants,
-    "include/steadfold/common_bundle_operations.hpp": bundle,
+    "include/steadfold/operations.hpp": public_rows,
+    "include/steadfold/constants.hpp": constants,
+    "include/steadfold/bundle_operations.hpp": bundle,
 }

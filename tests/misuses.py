@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cases import Cases
 
-LANGUAGES = ("c", "cxx20", "cxx17", "fortran", "python")
+LANGUAGES = ("c", "cxx", "fortran", "python")
 
 
 def fault(cell, cases):

@@ -13,16 +13,11 @@
 //   fluxes.add(field, {.keep = {0}, .where = ocean}); // or what of an array is not land, a column per level
 //   sf::ProductAccumulator<double> d;                 // d.add_products(x, y), d.add(field, {.weights = area})
 //
-// C++17 has the same names in sf17, by cxx17.hpp. Header-only over the C functions of steadfold_accumulator.h, which
-// say what is exact. Every function but the destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has
-// what MPI_Allreduce needs.
+// Header-only over the C functions of steadfold_accumulator.h, which say what is exact. Every function but the
+// destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has what MPI_Allreduce needs.
 #pragma once
 
-#if __cplusplus >= 202002L
 #include "steadfold/steadfold.hpp"
-#else
-#include "steadfold/common_array.hpp"
-#endif
 
 #if __cplusplus >= 201703L
 
@@ -35,32 +30,13 @@
 
 namespace steadfold {
 
-namespace detail {
-/// What comparisons of accumulators return.
-#if __cplusplus >= 202002L
-using Ordering = std::partial_ordering;
-#else
-using Ordering = sf_order;
-#endif
-template <class Order>
-Order as(sf_order order) {
-  if constexpr (std::is_same_v<Order, sf_order>)
-    return order;
-  else
-    return order == SF_LESS      ? Order::less
-           : order == SF_EQUAL   ? Order::equivalent
-           : order == SF_GREATER ? Order::greater
-                                 : Order::unordered;
-}
-}  // namespace detail
-
 /// One exact sum or several, `columns()`: of elements, or of products of two factors. Copies are accumulators of their
 /// own; one that was moved from may only be assigned to or destroyed.
 template <class T, sf_terms terms = SF_ELEMENTS>
 class Accumulator {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "accumulators are of doubles or floats");
   template <class R>
-  using if_elements = std::enable_if_t<std::is_same_v<detail::data_element_t<R>, T>>;
+  using if_elements = std::enable_if_t<std::is_same_v<detail::element_t<R>, T>>;
   static constexpr bool has_products = terms == SF_PRODUCTS;
   using Elements = View<const T>;
 
@@ -168,14 +144,11 @@ class Accumulator {
     return negative;
   }
 
-  /// How the exact sums stand to each other, column by column: unordered where there is a NaN. C++17: of sf_order.
-  template <class Order = detail::Ordering>
-  std::vector<Order> compare(const Accumulator& other) const {
+  /// How the exact sums stand to each other, column by column: SF_UNORDERED where there is a NaN.
+  std::vector<sf_order> compare(const Accumulator& other) const {
     std::vector<sf_order> orders(columns_);
     detail::check(sf_accumulator_compare(get(), other.get(), orders.data()));
-    std::vector<Order> found;
-    for (const sf_order order : orders) found.push_back(detail::as<Order>(order));
-    return found;
+    return orders;
   }
   /// For accumulators of one column.
   sf_order order(const Accumulator& other) const {
@@ -300,28 +273,22 @@ using ProductAccumulator = Accumulator<T, SF_PRODUCTS>;
 /// Whether all sums are equal numbers.
 template <class T, sf_terms terms>
 bool operator==(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
-  for (const sf_order order : a.template compare<sf_order>(b))
+  for (const sf_order order : a.compare(b))
     if (order != SF_EQUAL) return false;
   return true;
 }
-/// How the sums of accumulators of one column stand to each other.
-#if __cplusplus >= 202002L
-template <class T, sf_terms terms>
-std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
-  return detail::as<std::partial_ordering>(a.order(b));
-}
-#else
 template <class T, sf_terms terms>
 bool operator!=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   return !(a == b);
 }
+/// How the sums of accumulators of one column stand to each other.
 template <class T, sf_terms terms>
 bool operator<(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   return a.order(b) == SF_LESS;
 }
 template <class T, sf_terms terms>
 bool operator>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
-  return a.order(b) == SF_GREATER;
+  return b < a;
 }
 template <class T, sf_terms terms>
 bool operator<=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
@@ -331,6 +298,15 @@ bool operator<=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) 
 template <class T, sf_terms terms>
 bool operator>=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   return b <= a;
+}
+#if __cplusplus >= 202002L
+template <class T, sf_terms terms>
+std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
+  const sf_order order = a.order(b);
+  return order == SF_LESS      ? std::partial_ordering::less
+         : order == SF_EQUAL   ? std::partial_ordering::equivalent
+         : order == SF_GREATER ? std::partial_ordering::greater
+                               : std::partial_ordering::unordered;
 }
 #endif
 

@@ -1,39 +1,318 @@
-// Calls over arrays (common_array.hpp) for C++20: sections, fields with halos, transposed and repeated ones, read where
-// they stand.
+// Arrays of any shape and strides, sections, fields with halos, transposed and repeated ones, read where they stand;
+// which axes are kept, masks, weights and labels. Included by steadfold.hpp, which is the header to include.
 //
 //   sf::Array<double> t(data, {levels, rows, columns});              // C order
-//   std::vector<double> sums = sf::sum(t, {.keep = {0}}, comm);      // one sum per level
+//   std::vector<double> sums = sf::sum(t, {.keep = {0}}, comm);      // one sum per level; in C++17 sf::Axes{{0}}
 //   std::vector<double> heat = sf::sum(t, {.keep = {0}, .where = ocean, .weights = area}, comm);
 #pragma once
 
-#include "steadfold/operators.hpp"
+#include <initializer_list>
 
-#if __cplusplus >= 202002L
+#include "steadfold/communicator.hpp"
 
-#include <vector>
-
-#include "steadfold/common_array.hpp"
+#if __cplusplus >= 201703L
 
 namespace steadfold {
 
 namespace detail {
 
-template <class T, class Op>
-using ArrayCall = CallOfArrays<T, HeldOperator<T, std::decay_t<Op>>>;
+/// What is made as Array<T> is.
+template <class A, class = void>
+inline constexpr bool is_array = false;
+template <class A>
+inline constexpr bool
+    is_array<A, std::void_t<typename A::value_type, decltype(std::declval<const A&>().transposed().c_array())>> = true;
+template <class A, class = void>
+inline constexpr bool is_array_of_labels = false;
+template <class A>
+inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A>>> =
+    std::is_integral_v<typename A::value_type> &&
+    (std::is_unsigned_v<typename A::value_type> || sizeof(typename A::value_type) >= 4);
 
-template <class T, class Op>
-std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
-                                          const LocalOptions& options) {
-  ArrayCall<T, Op> made(x, factors, op, axes, options);
-  return made.take(sf_reduce_local(made.call(), nullptr, nullptr, made.results()));
+/// An array whose extents and strides are still to come.
+inline sf_array array_without_extents(const void* data, sf_type type, std::size_t element_bytes, std::size_t axes) {
+  if (axes > SF_MOST_AXES)
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(axes) + " axes (an array has at most " +
+                                         std::to_string(SF_MOST_AXES) + "), join some of them");
+  sf_array array{};
+  array.data = data;
+  array.type = type;
+  array.element_bytes = element_bytes;
+  array.axis_count = static_cast<std::int32_t>(axes);
+  return array;
+}
+inline void require_as_many(std::size_t strides, std::size_t axes) {
+  if (strides != axes)
+    throw Error(SF_INVALID_ARGUMENT, std::to_string(strides) + " strides for a shape of " + std::to_string(axes) +
+                                         " axes (every axis has one), give as many, or none for elements without gaps");
 }
 
-template <class T, class Op, Communicator C>
-std::vector<result_t<T, Op>> reduce_array(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
-                                          C comm, const options_over_t<C>& options) {
-  const auto group = Over<C>::group(comm);
-  auto made = Over<C>::told(group, [&] { return ArrayCall<T, Op>(x, factors, op, axes, options); });
-  return made.take(Over<C>::reduce(*made.call(), made.results(), group));
+/// What std::mdspan has, and what is made like it; strides count elements.
+template <class M, class = void>
+inline constexpr bool is_multidimensional = false;
+template <class M>
+inline constexpr bool is_multidimensional<
+    M, std::void_t<typename M::element_type, decltype(std::declval<const M&>().data_handle()), decltype(M::rank()),
+                   decltype(std::declval<const M&>().extent(0)), decltype(std::declval<const M&>().stride(0))>> = true;
+
+/// DLPack's code of a type of elements: what dlpack.h calls kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex, kDLBool.
+template <class T>
+constexpr int dlpack_code() {
+  if constexpr (std::is_same_v<T, bool>) return 6;
+  if constexpr (detail::is_complex<T>) return 5;
+  if constexpr (std::is_same_v<T, Bfloat16>) return 4;
+  if constexpr (std::is_integral_v<T>) return std::is_unsigned_v<T> ? 1 : 0;
+  return 2;
+}
+
+}  // namespace detail
+
+/// An array in memory, or a section of one, of at most SF_MOST_AXES axes. Refers to the elements, which must outlive
+/// the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
+template <class T>
+class Array {
+  using Extents = View<const std::uint64_t>;
+  using Strides = View<const std::int64_t>;
+
+ public:
+  using value_type = std::remove_cv_t<T>;
+
+  /// Elements without gaps, the last index fastest.
+  Array(const T* data, std::initializer_list<std::uint64_t> shape) : Array(data, Extents(shape)) {}
+  Array(const T* data, Extents shape) {
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    std::copy(shape.begin(), shape.end(), array_.shape);
+    std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
+    for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
+      array_.strides[i] = static_cast<std::int64_t>(stride);
+      stride *= array_.shape[i];
+    }
+  }
+  /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
+  Array(const T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> strides)
+      : Array(data, Extents(shape), Strides(strides)) {}
+  /// Throws Error(SF_INVALID_ARGUMENT) where strides and extents are not equally many.
+  Array(const T* data, Extents shape, Strides strides) {
+    array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
+    detail::require_as_many(strides.size(), shape.size());
+    std::copy(shape.begin(), shape.end(), array_.shape);
+    std::copy(strides.begin(), strides.end(), array_.strides);
+  }
+  /// A std::mdspan, or what is like it.
+  template <class M, class = std::enable_if_t<detail::is_multidimensional<M>>,
+            class = std::enable_if_t<std::is_same_v<std::remove_cv_t<typename M::element_type>, value_type>>>
+  Array(const M& m) : Array(m.data_handle(), Extents()) {  // NOLINT(google-explicit-constructor)
+    std::vector<std::uint64_t> extents;
+    std::vector<std::int64_t> strides;
+    for (std::size_t i = 0; i < M::rank(); ++i) {
+      extents.push_back(static_cast<std::uint64_t>(m.extent(i)));
+      strides.push_back(static_cast<std::int64_t>(m.stride(i)) * static_cast<std::int64_t>(sizeof(T)));
+    }
+    *this = Array(m.data_handle(), extents, strides);
+  }
+
+  /// A DLTensor of DLPack, as NumPy and PyTorch hand their arrays out. Throws Error(SF_INVALID_ARGUMENT) where its
+  /// elements are not T or not in memory of the host.
+  template <class D>
+  static Array of_dlpack(const D& tensor) {
+    const int code = static_cast<int>(tensor.dtype.code);
+    const int bits = static_cast<int>(tensor.dtype.bits) * static_cast<int>(tensor.dtype.lanes);
+    const int wanted = detail::dlpack_code<value_type>();
+    if (code != wanted || tensor.dtype.lanes != 1 || bits != static_cast<int>(8 * sizeof(T)))
+      throw Error(SF_INVALID_ARGUMENT, "a tensor of type code " + std::to_string(code) + " and " +
+                                           std::to_string(bits) + " bits (the array's elements have code " +
+                                           std::to_string(wanted) + " and " + std::to_string(8 * sizeof(T)) +
+                                           "), convert it or take an array of its type");
+    const int device = static_cast<int>(tensor.device.device_type);
+    constexpr int cpu = 1, host_memory_of_cuda = 3;
+    if (device != cpu && device != host_memory_of_cuda)
+      throw Error(SF_INVALID_ARGUMENT, "a tensor on device type " + std::to_string(device) +
+                                           " (the library reads memory of the host), copy it to the host");
+    const std::vector<std::uint64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+    const auto* const first = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
+    if (tensor.strides == nullptr) return Array(first, shape);
+    std::vector<std::int64_t> strides(tensor.strides, tensor.strides + tensor.ndim);
+    for (std::int64_t& each : strides) each *= static_cast<std::int64_t>(sizeof(T));
+    return Array(first, shape, strides);
+  }
+
+  /// Elements without gaps, the first index fastest, as in Fortran.
+  static Array first_fastest(const T* data, std::initializer_list<std::uint64_t> shape) {
+    std::vector<std::uint64_t> reversed(shape);
+    std::reverse(reversed.begin(), reversed.end());
+    return Array(data, reversed).transposed();
+  }
+
+  /// The same elements with the order of the axes reversed.
+  Array transposed() const {
+    Array other = *this;
+    std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);
+    std::reverse(other.array_.strides, other.array_.strides + array_.axis_count);
+    return other;
+  }
+  /// Indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) where they are not there.
+  Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
+    if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
+      throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
+                                           std::to_string(axis) + " (it is not within the array), check them");
+    Array part = *this;
+    part.array_.shape[axis] = end - begin;
+    if (array_.data != nullptr)  // as arrays without elements may have it
+      part.array_.data =
+          static_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
+    return part;
+  }
+
+  int rank() const noexcept { return array_.axis_count; }
+  View<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
+  const sf_array& c_array() const& noexcept { return array_; }
+  sf_array c_array() const&& noexcept { return array_; }
+
+ private:
+  sf_array array_{};
+};
+
+/// Vectors of elements of type T, wherever each stands: {x, y, z}, or any range of vectors. Refers to their elements.
+template <class T>
+class Vectors {
+ public:
+  Vectors(std::initializer_list<View<const T>> vectors) : vectors_(vectors) {}
+  template <class R,
+            class = std::enable_if_t<std::is_convertible_v<decltype(*std::begin(std::declval<R&>())), View<const T>>>>
+  Vectors(R&& vectors) {  // NOLINT(google-explicit-constructor)
+    for (auto&& each : vectors) vectors_.emplace_back(each);
+  }
+
+  const std::vector<View<const T>>& all() const noexcept { return vectors_; }
+
+ private:
+  std::vector<View<const T>> vectors_;
+};
+
+/// An array of weights or a mask, or none.
+class MaybeArray {
+ public:
+  MaybeArray() = default;
+  template <class A, class = std::enable_if_t<detail::is_array<A>>>
+  MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
+  const sf_array& c_array() const noexcept { return array_; }
+  bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
+
+ private:
+  sf_array array_{};
+};
+
+/// An array of labels, or none: integers of 32 or 64 bits, or of 8 or 16 without a sign.
+class MaybeLabels : public MaybeArray {
+ public:
+  MaybeLabels() = default;
+  template <class A, class = std::enable_if_t<detail::is_array_of_labels<A>>>
+  MaybeLabels(const A& array) : MaybeArray(array) {}  // NOLINT(google-explicit-constructor)
+};
+
+/// What of an array is reduced, and what has a result of its own.
+struct Axes {
+  /// The axes that are kept, in ascending order: each of their indices has a result, in C order. Negative ones count
+  /// from the end. All others are reduced; for `tree` their elements are in C order.
+  std::vector<int> keep = {};
+  /// Which elements count: those whose mask (of bool, bytes or integers) is not 0. What is left out is never combined,
+  /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
+  /// of 0 and a mean of NaN, if the mask has that axis; else such a mean is SF_EMPTY.
+  MaybeArray where = {};
+  /// `sum` and `mean`: factors of the elements, stretched likewise. The products are exact; a mean is their sum divided
+  /// by that of the weights that count.
+  MaybeArray weights = {};
+  /// Groups (patches, basins, bins): every element belongs to the one that its label names, 0 to groups - 1, or, if its
+  /// label is below 0, to none. Results are those of group 0, then of group 1, ..., each as if the others were not
+  /// there. Stretched likewise. A label of `groups` or above is an error, unless `where` leaves it out.
+  MaybeLabels labels = {};
+  std::uint64_t groups = 0;
+};
+
+namespace detail {
+
+/// Arrays as C has them.
+inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
+  sf_arrays arrays{};
+  arrays.size = sizeof arrays;
+  arrays.x = x;
+  arrays.factors = factors.c_array();
+  arrays.mask = axes.where.c_array();
+  arrays.labels = axes.labels.c_array();
+  arrays.groups = axes.groups;
+  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with a text of its own
+  int last = -1;
+  for (const int each : axes.keep) {
+    const int axis = each < 0 ? each + x.axis_count : each;
+    const bool is_there = axis >= 0 && axis < x.axis_count;
+    arrays.kept |= std::uint32_t{1} << (!is_there ? none : axis <= last ? disorder : axis);
+    last = axis;
+  }
+  return arrays;
+}
+
+/// A vector as an array of one axis.
+template <class R>
+Array<element_t<R>> array_of(const R& x) {
+  return {std::data(x), {static_cast<std::uint64_t>(std::size(x))}};
+}
+/// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
+template <class L>
+Axes axes_of_groups(const L& labels, std::uint64_t groups) {
+  Axes axes;
+  axes.labels = array_of(labels);
+  axes.groups = groups;
+  return axes;
+}
+
+/// A call over arrays.
+template <class T, class Op>
+class CallOfArrays : public Call {
+ public:
+  template <class SomeOptions>
+  CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
+      : held_(op), arrays_(arrays_of(x.c_array(), factors, axes)) {
+    holder_ = &held_;
+    call_ = call_of(held_, 0, options);
+    if (call_.operation == SF_USER) arrays_.x.type = SF_BYTES;
+    if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;
+    if (call_.operation == SF_SUM && factors.is_given()) call_.operation = SF_DOT;
+    std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
+    for (std::size_t axis = 0; axis < x.shape().size(); ++axis)
+      if ((arrays_.kept >> axis & 1) != 0) results *= x.shape()[axis];
+    call_.arrays = &arrays_;
+    make_room(results);
+  }
+
+  void* results() noexcept { return results_.data(); }
+  const results_t<T, Op>& values() const noexcept { return results_; }
+  OperatorHolder& holder() noexcept { return held_; }
+  results_t<T, Op> take(sf_status status) {
+    conclude(status);
+    return std::move(results_);
+  }
+
+ private:
+  /// If there is none, the library refuses the call, on all ranks.
+  void make_room(std::uint64_t results) {
+    try {
+      results_.assign(results, no_result<result_t<T, Op>>());
+    } catch (const std::exception&) {
+      fault_ =
+          "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
+      arrays_.kept = ~std::uint32_t{0};
+    }
+  }
+
+  HeldOperator<T, Op> held_;
+  sf_arrays arrays_;
+  results_t<T, Op> results_;
+};
+
+template <class Mode, class T, class Op, class SomeOptions>
+auto reduce_array(const Mode& mode, const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,
+                  const SomeOptions& options) {
+  return mode.template reduce<CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, options);
 }
 
 }  // namespace detail

@@ -5,44 +5,80 @@
 #pragma once
 
 #include "steadfold/array.hpp"
-#include "steadfold/operators.hpp"
 
-#if __cplusplus >= 202002L
-
-#include <span>
-#include <vector>
+#if __cplusplus >= 201703L
 
 namespace steadfold {
 
 namespace detail {
 
-template <class T, sf_operation id>
-using DotsCall = CallOfDots<T, HeldOperator<T, BuiltIn<id>>>;
+/// The others as a list of arrays, `x` as the factors of all, which may be null until a run says where it is.
+template <class T>
+sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std::uint64_t rows) {
+  sf_arrays arrays = arrays_of_nothing();
+  arrays.x = Array<T>(nullptr, {rows}).c_array();
+  arrays.factors = Array<T>(x, {rows}).c_array();
+  arrays.xs = others.data();
+  arrays.x_count = others.size();
+  return arrays;
+}
+
+/// What is said of such a call; it points to the arrays and into the options.
+template <class T, class Op, class SomeOptions>
+sf_call call_of_dots(const sf_arrays& arrays, const SomeOptions& options) {
+  HeldOperator<T, Op> held({});
+  sf_call call = call_of(held, 0, options);
+  call.arrays = &arrays;
+  return call;
+}
+
+/// The dot products of x with several vectors, as one call. With SF_DOTC the others are conjugated.
+template <class T, class Op>
+class CallOfDots : public Call {
+ public:
+  template <class SomeOptions>
+  CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options) {
+    if (ys.all().empty()) fault_ = "no vector to multiply with (a dot product takes two), give one at least";
+    std::uint64_t rows = x.size();
+    for (const auto& y : ys.all()) {
+      list_.push_back(y.data());
+      rows = std::max<std::uint64_t>(rows, y.size());
+      if (y.size() != x.size())
+        fault_ = "the factors of a dot product differ in size (" + std::to_string(x.size()) + " and " +
+                 std::to_string(y.size()) + " elements), give vectors of the same size";
+    }
+    arrays_ = arrays_of_dots(list_, fault_.empty() ? x.data() : nullptr, rows);
+    call_ = call_of_dots<T, Op>(arrays_, options);
+    results_.assign(list_.size(), no_result<result_t<T, Op>>());
+  }
+
+  void* results() noexcept { return results_.data(); }
+  results_t<T, Op> take(sf_status status) {
+    conclude(status);
+    return std::move(results_);
+  }
+
+ private:
+  std::vector<const void*> list_;
+  sf_arrays arrays_ = arrays_of_nothing();
+  results_t<T, Op> results_;
+};
+
+template <sf_operation id, class Mode, class R, class SomeOptions>
+auto reduce_dots(const Mode& mode, const R& x, const Vectors<element_t<R>>& ys, const SomeOptions& options) {
+  return mode.template reduce<CallOfDots<element_t<R>, BuiltIn<id>>>(x, ys, options);
+}
 
 /// The functions `dots` and `dotcs`.
 template <sf_operation id>
 struct Dots {
   template <class R>
-  using results_t = std::vector<value_t<element_t<R>, BuiltIn<id>>>;
-
-  template <Vector R>
-  results_t<R> operator()(const R& x, const Vectors<element_t<R>>& ys, const LocalOptions& options = {}) const {
-    DotsCall<element_t<R>, id> made(elements(x), ys, options);
-    return made.take(sf_reduce_local(made.call(), nullptr, nullptr, made.results()));
+  auto operator()(const R& x, const Vectors<element_t<R>>& ys, const LocalOptions& options = {}) const {
+    return reduce_dots<id>(Here(), x, ys, options);
   }
-  template <Vector R, Communicator C>
-  results_t<R> operator()(const R& x, const Vectors<element_t<R>>& ys, C comm,
-                          const options_over_t<C>& options = {}) const {
-    const auto group = Over<C>::group(comm);
-    auto made = Over<C>::told(group, [&] { return DotsCall<element_t<R>, id>(elements(x), ys, options); });
-    return made.take(Over<C>::reduce(*made.call(), made.results(), group));
-  }
-
- private:
-  template <class R>
-  static std::span<const element_t<R>> elements(const R& x) {
-    static_assert(is_combinable<element_t<R>, BuiltIn<id>>());
-    return {std::ranges::data(x), std::ranges::size(x)};
+  template <class R, class C, class = if_group<C>>
+  auto operator()(const R& x, const Vectors<element_t<R>>& ys, const C& comm, const Options& options = {}) const {
+    return reduce_dots<id>(Waiting{group_of(comm)}, x, ys, options);
   }
 };
 
@@ -52,8 +88,8 @@ struct Dots {
 /// conjugates yj. x is read once, a part at a time that stays in the first-level cache, and over ranks there is one
 /// reduction: dots(x, {y, x}, comm) is a dot product and the square of a norm. All have one size; at least one y, and
 /// as many of them on every rank.
-inline constexpr detail::Dots<SF_DOT> dots;
-inline constexpr detail::Dots<SF_DOTC> dotcs;
+inline constexpr detail::Dots<SF_DOT> dots{};
+inline constexpr detail::Dots<SF_DOTC> dotcs{};
 
 }  // namespace steadfold
 

@@ -1,7 +1,7 @@
-// Steadfold for C++20: memory for rows and results that ranks on the same node read and write in place.
+// Steadfold: memory for rows and results that ranks on the same node read and write in place.
 //
-//   auto x = sf::allocate<double>(n);                 // as a std::span that owns its elements
-//   sf::allreduce(x.span(), sf::plus, comm);          // nothing is copied between ranks of a node
+//   auto x = sf::allocate<double>(n);                 // a range that owns its elements
+//   sf::allreduce(x, sf::plus, comm);                 // nothing is copied between ranks of a node
 //   std::vector<double, sf::Allocator<double>> y(n);  // the same for a container
 //
 // Header-only over the C functions of steadfold_memory.h, which say when it is used so. Needs no MPI.
@@ -9,22 +9,52 @@
 
 #include "steadfold/group.hpp"
 
-#if __cplusplus >= 202002L
+#if __cplusplus >= 201703L
 
-#include <span>
+#include <new>
 
-#include "steadfold/common_memory.hpp"
+#include "steadfold/steadfold_memory.h"
 
 namespace steadfold {
 
 /// Elements in memory from the library, all zero. Moves, does not copy.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-class Memory : public detail::OwnedMemory<T> {
+class Memory {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "no constructor runs in this memory: elements must be trivially copyable");
+
  public:
-  using detail::OwnedMemory<T>::OwnedMemory;
-  std::span<T> span() noexcept { return {this->data(), this->size()}; }
-  std::span<const T> span() const noexcept { return {this->data(), this->size()}; }
+  Memory() = default;
+  /// Throws Error when there is no memory left.
+  explicit Memory(std::size_t count) : count_(count) {
+    if (count > SIZE_MAX / sizeof(T)) throw std::bad_array_new_length();
+    void* made = nullptr;
+    detail::check(sf_allocate(count * sizeof(T), &made));
+    elements_.reset(static_cast<T*>(made));
+  }
+  Memory(Memory&& other) noexcept : elements_(std::move(other.elements_)), count_(std::exchange(other.count_, 0)) {}
+  Memory& operator=(Memory&& other) noexcept {
+    elements_ = std::move(other.elements_);
+    count_ = std::exchange(other.count_, 0);
+    return *this;
+  }
+
+  T* data() noexcept { return elements_.get(); }
+  const T* data() const noexcept { return elements_.get(); }
+  std::size_t size() const noexcept { return count_; }
+  T* begin() noexcept { return data(); }
+  T* end() noexcept { return data() + count_; }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + count_; }
+  T& operator[](std::size_t i) noexcept { return elements_.get()[i]; }
+  const T& operator[](std::size_t i) const noexcept { return elements_.get()[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* elements) const noexcept { sf_free(elements); }
+  };
+  std::unique_ptr<T, Free> elements_;
+  std::size_t count_ = 0;
 };
 
 /// `count` elements. Throws Error when there is no memory left.
@@ -32,6 +62,33 @@ template <class T>
 Memory<T> allocate(std::size_t count) {
   return Memory<T>(count);
 }
+
+/// For standard containers.
+template <class T>
+struct Allocator {
+  using value_type = T;
+
+  Allocator() = default;
+  template <class U>
+  constexpr Allocator(const Allocator<U>&) noexcept {}
+
+  /// Throws std::bad_alloc.
+  [[nodiscard]] T* allocate(std::size_t count) {
+    void* made = nullptr;
+    if (count > SIZE_MAX / sizeof(T) || sf_allocate(count * sizeof(T), &made) != SF_OK) throw std::bad_alloc();
+    return static_cast<T*>(made);
+  }
+  void deallocate(T* elements, std::size_t) noexcept { sf_free(elements); }
+
+  template <class U>
+  friend constexpr bool operator==(const Allocator&, const Allocator<U>&) noexcept {
+    return true;
+  }
+  template <class U>
+  friend constexpr bool operator!=(const Allocator&, const Allocator<U>&) noexcept {
+    return false;
+  }
+};
 
 }  // namespace steadfold
 

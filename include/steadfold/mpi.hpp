@@ -1,15 +1,73 @@
-// Steadfold for C++20 over MPI: the functions of group.hpp for MPI's communicators.
+// Steadfold over MPI: the functions of group.hpp for MPI's communicators.
 //
 //   double s = sf::sum(x, MPI_COMM_WORLD);              // correctly rounded, whoever holds which elements
 //   sf::allreduce(buffer, sf::plus, MPI_COMM_WORLD);    // MPI's shape
+//   sf::Team team(MPI_COMM_WORLD, threads);             // one team of the threads of all ranks, by team.hpp
 //
 // Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
 #pragma once
 
 #include "steadfold/group.hpp"
 
-#if __cplusplus >= 202002L
+#if __cplusplus >= 201703L
 
-#include "steadfold/common_mpi.hpp"
+#include <mpi.h>
+
+#include <utility>
+
+#include "steadfold/steadfold_mpi.h"
+
+namespace steadfold::detail {
+
+/// MPI communicators, and types that convert to one.
+template <class C>
+struct GroupOf<C, std::enable_if_t<std::is_convertible_v<C, MPI_Comm>>> : HasGroup {
+  static Group group(MPI_Comm comm) {
+    sf_group* group = nullptr;
+    check(sf_group_of(comm, &group));
+    return Group(group);
+  }
+  static sf_team* team(MPI_Comm comm, int workers) {
+    sf_team* team = nullptr;
+    check(sf_team_create_over(comm, workers, &team));
+    return team;
+  }
+};
+
+}  // namespace steadfold::detail
+
+namespace steadfold {
+
+/// MPI's handles for accumulators (accumulator.hpp) of one shape: `type()` is what `packed()` gives, `op()` merges
+/// such. Freed at the end, which comes before MPI's. Moves, does not copy.
+class MpiAccumulators {
+ public:
+  explicit MpiAccumulators(const sf_accumulator* shaped) {
+    detail::check(sf_accumulator_mpi_type(shaped, &type_));
+    const sf_status status = sf_accumulator_mpi_op(&op_);
+    if (status != SF_OK) MPI_Type_free(&type_);
+    detail::check(status);
+  }
+  MpiAccumulators(MpiAccumulators&& other) noexcept
+      : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), op_(std::exchange(other.op_, MPI_OP_NULL)) {}
+  MpiAccumulators& operator=(MpiAccumulators&& other) noexcept {
+    std::swap(type_, other.type_);
+    std::swap(op_, other.op_);
+    return *this;
+  }
+  ~MpiAccumulators() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
+  }
+
+  MPI_Datatype type() const noexcept { return type_; }
+  MPI_Op op() const noexcept { return op_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+};
+
+}  // namespace steadfold
 
 #endif

@@ -1,152 +1,345 @@
-// The operators of Steadfold for C++20, built-in and the caller's own: what they take, what they return, and how ranks
-// tell them apart. Included by steadfold.hpp, which is the header to include.
+// The operators of Steadfold, built-in and the caller's own: what they take, what they return, how ranks tell them
+// apart, and what a call says of them. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
 #include "steadfold/types.hpp"
 
-#if __cplusplus >= 202002L
+#if __cplusplus >= 201703L
+
+#include <array>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#if defined(__cpp_rtti)
+#include <typeinfo>
+#endif
 
 namespace steadfold {
 
-namespace detail {
-/// Makes an operator callable as a function of vectors; see steadfold.hpp.
+/// A built-in operator; built_in.hpp says how it is called. Result: void, or a type wider than the elements, see `to`.
+template <sf_operation id, class Result = void>
+struct BuiltIn;
+
+/// An operator that ranks know by its name alone, given by `named`.
 template <class Op>
-struct Calls;
+struct Named {
+  std::string operator_name;
+  Op op;
 
-}  // namespace detail
-
-/// A built-in operator: an argument of `reduce`, of plans, and a function of vectors itself.
-template <sf_operation id>
-struct BuiltIn : detail::Calls<BuiltIn<id>> {
-  static constexpr sf_operation operation = id;
+  template <class... Operands, class = std::enable_if_t<std::is_invocable_v<Op&, Operands...>>>
+  constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
+    return std::invoke(op, std::forward<Operands>(operands)...);
+  }
 };
-
-/// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
-/// element is converted first; exact sums are rounded once, to the wider type.
-template <Element Result, sf_operation id>
-struct BuiltInTo : detail::Calls<BuiltInTo<Result, id>> {
-  static constexpr sf_operation operation = id;
-  using Value = Result;
-};
-template <Element Result, sf_operation id>
-constexpr BuiltInTo<Result, id> to(BuiltIn<id> /*op*/) {
-  return {};
+/// For operators whose type says too little (function pointers, std::function, closures with captures) or too much
+/// (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
+template <class Op>
+Named<std::decay_t<Op>> named(std::string name, Op&& op) {
+  return {std::move(name), std::forward<Op>(op)};
 }
-
-/// Something that combines two elements: op(left, right) -> element, or op(left, right, result, count) on arrays, where
-/// result may be left. If it throws, every rank's call fails, and the rank where it threw rethrows. If it is noexcept,
-/// the ranks need not ask each other whether it threw. If a call asks for several threads, all of them call it at once,
-/// and the first exception counts. Ranks whose operators have different types get SF_MISMATCH.
-template <class Op, class T>
-concept UserOperator =
-    std::is_invocable_r_v<T, Op&, const T&, const T&> || std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
 
 namespace detail {
 
-/// The type of value that a built-in operator makes of elements of type T.
-template <class T, class Op>
-struct ValueOf {
-  using type = T;
-};
-template <class T, sf_operation id>
-struct ValueOf<T, BuiltIn<id>> : OwnValue<T, row_of(id).result> {};
-template <class T, Element Result, sf_operation id>
-struct ValueOf<T, BuiltInTo<Result, id>> {
-  using type = Result;
-};
-template <class T, class Op>
-using value_t = typename ValueOf<T, Op>::type;
-
+/// Which operator it is; SF_USER for the caller's own.
 template <class Op>
-concept IsBuiltIn = requires { Op::operation; };
+inline constexpr sf_operation operation_of = SF_USER;
+template <sf_operation id, class To>
+inline constexpr sf_operation operation_of<BuiltIn<id, To>> = id;
 
-/// The type of result that an operator makes of elements of type T.
+/// The types of value and result that an operator makes of elements of type T.
 template <class T, class Op>
-struct ResultOf {
-  using type = T;
+struct Makes {
+  using Value = T;
+  using Result = T;
 };
-template <class T, IsBuiltIn Op>
-struct ResultOf<T, Op> {
-  using type = value_t<T, Op>;
-};
-template <class T, IsBuiltIn Op>
-  requires(row_of(Op::operation).result == ResultForm::located)
-struct ResultOf<T, Op> {
-  using type = Located<T>;
-};
-template <class T, IsBuiltIn Op>
-  requires(row_of(Op::operation).result == ResultForm::statistics)
-struct ResultOf<T, Op> {
-  using type = Statistics;
+template <class T, sf_operation id, class To>
+struct Makes<T, BuiltIn<id, To>> {
+  static constexpr ResultForm form = row_of(id).result;
+  using Value = std::conditional_t<std::is_void_v<To>, typename OwnValue<T, form>::type, To>;
+  using Result = std::conditional_t<form == ResultForm::statistics, Statistics,
+                                    std::conditional_t<form == ResultForm::located, Located<T>, Value>>;
 };
 template <class T, class Op>
-using result_t = typename ResultOf<T, std::remove_cvref_t<Op>>::type;
+using result_t = typename Makes<T, Op>::Result;
+template <class T, class Op>
+using results_t = std::vector<result_t<T, Op>>;
 
-/// The type of result that a built-in operator makes of a range.
-template <class R, sf_operation id>
-using value_of_t = result_t<element_t<R>, BuiltIn<id>>;
+/// How the caller's own operator is called, if it can be.
+template <class T, class Op>
+inline constexpr bool is_on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
+template <class T, class Op>
+inline constexpr bool is_on_elements = std::is_invocable_r_v<T, Op&, const T&, const T&>;
+/// Whether an operator brings its name along, as those of `named` do.
+template <class Op, class = void>
+inline constexpr bool has_operator_name = false;
+template <class Op>
+inline constexpr bool has_operator_name<Op, std::void_t<decltype(std::declval<Op&>().operator_name.c_str())>> = true;
 
-/// Whether a built-in operator takes elements of type T.
-template <class T>
-constexpr bool serves(sf_operation operation) {
-  return takes(operation, type_of<T>());
-}
+/// Whether an operator gives floating-point numbers for integers, which would be cut off at every step.
+template <class T, class Op, class = void>
+inline constexpr bool cuts_off = false;
+template <class T, class Op>
+inline constexpr bool cuts_off<T, Op, std::void_t<std::invoke_result_t<Op&, const T&, const T&>>> =
+    std::is_integral_v<T> && std::is_floating_point_v<std::invoke_result_t<Op&, const T&, const T&>>;
 
 /// Whether an operator takes elements of type T.
 template <class T, class Op>
 constexpr bool combines() {
-  if constexpr (IsBuiltIn<Op>)
-    return serves<T>(Op::operation);
+  if constexpr (operation_of<Op> != SF_USER)
+    return takes(operation_of<Op>, type_of<T>());
   else
-    return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && UserOperator<Op, T>;
+    return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && !cuts_off<T, Op> &&
+           (is_on_arrays<T, Op> || is_on_elements<T, Op>);
 }
 /// The same; if it does not, a compiler error says why.
 template <class T, class Op>
 constexpr bool is_combinable() {
-  if constexpr (IsBuiltIn<Op>) {
-    constexpr bool is_element = Element<T>;
+  if constexpr (operation_of<Op> != SF_USER) {
+    constexpr bool is_element = type_of<T>() != SF_BYTES;
     static_assert(
         is_element,
         "built-in operators take float, double, integers of 32 and 64 bits, complex and extended numbers, "
         "sf::Float16 and sf::Bfloat16: convert the elements, or sf::reduce them with an operator of your own");
-    constexpr bool is_served = !is_element || serves<T>(Op::operation);
-    static_assert(is_served,
+    static_assert(!is_element || combines<T, Op>(),
                   "this operation does not take elements of this type: the table in docs/guarantees.md says which do");
   } else {
-    constexpr bool is_copyable = std::is_trivially_copyable_v<T>;
-    static_assert(is_copyable, "elements travel as bytes: they must be trivially copyable");
+    static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes: they must be trivially copyable");
     static_assert(alignof(T) <= 16, "elements stand on 16-byte boundaries at most");
-    constexpr bool is_called = UserOperator<Op, T>;
-    static_assert(is_called, "an operator is called as op(left, right) or op(left, right, result, count)");
+    static_assert(is_on_arrays<T, Op> || is_on_elements<T, Op>,
+                  "an operator is called as op(left, right) or op(left, right, result, count)");
+    static_assert(!cuts_off<T, Op>, "an operator on integers gives integers: convert the elements, or round in it");
   }
   return combines<T, Op>();
 }
 
-/// What a call says of a built-in operator on elements of type T.
-template <class T, IsBuiltIn Op>
-constexpr void describe_built_in(sf_call& call) {
-  static_assert(is_combinable<T, Op>());
-  call.operation = Op::operation;
-  call.type = type_of<T>();
-  call.result_type = type_of<value_t<T, Op>>();
-}
+/// How ranks tell the types of operators and elements apart: 48 bits as a short text, short since the library reads it
+/// in every call. With run-time type information it comes from the types' names, so that executables built from the
+/// same sources agree. Without, no compiler names all closures, so it is a place that the linker gave the pair: the
+/// distance from another one in the same executable or shared library, equal in every process that runs it.
+struct TypeName {
+  std::array<char, 9> text{};
 
-/// A built-in operator, which needs nothing.
-template <class T, class Op>
-class HeldOperator final : public OperatorHolder {
- public:
-  using Operator = Op;
-  using Result = result_t<T, Op>;
-  explicit HeldOperator(const Op& /*op*/) {}
-  void describe(sf_call& call) { describe_built_in<T, Op>(call); }
+  constexpr explicit TypeName(std::uint64_t bits) {
+    for (std::size_t i = 0; i < 8; ++i) text[i] = static_cast<char>('0' + (bits >> 6 * i & 63));
+  }
 };
 
+#if defined(__cpp_rtti)
 template <class T, class Op>
-  requires(!IsBuiltIn<Op>)
-class HeldOperator<T, Op> final : public CallersOperator<T, Op> {
+const char* type_name() {
+  static const TypeName name([] {
+    std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
+    for (const std::string_view part : {typeid(T).name(), typeid(Op).name()})
+      for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+    return hash ^ hash >> 48;
+  }());
+  return name.text.data();
+}
+#else
+struct [[gnu::visibility("hidden")]] Origin {
+  static inline char place;
+};
+template <class T, class Op>
+struct [[gnu::visibility("hidden")]] PlaceOf {
+  static inline char place;
+  static const char* name() {
+    static const TypeName name(reinterpret_cast<std::uintptr_t>(&place) -
+                               reinterpret_cast<std::uintptr_t>(&Origin::place));
+    return name.text.data();
+  }
+};
+template <class T, class Op>
+const char* type_name() {
+  return PlaceOf<T, Op>::name();
+}
+#endif
+
+/// What belongs to a call's operator, and must stay where it is while a call or a plan uses it.
+class OperatorHolder {
  public:
-  using Result = T;
-  using CallersOperator<T, Op>::CallersOperator;
+  virtual ~OperatorHolder() = default;
+  /// Throws what the operator threw, if it did.
+  virtual void rethrow() {}
+};
+
+/// The caller's own operator: op(left, right) -> element, or op(left, right, result, count) on arrays, where result may
+/// be left. If it throws, every rank's call fails, and the rank where it threw rethrows. If it is noexcept, the ranks
+/// need not ask each other whether it threw. If a call asks for several threads, all of them call it at once, and the
+/// first exception counts. Ranks whose operators have different types get SF_MISMATCH.
+template <class T, class Op>
+class HeldOperator final : public OperatorHolder {
+  static constexpr bool on_arrays = is_on_arrays<T, Op>;
+  static constexpr bool never_fails = on_arrays ? std::is_nothrow_invocable_v<Op&, const T*, const T*, T*, std::size_t>
+                                                : std::is_nothrow_invocable_v<Op&, const T&, const T&>;
+
+ public:
+  explicit HeldOperator(const Op& op) : op_(op) { is_combinable<T, Op>(); }
+  void describe(sf_call& call) {
+    call.operation = SF_USER;
+    call.type = call.result_type = SF_BYTES;
+    call.element_bytes = sizeof(T);
+    call.user = &apply;
+    call.context = this;
+    call.never_fails = never_fails ? 1 : 0;
+    if constexpr (has_operator_name<Op>)
+      call.operator_name = op_.operator_name.c_str();
+    else
+      call.operator_name = type_name<T, Op>();
+  }
+  void rethrow() override {
+    if (const std::exception_ptr thrown = taken()) std::rethrow_exception(thrown);
+  }
+
+ private:
+  static int apply(const void* left, const void* right, void* result, std::size_t count, void* context) noexcept {
+    auto& self = *static_cast<HeldOperator*>(context);
+    try {
+      const auto* a = static_cast<const T*>(left);
+      const auto* b = static_cast<const T*>(right);
+      auto* r = static_cast<T*>(result);
+      if constexpr (on_arrays) {
+        self.op_(a, b, r, count);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
+      }
+      return 0;
+    } catch (...) {
+      const std::lock_guard lock(self.mutex_);
+      if (!self.failure_) self.failure_ = std::current_exception();
+      return 1;
+    }
+  }
+  std::exception_ptr taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+
+  Op op_;
+  std::mutex mutex_;
+  std::exception_ptr failure_;  // the first one of all threads
+};
+
+/// A built-in operator, which needs nothing.
+template <class T, sf_operation id, class To>
+class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
+ public:
+  explicit HeldOperator(const BuiltIn<id, To>& /*op*/) { is_combinable<T, BuiltIn<id, To>>(); }
+  void describe(sf_call& call) {
+    call.operation = id;
+    call.type = type_of<T>();
+    call.result_type = type_of<typename Makes<T, BuiltIn<id, To>>::Value>();
+  }
+};
+
+/// Throws what the operator threw, or the library's error.
+inline void check(sf_status status, OperatorHolder* op = nullptr) {
+  if (status == SF_OK) return;
+  if (op != nullptr) op->rethrow();
+  throw Error(status, sf_error_text());
+}
+
+/// A root as C takes it, where -1 is SF_ALL_RANKS. Here it is no rank, as all negative numbers are, and must be
+/// refused: the library shows INT32_MIN as -1.
+inline std::int32_t root_of(const std::optional<int>& root) {
+  if (!root) return SF_ALL_RANKS;
+  return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;
+}
+
+/// What sf_call_default() returns, as a constant that the compiler can see through.
+constexpr sf_call call_of_defaults() {
+  sf_call call{};
+  call.size = sizeof call;
+  call.result_type = SF_AS_TYPE;
+  call.columns = 1;
+  call.root = SF_ALL_RANKS;
+  call.element_count = SF_UNKNOWN;
+  return call;
+}
+/// What sf_arrays_default() returns, likewise.
+constexpr sf_arrays arrays_of_nothing() {
+  sf_arrays arrays{};
+  arrays.size = sizeof arrays;
+  return arrays;
+}
+
+template <class SomeOptions, class = void>
+inline constexpr bool have_layout = false;
+template <class SomeOptions>
+inline constexpr bool have_layout<SomeOptions, std::void_t<decltype(SomeOptions::layout)>> = true;
+template <class SomeOptions, class = void>
+inline constexpr bool have_method = false;
+template <class SomeOptions>
+inline constexpr bool have_method<SomeOptions, std::void_t<decltype(SomeOptions::method)>> = true;
+template <class SomeOptions, class = void>
+inline constexpr bool have_root = false;
+template <class SomeOptions>
+inline constexpr bool have_root<SomeOptions, std::void_t<decltype(SomeOptions::root)>> = true;
+
+/// Writes a call's options into it, whichever of them these are. It points into them.
+template <class SomeOptions>
+void describe(const SomeOptions& options, sf_call& call) {
+  if constexpr (have_layout<SomeOptions>) options.layout.describe(call);
+  if constexpr (have_method<SomeOptions>) {
+    options.method.describe(call);
+    call.require = options.require.bits;
+    call.threads = options.threads;
+  }
+  if constexpr (have_root<SomeOptions>) {
+    call.root = root_of(options.root);
+    call.schedule = options.schedule.empty() ? nullptr : options.schedule.c_str();
+  }
+}
+
+/// A call in the form of the C interface; it points into `held` (what belongs to its operator) and `options`.
+template <class HeldOp, class SomeOptions>
+sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
+  sf_call call = call_of_defaults();
+  held.describe(call);
+  describe(options, call);
+  call.rows = rows;
+  return call;
+}
+/// MPI's shape: every rank brings one row of `columns` elements.
+template <class HeldOp, class SomeOptions>
+sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& options,
+                        sf_collective collective = SF_REDUCE) {
+  sf_call call = call_of(held, 1, options);
+  call.layout = SF_ROW_PER_RANK;
+  call.columns = columns;
+  call.collective = collective;
+  return call;
+}
+
+/// A call in the form of the C interface, made where it stays, for it points to what belongs to it. What derives from
+/// it adds the operator and room for results. If the caller's sizes are wrong, the call is made without data: it reads
+/// nothing and fails on all ranks, so that none waits for a rank that threw.
+class Call {
+ public:
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const sf_call* call() const noexcept { return &call_; }
+  /// Its data, unless they are those of its arrays.
+  const void* first() const noexcept { return first_; }
+  const void* second() const noexcept { return second_; }
+  /// What is wrong with the caller's sizes; empty if nothing is.
+  const std::string& fault() const noexcept { return fault_; }
+  /// Throws if it failed: the fault, what the operator threw, or the library's error.
+  void conclude(sf_status status) {
+    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    check(status, holder_);
+  }
+
+ protected:
+  Call() = default;
+  ~Call() = default;
+
+  sf_call call_;
+  const void* first_ = nullptr;
+  const void* second_ = nullptr;
+  OperatorHolder* holder_ = nullptr;
+  std::string fault_;
 };
 
 }  // namespace detail

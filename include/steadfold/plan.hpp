@@ -1,4 +1,4 @@
-// Steadfold for C++20 over groups of ranks: reductions agreed on once and run often. Included by group.hpp.
+// Reductions agreed on once and run often. Included by group.hpp.
 //
 //   sf::Plan<double> plan(sf::dot, x.size(), comm);
 //   double d = plan.run(x, y);                      // sends the reduction's messages and nothing else
@@ -9,16 +9,111 @@
 
 #include "steadfold/group.hpp"
 
-#if __cplusplus >= 202002L
+#if __cplusplus >= 201703L
 
 namespace steadfold {
 
 namespace detail {
 
+struct PlanAccess;  // started.hpp
+
+/// What all plans have in common.
+class BoundPlan {
+ public:
+  std::string describe() const { return sf_plan_describe(plan_.get()); }
+  std::string schedule() const { return sf_plan_schedule(plan_.get()); }
+  /// Figures of the last run, on this rank.
+  sf_figures figures() const {
+    sf_figures figures{};
+    detail::check(sf_plan_figures(plan_.get(), &figures));
+    return figures;
+  }
+  void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
+
+ protected:
+  /// Throws what an operator threw, or the library's error.
+  void check(sf_status status) const {
+    if (status == SF_OK) return;
+    for (const auto& holder : holders_) holder->rethrow();
+    detail::check(status);
+  }
+  /// Whether the run has ended, after at most this time; `status` is how.
+  template <class Count, class Period>
+  bool done_within(std::chrono::duration<Count, Period> timeout, sf_status& status) {
+    int done = 0;
+    status = sf_plan_wait_for(plan_.get(), nanoseconds_of(timeout), &done);
+    return done != 0;
+  }
+  sf_plan* get() const { return plan_.get(); }
+  void own(sf_plan* plan) { plan_.reset(plan); }
+  void own(std::shared_ptr<OperatorHolder> holder) { holders_.push_back(std::move(holder)); }
+
+ private:
+  friend struct PlanAccess;
+  struct Free {
+    void operator()(sf_plan* plan) const { sf_plan_free(plan); }
+  };
+  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // outlive the plan
+  std::unique_ptr<sf_plan, Free> plan_;
+};
+
+/// What a run reads and writes on this rank.
+struct Run {
+  const void* first = nullptr;
+  std::size_t elements = 0;
+  SecondRows second;
+  void* result = nullptr;
+  std::size_t results = 0;
+};
+template <class T, class Result>
+Run run_of(View<const T> first, const SecondRows& second, View<Result> result) {
+  return {first.data(), first.size(), second, result.data(), result.size()};
+}
+
+/// The sizes of what a run reads and writes on this rank.
+struct Shape {
+  Second second = Second::none;
+  std::uint64_t elements = 0;
+  std::uint64_t results = 0;
+  bool gets_result = true;  // if not, the result may be left out
+
+  static Shape of(const sf_call& call, int rank) {
+    Shape shape;
+    shape.second = second_of(call.operation);
+    shape.elements = call.rows * call.columns;
+    shape.results = call.columns;
+    if (call.block_count > 0) shape.results = call.blocks[rank];
+    shape.gets_result = call.collective == SF_EXSCAN ? rank > 0 : call.root == SF_ALL_RANKS || call.root == rank;
+    return shape;
+  }
+
+  /// What is wrong with the sizes given to a run; empty if nothing is.
+  std::string misfit(const Run& run) const {
+    const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
+      return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
+             " on this rank), give as many";
+    };
+    if (run.elements != elements) return bound_for(run.elements, " elements", elements);
+    if (run.second.kind != second) return misfit(second);
+    if (second == Second::factors && run.second.size != elements)
+      return bound_for(run.second.size, " elements in the second vector", elements);
+    if (second == Second::mask && run.second.size != elements)
+      return bound_for(run.second.size, " bytes in the mask", elements);
+    if (run.results != results && (gets_result || run.results != 0))
+      return bound_for(run.results, " places for results", results);
+    return {};
+  }
+  static std::string misfit(Second wanted) {
+    if (wanted == Second::factors) return "no second vector (a dot product takes two of one type), give one";
+    if (wanted == Second::mask) return "no mask (a masked sum takes one byte per element), give one";
+    return "a second vector or a mask (the plan's operation takes one vector), leave it out";
+  }
+};
+
 /// Ranges outlive the statement that they are given to.
 template <class... R>
 constexpr void must_last() {
-  static_assert(((std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)&&...),
+  static_assert((lasts<R> && ...),
                 "the call uses the elements until it has ended: give a range with a name, not a temporary");
 }
 
@@ -26,21 +121,41 @@ constexpr void must_last() {
 template <class T>
 struct Beside : SecondRows {
   Beside() = default;
-  template <Vector R>
-    requires std::same_as<element_t<R>, T> || Mask<R>
+  template <class R, class = std::enable_if_t<std::is_same_v<element_t<R>, T> || sizeof(element_t<R>) == 1>>
   Beside(const R& x)
-      : SecondRows{std::same_as<element_t<R>, T> ? Second::factors : Second::mask, std::ranges::data(x),
-                   std::ranges::size(x)} {}
+      : SecondRows{std::is_same_v<element_t<R>, T> ? Second::factors : Second::mask, std::data(x), std::size(x)} {}
 };
 
-template <class T, class Result>
-Run run_of(std::span<const T> first, const Beside<T>& second, std::span<Result> result) {
-  return {first.data(), first.size(), second, result.data(), result.size()};
-}
+/// A plan of one reduction, which compares the sizes of every run with those it was bound for.
+class SinglePlan : public BoundPlan {
+ public:
+  bool test() { return wait_for(std::chrono::nanoseconds(0)); }
+  void wait() { wait_for(std::chrono::nanoseconds::max()); }
+  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
+  template <class Count, class Period>
+  bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    sf_status status = SF_OK;
+    const bool is_done = done_within(timeout, status);
+    conclude(status);
+    return is_done;
+  }
 
-/// A plan of one reduction.
-class SinglePlan : public SizedPlan {
  protected:
+  // If a size is wrong, this rank takes part without data, which the library reports to all ranks, so that nobody waits
+  // for it, and throws at the end of the run.
+  void run_on(const Run& run) {
+    const std::string fault = shape_.misfit(run);
+    if (fault.empty()) return check(sf_plan_run(get(), run.first, run.second.data, run.result));
+    sf_bundle_run(get(), nullptr, 0);
+    throw Error(SF_INVALID_ARGUMENT, fault);
+  }
+  void start_on(const Run& run) {
+    std::string fault = shape_.misfit(run);
+    check(fault.empty() ? sf_plan_start(get(), run.first, run.second.data, run.result)
+                        : sf_bundle_start(get(), nullptr, 0));
+    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread that is refused writes nothing
+  }
+
   friend struct PlanAccess;
   template <class T, class Result, class Op, class MakeCall>
   void bind(const Op& op, Group group, MakeCall make_call) {
@@ -53,7 +168,7 @@ class SinglePlan : public SizedPlan {
   template <class T, class Result, class Op, class MakeCall, class BindCall>
   void bind_by(const Op& op, Group group, MakeCall make_call, BindCall bind_call) {
     constexpr bool is_combined = is_combinable<T, std::decay_t<Op>>();
-    constexpr bool fits = !is_combined || std::same_as<result_t<T, Op>, Result>;
+    constexpr bool fits = !is_combined || std::is_same_v<result_t<T, std::decay_t<Op>>, Result>;
     static_assert(fits,
                   "the operator's results have another type than the plan's: name it, as in "
                   "sf::Plan<double, sf::Located<double>> or sf::Plan<float, double>");
@@ -64,9 +179,18 @@ class SinglePlan : public SizedPlan {
         return make_call(*held);
       });
       bind_call(call);
-      expect(Shape::of(call, group.rank()));
+      shape_ = Shape::of(call, group.rank());
     }
   }
+
+ private:
+  void conclude(sf_status status) {
+    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, std::exchange(fault_, {}));
+    check(status);
+  }
+
+  Shape shape_;
+  std::string fault_;  // of the run under way
 };
 
 }  // namespace detail
@@ -79,27 +203,23 @@ class VectorPlan : public detail::SinglePlan {
  public:
   /// `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank that gets nothing
   /// it may be empty. `result` may be `values`; in a reduce_scatter it may be part of them.
-  void run(std::span<const T> values, std::span<Result> result) {
-    this->run_on(detail::run_of<T, Result>(values, {}, result));
-  }
+  void run(View<const T> values, View<Result> result) { this->run_on(detail::run_of<T, Result>(values, {}, result)); }
   /// In place.
-  void run(std::span<T> buffer)
-    requires std::same_as<T, Result>
-  {
+  template <class To = Result, class = std::enable_if_t<std::is_same_v<To, T>>>
+  void run(View<T> buffer) {
     run(buffer, buffer);
   }
 
   /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended.
-  template <class R>
-    requires std::convertible_to<R, std::span<const T>>
-  void start(R&& values, std::span<Result> result) {
+  template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
+  void start(R&& values, View<Result> result) {
     detail::must_last<R>();
     this->start_on(detail::run_of<T, Result>(values, {}, result));
   }
-  void start(std::span<T> buffer)
-    requires std::same_as<T, Result>
-  {
-    start(buffer, buffer);
+  template <class R, class = std::enable_if_t<std::is_same_v<Result, T> && std::is_convertible_v<R&, View<T>>>>
+  void start(R&& buffer) {
+    detail::must_last<R>();
+    start(View<T>(buffer), View<T>(buffer));
   }
 
  private:
@@ -109,30 +229,26 @@ class VectorPlan : public detail::SinglePlan {
   VectorPlan() = default;
 };
 
-/// A reduction of distributed elements to one result, agreed on once and run often: a run sends nothing but the
-/// reduction itself and allocates nothing. Move-only; one thread at a time; unusable after MPI_Finalize. Collective. T:
-/// the elements; Result: T, except for locations (Located<T>) and results of another type. Wrong sizes are an Error,
-/// also on every rank that would wait for this one.
+/// A reduction of distributed elements to one result, agreed on once and run often: as VectorPlan. T: the elements;
+/// Result: T, except for locations (Located<T>) and results of another type.
 template <class T, class Result = T>
 class Plan : public detail::SinglePlan {
  public:
-  using Vectors = VectorPlan<T, Result>;
-
   /// `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or one of your own.
-  template <class Op, Communicator C>
+  template <class Op, class C, class = detail::if_group<C>>
   Plan(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
     this->template bind<T, Result>(op, group_of(comm),
                                    [&](auto& held) { return detail::call_of(held, rows, options); });
   }
 
   /// The same for the name of a function: Plan<double>(sf::sum, rows, comm).
-  template <Communicator C>
+  template <class C, class = detail::if_group<C>>
   Plan(detail::Sum<T>& /*sum*/, std::uint64_t rows, const C& comm, const Options& options = {})
       : Plan(plus, rows, comm, options) {}
 
   /// The result, if this rank gets one (else a NaN; integers: 0). `second`: what sf::dot multiplies with, or the mask
   /// of sf::masked_sum.
-  Result run(std::span<const T> first, const detail::Beside<T>& second = {}) {
+  Result run(View<const T> first, const detail::Beside<T>& second = {}) {
     auto result = detail::no_result<Result>();
     this->run_on(detail::run_of<T, Result>(first, second, {&result, 1}));
     return result;
@@ -140,37 +256,47 @@ class Plan : public detail::SinglePlan {
 
   /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended. `result` has
   /// one element; on a rank that gets no result it may be empty.
-  template <class R>
-    requires std::convertible_to<R, std::span<const T>>
-  void start(R&& first, std::span<Result> result) {
+  template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
+  void start(R&& first, View<Result> result) {
     detail::must_last<R>();
     this->start_on(detail::run_of<T, Result>(first, {}, result));
   }
-  template <class R, class S>
-    requires std::convertible_to<R, std::span<const T>> && std::convertible_to<S, detail::Beside<T>>
-  void start(R&& first, S&& second, std::span<Result> result) {
+  template <class R, class S, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>,
+            class = std::enable_if_t<std::is_convertible_v<S, detail::Beside<T>>>>
+  void start(R&& first, S&& second, View<Result> result) {
     detail::must_last<R, S>();
     this->start_on(detail::run_of<T, Result>(first, detail::Beside<T>(second), result));
   }
+  /// The same to a variable.
+  template <class R>
+  void start(R&& first, Result& result) {
+    start(std::forward<R>(first), View<Result>(&result, 1));
+  }
+  template <class R, class S>
+  void start(R&& first, S&& second, Result& result) {
+    start(std::forward<R>(first), std::forward<S>(second), View<Result>(&result, 1));
+  }
 
   /// MPI's shape: every rank brings one vector of `count` elements.
-  template <class Op, Communicator C>
-  static Vectors of_vectors(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
+  template <class Op, class C, class = detail::if_group<C>>
+  static VectorPlan<T, Result> of_vectors(const Op& op, std::uint64_t count, const C& comm,
+                                          const Options& options = {}) {
     return of_count(SF_REDUCE, op, count, comm, options);
   }
   /// The same for scan, exscan and reduce_scatter.
-  template <class Op, Communicator C>
-  static Vectors of_scan(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
+  template <class Op, class C, class = detail::if_group<C>>
+  static VectorPlan<T, Result> of_scan(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
     return of_count(SF_SCAN, op, count, comm, options);
   }
-  template <class Op, Communicator C>
-  static Vectors of_exscan(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
+  template <class Op, class C, class = detail::if_group<C>>
+  static VectorPlan<T, Result> of_exscan(const Op& op, std::uint64_t count, const C& comm,
+                                         const Options& options = {}) {
     return of_count(SF_EXSCAN, op, count, comm, options);
   }
-  template <class Op, Communicator C>
-  static Vectors of_reduce_scatter(const Op& op, std::span<const std::uint64_t> blocks, const C& comm,
-                                   const Options& options = {}) {
-    Vectors plan;
+  template <class Op, class C, class = detail::if_group<C>>
+  static VectorPlan<T, Result> of_reduce_scatter(const Op& op, View<const std::uint64_t> blocks, const C& comm,
+                                                 const Options& options = {}) {
+    VectorPlan<T, Result> plan;
     plan.template bind<T, Result>(op, group_of(comm),
                                   [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
     return plan;
@@ -180,53 +306,53 @@ class Plan : public detail::SinglePlan {
   friend struct detail::PlanAccess;
   Plan() = default;
 
-  template <class Op, Communicator C>
-  static Vectors of_count(sf_collective collective, const Op& op, std::uint64_t count, const C& comm,
-                          const Options& options) {
-    Vectors plan;
+  template <class Op, class C, class = detail::if_group<C>>
+  static VectorPlan<T, Result> of_count(sf_collective collective, const Op& op, std::uint64_t count, const C& comm,
+                                        const Options& options) {
+    VectorPlan<T, Result> plan;
     plan.template bind<T, Result>(
         op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options, collective); });
     return plan;
   }
 };
 
-/// A reduction of an array, see Axes, agreed on once and run often: a run sends nothing but the reduction itself and
-/// allocates nothing. The elements, mask, weights and labels are read where they stood when the plan was bound; the
-/// arrays themselves may go. Move-only; one thread at a time; unusable after MPI_Finalize. Collective.
+/// A reduction of an array, see Axes, agreed on once and run often: as VectorPlan. The elements, mask, weights and
+/// labels are read where they stood when the plan was bound; the arrays themselves may go.
 ///
 ///   sf::ArrayPlan heat(sf::plus, temperature, {.keep = {0}, .where = ocean, .weights = area}, comm);
-///   std::span<const double> per_level = heat.run();
+///   sf::View<const double> per_level = heat.run();
 template <class T, class Result = T>
 class ArrayPlan : public detail::SinglePlan {
  public:
-  template <class Op, Communicator C>
+  template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
       : ArrayPlan(op, x, axes.weights, axes, group_of(comm), options, nullptr) {}
   /// `y`: the factors of a dot product, stretched to the shape of x.
-  template <class Op, Communicator C>
+  template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
             const Options& options = {})
       : ArrayPlan(op, x, y, axes, group_of(comm), options, nullptr) {}
 
   /// The results, which stand in the plan and change with the next run: in C order of the indices that are kept, those
   /// of group 0 first. On ranks that get none NaNs (integers: 0).
-  std::span<const Result> run() {
+  View<const Result> run() {
     check(sf_plan_run(get(), nullptr, nullptr, room_));
     return *results_;
   }
   /// In two phases, with `test`, `wait` and `wait_for`; `results` are there afterwards.
   void start() { check(sf_plan_start(get(), nullptr, nullptr, room_)); }
-  std::span<const Result> results() const noexcept { return *results_; }
+  View<const Result> results() const noexcept { return *results_; }
 
  private:
   template <class Op>
   ArrayPlan(const Op& op, const Array<T>& x, const MaybeArray& factors, const Axes& axes, Group group,
             const Options& options, std::nullptr_t /*private*/) {
-    static_assert(std::same_as<detail::result_t<T, Op>, Result>,
+    constexpr bool fits = std::is_same_v<detail::result_t<T, Op>, Result>;
+    static_assert(fits,
                   "the operator's results have another type than the plan's: leave the types out, as in "
                   "sf::ArrayPlan plan(sf::min_location, array, axes, comm)");
     const auto made = detail::told(group, [&] {
-      const auto call = std::make_shared<detail::ArrayCall<T, Op>>(x, factors, op, axes, options);
+      const auto call = std::make_shared<detail::CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, options);
       own(std::shared_ptr<detail::OperatorHolder>(call, &call->holder()));
       return call;
     });
@@ -236,7 +362,7 @@ class ArrayPlan : public detail::SinglePlan {
     check(status);
     own(plan);
     room_ = made->results();
-    results_ = &made->values();
+    if constexpr (fits) results_ = &made->values();
   }
 
   void* room_ = nullptr;  // the same as `results_`, within what the operator's holder keeps

@@ -1,4 +1,4 @@
-// Steadfold for C++20 over groups of ranks: calls that are started, and ended later. For MPI's communicators include
+// Steadfold over groups of ranks: calls that are started, and ended later. For MPI's communicators include
 // mpi.hpp, too.
 //
 //   auto sum = sf::start(sf::plus, x, comm);   // every rank starts the same calls in the same order
@@ -13,84 +13,192 @@
 
 #include "steadfold/bundle.hpp"
 
-#if __cplusplus >= 202002L
-
-#include "steadfold/common_started.hpp"
+#if __cplusplus >= 201703L
 
 namespace steadfold {
 
 namespace detail {
 
-/// If two vectors differ in size, the call is made without the second and fails on all ranks.
-template <class T, class Op>
-Pending<result_t<T, Op>> start_reduce(const Operands<T>& x, const Op& op, Group group, const Options& options) {
-  auto call = made<StartedResult<HeldOperator<T, std::decay_t<Op>>>>(group, op);
-  call->fault = misfit(x, op);
-  const sf_call described = call_of(call->held, std::max(x.first.size(), x.second_size), options);
-  check(sf_group_start_reduce(&described, x.first.data(), call->fault.empty() ? x.second : nullptr, &call->result,
-                              group.handle(), &call->request));
-  return Pending<result_t<T, Op>>(std::move(call));
+/// A call under way, with all that it uses besides the caller's ranges.
+struct UnderWay {
+  UnderWay() = default;
+  virtual ~UnderWay() { sf_request_free(request); }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+  /// Throws if it failed.
+  virtual void conclude(sf_status status) { check(status); }
+
+  sf_request* request = nullptr;
+};
+
+/// The same to a value, or to none.
+template <class T>
+struct UnderWayTo : UnderWay {
+  virtual T take() = 0;
+};
+
+/// Keeps what nobody waits for any more, where tools that look for leaks find it.
+inline void abandon(std::unique_ptr<UnderWay> call) {
+  static std::mutex mutex;
+  static auto* const abandoned = new std::vector<std::unique_ptr<UnderWay>>;
+  const std::lock_guard lock(mutex);
+  abandoned->push_back(std::move(call));
 }
 
-template <sf_operation id, class T>
-Pending<std::vector<value_t<T, BuiltIn<id>>>> start_dots(std::span<const T> x, const Vectors<T>& ys, Group group,
-                                                         const Options& options) {
-  auto call = made<StartedDots<T, HeldOperator<T, BuiltIn<id>>>>(group, x, ys, options);
-  check(
-      sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
-  return Pending<std::vector<value_t<T, BuiltIn<id>>>>(std::move(call));
+}  // namespace detail
+
+/// A call under way to a value of type T, or to none. Move-only, and what was moved from throws
+/// Error(SF_INVALID_ARGUMENT); one thread at a time. If it is destroyed before the call has ended, the call goes on and
+/// uses the caller's ranges.
+template <class T = void>
+class Pending {
+ public:
+  explicit Pending(std::unique_ptr<detail::UnderWayTo<T>> call) : call_(std::move(call)) {}
+  Pending(Pending&&) noexcept = default;
+  Pending& operator=(Pending&& other) noexcept {
+    std::swap(call_, other.call_);
+    std::swap(has_ended_, other.has_ended_);
+    return *this;
+  }
+  ~Pending() {
+    if (call_ != nullptr && !has_ended_) detail::abandon(std::move(call_));
+  }
+
+  /// Whether the call has ended; looks once. Throws Error if it failed. Merges of wide rows take several looks, each
+  /// some ten microseconds; the rows of a segment are read, and results copied, in one.
+  bool test() { return wait_for(std::chrono::nanoseconds(0)); }
+  void wait() { wait_for(std::chrono::nanoseconds::max()); }
+  /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.
+  template <class Count, class Period>
+  bool wait_for(std::chrono::duration<Count, Period> timeout) {
+    if (call_ == nullptr)
+      throw Error(SF_INVALID_ARGUMENT, "no call (its Pending was moved from), ask the one that it was moved to");
+    int done = 0;
+    const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
+    has_ended_ = has_ended_ || done != 0;
+    call_->conclude(status);
+    return has_ended_;
+  }
+  /// Waits for the value and hands it out.
+  T get() {
+    wait();
+    return call_->take();
+  }
+
+ private:
+  std::unique_ptr<detail::UnderWayTo<T>> call_;
+  bool has_ended_ = false;
+};
+
+/// While it lives, a thread moves on what is started on the communicator, and runs of plans bound over it. It calls
+/// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
+class ProgressThread {
+ public:
+  template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
+  explicit ProgressThread(const C& comm) : group_(detail::GroupOf<C>::group(comm)) {
+    detail::check(sf_group_progress_thread(group_.handle(), 1));
+  }
+  ~ProgressThread() { sf_group_progress_thread(group_.handle(), 0); }
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+ private:
+  Group group_;
+};
+
+namespace detail {
+
+struct StartedBarrier final : UnderWayTo<void> {
+  void take() override {}
+};
+struct StartedLayout final : UnderWayTo<Layout> {
+  Layout take() override { return Layout::intervals({found.mine}, found.element_count); }
+  RankOrder found;
+};
+/// What started binds do to the plans that they make.
+struct PlanAccess {
+  template <class P, class... From>
+  static P unbound(From&&... from) {
+    return P(std::forward<From>(from)...);
+  }
+  template <class P>
+  static void give(P& plan, sf_plan* bound) {
+    plan.own(bound);
+  }
+  template <class T, class Result, class P, class... Arguments>
+  static void bind_by(P& plan, Arguments&&... arguments) {
+    plan.template bind_by<T, Result>(std::forward<Arguments>(arguments)...);
+  }
+  static std::vector<sf_call> calls_of(BundlePlan& plan, const BundleOptions& options) {
+    return plan.take_calls(options);
+  }
+  static const BundlePlan::Members& members_of(const Bundle& bundle) { return bundle.members_; }
+};
+
+template <class P>
+struct StartedPlan final : UnderWayTo<P> {
+  explicit StartedPlan(P unbound) : plan(std::move(unbound)) {}
+  ~StartedPlan() override { sf_plan_free(bound); }
+  P take() override {
+    PlanAccess::give(plan, std::exchange(bound, nullptr));
+    return std::move(plan);
+  }
+  P plan;  // without a handle until then
+  sf_plan* bound = nullptr;
+};
+
+/// Starts to bind P, a plan of elements T to results Result.
+template <class P, class T, class Result, class Op, class MakeCall>
+Pending<P> start_plan(const Op& op, Group group, MakeCall make_call) {
+  auto call = told(group, [] { return std::make_unique<StartedPlan<P>>(PlanAccess::unbound<P>()); });
+  PlanAccess::bind_by<T, Result>(call->plan, op, group, make_call, [&](const sf_call& described) {
+    check(sf_group_start_bind(&described, 1, group.handle(), &call->bound, &call->request));
+  });
+  return Pending<P>(std::move(call));
 }
 
-template <class T, class Op>
-Pending<std::vector<result_t<T, Op>>> start_array(const Array<T>& x, const MaybeArray& factors, const Op& op,
-                                                  const Axes& axes, Group group, const Options& options) {
-  auto call = made<StartedArray<T, HeldOperator<T, std::decay_t<Op>>>>(group, x, factors, op, axes, options);
-  check(
-      sf_group_start_reduce(call->made.call(), nullptr, nullptr, call->made.results(), group.handle(), &call->request));
-  return Pending<std::vector<result_t<T, Op>>>(std::move(call));
-}
+/// A reduction.
+template <class Made>
+struct StartedCall final : UnderWayTo<decltype(std::declval<Made&>().take(SF_OK))> {
+  template <class... From>
+  explicit StartedCall(const From&... from) : made(from...) {}
+  void conclude(sf_status status) override { made.conclude(status); }
+  decltype(std::declval<Made&>().take(SF_OK)) take() override { return made.take(SF_OK); }
+  Made made;
+};
 
-template <class R, class Op>
-Pending<> start_in_place(R&& buffer, const Op& op, Group group, const Options& options,
-                         sf_collective collective = SF_REDUCE) {
-  const auto& combine = operator_for<R>(op);
-  const auto results = results_in<Op>(std::forward<R>(buffer));
-  auto call = made<StartedVectors<HeldOperator<read_t<Op, R>, std::decay_t<decltype(combine)>>>>(group, combine);
-  const sf_call described = call_of_vectors(call->held, results.size(), options, collective);
-  check(sf_group_start_reduce(&described, results.data(), nullptr, results.data(), group.handle(), &call->request));
-  return Pending<>(std::move(call));
-}
-
-template <class T, class Op>
-Pending<> start_blocks(std::span<const T> values, std::span<const std::uint64_t> blocks, std::span<T> result,
-                       const Op& op, Group group, const Options& options) {
-  auto call = made<StartedVectors<HeldOperator<T, std::decay_t<Op>>>>(group, op);
-  sf_call described = call_of_blocks(call->held, blocks, options);
-  described.columns = values.size();
-  call->fault = misfit(blocks, group, result.size());
-  const bool fits = call->fault.empty();
-  check(sf_group_start_reduce(&described, fits ? values.data() : nullptr, nullptr, fits ? result.data() : nullptr,
-                              group.handle(), &call->request));
-  return Pending<>(std::move(call));
-}
+/// A call over a group that is not waited for.
+struct Starting {
+  template <class Made, class... From>
+  auto reduce(const From&... from) const {
+    auto call = detail::made<StartedCall<Made>>(group, from...);
+    const Made& made = call->made;
+    check(sf_group_start_reduce(made.call(), made.first(), made.second(), call->made.results(), group.handle(),
+                                &call->request));
+    return Pending<decltype(call->take())>(std::move(call));
+  }
+  Group group;
+};
 
 }  // namespace detail
 
 /// Starts the reduction of the elements of all ranks by `op`: sf::plus, sf::max, sf::norm2, ..., or one of your own.
 /// The value is that of the call that waits.
-template <class Op, class R, Communicator C>
+template <class Op, class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::start_reduce(detail::operands<Op>(x), detail::operator_for<R>(op), group_of(comm), options);
+  return detail::reduce_rows(detail::Starting{group_of(comm)}, detail::operands<Op>(x), detail::operator_for<R>(op),
+                             options);
 }
 /// The same with a second vector (sf::dot), or a mask (sf::masked_sum).
-template <class Op, class R, detail::Companion S, Communicator C>
+template <class Op, class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
   detail::must_last<R, S>();
-  return detail::start_reduce(detail::operands<Op>(x, y), op, group_of(comm), options);
+  return detail::reduce_rows(detail::Starting{group_of(comm)}, detail::operands<Op>(x, y), op, options);
 }
 /// The same for the name of a function: start(sf::sum, x, comm).
-template <class R, Communicator C>
+template <class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
   return start(plus, std::forward<R>(x), comm, options);
@@ -98,90 +206,103 @@ Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_
 
 /// The same over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its elements must
 /// stay. `y`: the factors of a dot product.
-template <class Op, class T, Communicator C>
-Pending<std::vector<detail::result_t<T, Op>>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
-                                                    const Options& options = {}) {
-  return detail::start_array(x, axes.weights, op, axes, group_of(comm), options);
+template <class Op, class T, class C, class = detail::if_group<C>>
+Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
+                                        const Options& options = {}) {
+  return detail::reduce_array(detail::Starting{group_of(comm)}, x, axes.weights, op, axes, options);
 }
-template <class Op, class T, Communicator C>
-Pending<std::vector<detail::result_t<T, Op>>> start(const Op& op, const Array<T>& x, const Array<T>& y,
-                                                    const Axes& axes, const C& comm, const Options& options = {}) {
-  return detail::start_array(x, y, op, axes, group_of(comm), options);
+template <class Op, class T, class C, class = detail::if_group<C>>
+Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes,
+                                        const C& comm, const Options& options = {}) {
+  return detail::reduce_array(detail::Starting{group_of(comm)}, x, y, op, axes, options);
 }
 
 /// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.
-template <class R, Communicator C>
+template <class R, class C, class = detail::if_group<C>>
 auto start_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::start_dots<SF_DOT>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
+  return detail::reduce_dots<SF_DOT>(detail::Starting{group_of(comm)}, x, ys, options);
 }
-template <class R, Communicator C>
+template <class R, class C, class = detail::if_group<C>>
 auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::start_dots<SF_DOTC>(std::span<const detail::element_t<R>>(x), ys, group_of(comm), options);
+  return detail::reduce_dots<SF_DOTC>(detail::Starting{group_of(comm)}, x, ys, options);
 }
 
 /// MPI's shape, in place, as the functions of the same names that wait.
-template <class R, class Op, Communicator C>
+template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options);
+  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
 }
-template <class R, class Op, Communicator C>
+template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
-  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options);
+  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
 }
-template <class R, class Op, Communicator C>
+template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_SCAN);
+  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_SCAN);
 }
-template <class R, class Op, Communicator C>
+template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::start_in_place(std::forward<R>(buffer), op, group_of(comm), options, SF_EXSCAN);
+  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_EXSCAN);
 }
-template <class R, class S, class Op, Communicator C>
-Pending<> start_reduce_scatter(R&& values, std::span<const std::uint64_t> blocks, S&& result, const Op& op,
-                               const C& comm, const Options& options = {}) {
-  detail::must_last<R>();
-  static_assert(std::same_as<detail::read_t<Op, S>, detail::read_t<Op, R>>,
-                "values and results have elements of one type: convert one of them");
-  return detail::start_blocks(detail::elements_of<Op>(values), blocks, detail::results_in<Op>(std::forward<S>(result)),
-                              detail::operator_for<R>(op), group_of(comm), options);
+template <class R, class S, class Op, class C, class = detail::if_group<C>>
+Pending<> start_reduce_scatter(R&& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
+                               const Options& options = {}) {
+  detail::must_last<R, S>();
+  return detail::reduce_blocks(detail::Starting{group_of(comm)}, values, blocks, std::forward<S>(result), op, options);
 }
 
 /// Done on no rank before every rank has called, or started, it.
-template <Communicator C>
+template <class C, class = detail::if_group<C>>
 void barrier(const C& comm) {
   detail::check(sf_group_barrier(group_of(comm).handle()));
 }
-template <Communicator C>
+template <class C, class = detail::if_group<C>>
 Pending<> start_barrier(const C& comm) {
-  return detail::start_barrier_of(group_of(comm));
+  const Group group = group_of(comm);
+  auto call = detail::made<detail::StartedBarrier>(group);
+  detail::check(sf_group_start_barrier(group.handle(), &call->request));
+  return Pending<>(std::move(call));
 }
 
 /// Layout::contiguous, started.
-template <Communicator C>
+template <class C, class = detail::if_group<C>>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
-  return detail::start_layout_of(rows, group_of(comm));
+  const Group group = group_of(comm);
+  auto call = detail::made<detail::StartedLayout>(group);
+  detail::RankOrder& found = call->found;
+  detail::check(sf_group_start_rank_order(rows, group.handle(), &found.mine, &found.element_count, &call->request));
+  return Pending<Layout>(std::move(call));
 }
 
 /// Starts to bind a plan: start_bind<double>(sf::plus, rows, comm) is Plan<double>(sf::plus, rows, comm).
-template <class T, class Result = T, class Op, Communicator C>
+template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
   return detail::start_plan<Plan<T, Result>, T, Result>(
       op, group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
 }
 /// The same in MPI's shape: Plan<T>::of_vectors.
-template <class T, class Result = T, class Op, Communicator C>
+template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                                      const Options& options = {}) {
   return detail::start_plan<VectorPlan<T, Result>, T, Result>(
       op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
 }
 /// Starts to bind a bundle's plan: bundle.bind(comm).
-template <Communicator C>
+template <class C, class = detail::if_group<C>>
 Pending<BundlePlan> start_bind(const Bundle& bundle, const C& comm, const BundleOptions& options = {}) {
-  return detail::start_plan_of(bundle, group_of(comm), options);
+  using detail::PlanAccess;
+  const Group group = group_of(comm);
+  std::unique_ptr<detail::StartedPlan<BundlePlan>> call;
+  const std::vector<sf_call> calls = detail::told(group, [&] {
+    call = std::make_unique<detail::StartedPlan<BundlePlan>>(
+        PlanAccess::unbound<BundlePlan>(PlanAccess::members_of(bundle)));
+    return PlanAccess::calls_of(call->plan, options);
+  });
+  detail::check(sf_group_start_bind(calls.data(), calls.size(), group.handle(), &call->bound, &call->request));
+  return Pending<BundlePlan>(std::move(call));
 }
 
 }  // namespace steadfold

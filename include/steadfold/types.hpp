@@ -1,77 +1,363 @@
-// The types of elements that calls of Steadfold for C++20 take, and what stands for ranks. Included by steadfold.hpp,
-// which is the header to include.
+// What calls of Steadfold take and give: methods, guarantees, layouts, options, views of elements, formats, results of
+// several numbers, and errors. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Steadfold needs C++20 (the compiler is set to an older C++), set -std=c++20 or include steadfold/cxx17.hpp"
+#if __cplusplus < 201703L
+#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"
 #else
 
-#include <concepts>
-#include <ranges>
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>  // and what says which ranges are views
+#endif
 
-#include "steadfold/common.hpp"
-
-template <class T>
-inline constexpr bool std::ranges::enable_borrowed_range<steadfold::View<T> > = true;
-template <class T>
-inline constexpr bool std::ranges::enable_view<steadfold::View<T> > = true;
+#include "steadfold/operations.hpp"
 
 namespace steadfold {
 
-namespace detail {
-/// Calls over a communicator of type C, and their options: group.hpp has it for all that has a GroupOf.
-template <class C>
-struct Over;
+/// Any failure: `what()` reads "problem (why), suggestion".
+class Error : public std::runtime_error {
+ public:
+  Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  sf_status status() const noexcept { return status_; }
 
-template <class C>
-using options_over_t = typename Over<C>::Options;
+ private:
+  sf_status status_;
+};
+
+/// What fixes the bits; see docs/guarantees.md. A default-constructed Method is the default of the call it is given to.
+/// It also serves as the options of any call: sf::sum(x, comm, sf::tree()).
+struct Method {
+  sf_method id = SF_AUTOMATIC;
+  std::uint32_t bins = 0;  // for binned
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+
+  void describe(sf_call& call) const noexcept {
+    call.method = id;
+    call.bins = bins;
+    call.sweep = sweep;
+  }
+
+  template <class Options,
+            class = std::enable_if_t<std::is_aggregate_v<Options> && std::is_same_v<decltype(Options::method), Method>>>
+  constexpr operator Options() const {
+    Options options;
+    options.method = *this;
+    return options;
+  }
+};
+constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
+/// How many bins `binned` has, and how it finds the largest term: sf::binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP}).
+struct Binned {
+  std::uint32_t bins = 3;
+  sf_sweep sweep = SF_SINGLE_SWEEP;
+};
+/// the sum of terms that were rounded to the lowest of these bins: all sums, mean, dot, norm2
+constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
+constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
+
+/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep this is refused;
+/// docs/guarantees.md has the table.
+struct Guarantees {
+  std::uint32_t bits = 0;
+  friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
+};
+namespace guarantees {
+inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
+inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
+inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
+inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that moves partials
+inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
+inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
+inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
+}  // namespace guarantees
+
+/// The options of a call within one process.
+struct LocalOptions {
+  Method method = {};
+  unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
+  Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
+};
+
+/// Indices begin, ..., end - 1 of the whole job.
+using Interval = sf_interval;
+/// How the indices of one axis are dealt to the ranks along it; see steadfold.h.
+using GridAxis = sf_grid_axis;
+
+namespace detail {
+/// Where a rank's elements are if all elements are in rank order.
+struct RankOrder {
+  Interval mine{};
+  std::uint64_t element_count = 0;
+};
+
+/// What has a group of ranks: its group, and where a rank's rows begin there. communicator.hpp has it for groups,
+/// team.hpp for workers, mpi.hpp for MPI's communicators.
+template <class C, class = void>
+struct GroupOf;
 
 }  // namespace detail
 
-/// What has ranks: a Group (group.hpp), or MPI's communicator (mpi.hpp).
-template <class C>
-concept Communicator = requires { typename detail::options_over_t<C>; };
+/// Which elements of the whole job this rank holds. `exact` does not need one.
+class Layout {
+ public:
+  /// Unspecified: fits methods that need no layout. `tree` takes it as rank order, found anew in each call.
+  Layout() = default;
 
-/// Integers of 32 and 64 bits, by any of their names.
-template <class T>
-concept Integer = detail::is_integer<T>;
+  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator`.
+  template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
+  static Layout contiguous(std::uint64_t rows, const C& communicator) {
+    const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
+    return intervals({found.mine}, found.element_count);
+  }
 
-/// The number types that built-in operators take.
-template <class T>
-concept Number = std::same_as<T, double> || std::same_as<T, float> || Integer<T>;
+  /// The elements of `mine`, in the order of this rank's memory. All ranks together must cover 0..N-1 exactly once.
+  static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
+    Layout layout;
+    layout.kind_ = SF_INTERVALS;
+    layout.intervals_ = std::move(mine);
+    layout.element_count_ = element_count;
+    return layout;
+  }
+
+  /// ScaLAPACK's distribution of so many elements: blocks of `block` elements go to rank `first_rank` and those behind
+  /// it, and round again. No rank lists what it holds, nor tells another.
+  static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
+    const GridAxis axis[] = {{element_count, 0, block, first_rank}};
+    return grid(axis);
+  }
+
+  /// An array of one to three axes, cut into one block for each rank of a grid: along an axis of extent n over p ranks
+  /// the first n % p of them have one index more. Indices and ranks are in C order, the last axis fastest, as
+  /// MPI_Cart_create numbers ranks; so are a rank's own elements. One of `ranks` may be 0: what the others leave.
+  template <class N, class P, std::size_t axes>
+  static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
+    static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks are integers");
+    GridAxis all[axes] = {};
+    for (std::size_t i = 0; i < axes; ++i)
+      all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};
+    return grid(all);
+  }
+
+  /// Both: blocks of any size dealt in turn along every axis of an array, as ScaLAPACK deals matrices.
+  template <std::size_t axes>
+  static Layout grid(const GridAxis (&all)[axes]) {
+    static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
+    Layout layout;
+    layout.kind_ = SF_GRID;
+    layout.grid_.axis_count = axes;
+    std::copy(all, all + axes, layout.grid_.axes);
+    return layout;
+  }
+
+  void describe(sf_call& call) const noexcept {
+    call.layout = kind_;
+    call.grid = kind_ == SF_GRID ? &grid_ : nullptr;
+    call.element_count = element_count_;
+    call.intervals = intervals_.data();
+    call.interval_count = intervals_.size();
+  }
+
+ private:
+  sf_layout kind_ = SF_ANYWHERE;
+  std::vector<Interval> intervals_;
+  sf_grid grid_{};
+  std::uint64_t element_count_ = SF_UNKNOWN;
+};
+
+/// The options of a call. All but the layout's content and the threads must be the same on all ranks.
+struct Options {
+  Method method = {};
+  Layout layout = {};
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; nothing: everybody
+  std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
+  Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
+  unsigned threads = 1;                    ///< that go through this rank's own elements: the same bits for any number
+};
 
 template <class T>
-concept Narrow = detail::is_narrow<T>;
+class View;
 
-/// What operations take: docs/guarantees.md, "Types".
-template <class T>
-concept Complex = detail::is_complex<T>;
-
-/// By `tree` alone; the same bits on machines of one architecture.
-template <class T>
-concept Extended = detail::is_extended<T>;
-
-template <class T>
-concept Element = Number<T> || Narrow<T> || Complex<T> || Extended<T>;
-/// Types whose sums can be rounded once, at the end.
-template <class T>
-concept Rounded = std::same_as<T, double> || std::same_as<T, float> || Narrow<T> || Complex<T>;
-
-/// A contiguous range: vector, array, span.
+namespace detail {
 template <class R>
-concept Vector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+using bare_t = std::remove_cv_t<std::remove_reference_t<R>>;
 
-/// A mask: one byte per element; any value but 0 selects the element.
+/// Whether elements outlive the range that refers to them, as those of a View or a std::span do.
 template <class R>
-concept Mask = Vector<R> && sizeof(std::ranges::range_value_t<R>) == 1;
+#if __cplusplus >= 202002L
+inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<R>;
+#else
+inline constexpr bool is_borrowed = false;
+#endif
+template <class T>
+inline constexpr bool is_borrowed<View<T>> = true;
+/// Whether a range is there after the statement that it is given to.
+template <class R>
+inline constexpr bool lasts = std::is_lvalue_reference_v<R> || is_borrowed<bare_t<R>>;
+}  // namespace detail
+
+/// `size` elements at `data`, which stay the caller's. Made of whatever has data() and size(), or of a C array; a
+/// temporary that owns its elements has none to write to.
+template <class T>
+class View {
+  template <class R>
+  using element_of = std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>;
+
+ public:
+  constexpr View() noexcept = default;
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>  // not of a literal 0
+  constexpr View(U* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  template <class R, class = std::enable_if_t<!std::is_same_v<std::decay_t<R>, View> &&
+                                              std::is_convertible_v<element_of<R> (*)[], T (*)[]> &&
+                                              (std::is_const_v<T> || detail::lasts<R>)>>
+  constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(std::data(range)), size_(std::size(range)) {}
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  constexpr T& front() const noexcept { return data_[0]; }
+  constexpr T& back() const noexcept { return data_[size_ - 1]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+template <class T>
+constexpr View<T> view(T* data, std::size_t size) noexcept {
+  return {data, size};
+}
+
+/// Formats whose elements are only read, as bits: results are floats, or what `to` says.
+struct Bfloat16 {
+  std::uint16_t bits = 0;  ///< the upper half of a float
+};
+struct Float16 {
+  std::uint16_t bits = 0;  ///< IEEE binary16
+};
+/// The format of extended numbers, if the compiler has it beside long double.
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Float128;
+#endif
+
+/// A value and the lowest index, in the whole job, of an element that has it.
+template <class T>
+struct Located {
+  T value{};
+  std::uint64_t index = 0;
+  friend bool operator==(const Located& a, const Located& b) { return a.value == b.value && a.index == b.index; }
+};
+static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
+
+/// What describes a vector or a field, found in one pass and one reduction. Every number is rounded once. NaN: what has
+/// too few elements; all numbers if an element is NaN, which is the least and the greatest then; the mean if there are
+/// infinities of both signs; variances and deviations if there is any.
+struct Statistics {
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();
+
+  std::uint64_t count = 0;  ///< of the elements, those that a mask left out not among them
+  double min = nan;
+  std::uint64_t min_index = no_index;  ///< the lowest, in the whole job
+  double max = nan;
+  std::uint64_t max_index = no_index;
+  double mean = nan;
+  double variance = nan;         ///< the mean square of the distances from the mean (ddof 0)
+  double sample_variance = nan;  ///< the same with count - 1 as the divisor (ddof 1)
+  double deviation = nan;        ///< the roots of both
+  double sample_deviation = nan;
+};
+static_assert(sizeof(Statistics) == sizeof(sf_statistics));
 
 namespace detail {
 
+/// What has data() and size(), and C arrays.
+template <class R, class = void>
+inline constexpr bool is_vector = false;
 template <class R>
-using element_t = std::remove_cv_t<std::ranges::range_value_t<R> >;
+inline constexpr bool is_vector<
+    R, std::void_t<decltype(*std::data(std::declval<const R&>())), decltype(std::size(std::declval<const R&>()))>> =
+    true;
+/// The type of its elements.
+template <class R>
+using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
+
+template <class T, class... Types>
+inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
+template <class T>
+inline constexpr bool is_integer = is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long> &&
+                                   (sizeof(T) == 4 || sizeof(T) == 8);
+template <class T>
+inline constexpr bool is_narrow = is_one_of<T, Bfloat16, Float16>;
+template <class T>
+inline constexpr bool is_complex = is_one_of<T, std::complex<double>, std::complex<float>>;
+#if defined(__SIZEOF_FLOAT128__)
+template <class T>
+inline constexpr bool is_extended = is_one_of<T, long double, Float128>;
+#else
+template <class T>
+inline constexpr bool is_extended = is_one_of<T, long double>;
+#endif
+
+template <class T>
+constexpr sf_type type_of() {
+  if constexpr (std::is_same_v<T, double>) return SF_F64;
+  if constexpr (std::is_same_v<T, float>) return SF_F32;
+  if constexpr (is_integer<T> && sizeof(T) == 4) return std::is_signed_v<T> ? SF_I32 : SF_U32;
+  if constexpr (is_integer<T> && sizeof(T) == 8) return std::is_signed_v<T> ? SF_I64 : SF_U64;
+  if constexpr (std::is_same_v<T, Bfloat16>) return SF_BF16;
+  if constexpr (std::is_same_v<T, Float16>) return SF_F16;
+  if constexpr (is_extended<T>) return std::is_same_v<T, long double> ? SF_LONG_DOUBLE : SF_FLOAT128;
+  if constexpr (std::is_same_v<T, std::complex<float>>) return SF_COMPLEX_F32;
+  if constexpr (std::is_same_v<T, std::complex<double>>) return SF_COMPLEX_F64;
+  return SF_BYTES;
+}
+
+/// The type of value that an operation with such results makes of elements of type T, if nothing else is asked for.
+template <class T, ResultForm form>
+struct OwnValue {
+  using type = std::conditional_t<form == ResultForm::statistics, double, std::conditional_t<is_narrow<T>, float, T>>;
+};
+template <class T>
+struct OwnValue<std::complex<T>, ResultForm::real> {
+  using type = T;
+};
+
+/// What ranks that get no result return: a quiet NaN if the type has one.
+template <class T>
+T no_result() {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+    return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (is_complex<T>)
+    return {no_result<typename T::value_type>(), no_result<typename T::value_type>()};
+  else
+    return T{};
+}
 
 }  // namespace detail
 
 }  // namespace steadfold
+
+#if __cplusplus >= 202002L
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<steadfold::View<T>> = true;
+template <class T>
+inline constexpr bool std::ranges::enable_view<steadfold::View<T>> = true;
+#endif
 
 #endif

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "operators.hpp"
-#include "steadfold/common_operations.hpp"
+#include "steadfold/operations.hpp"
 
 namespace steadfold::python {
 namespace {

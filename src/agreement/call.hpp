@@ -36,7 +36,8 @@ using schedule::Collective;
 
 /// The root where there is none.
 inline constexpr Rank all_ranks = -1;
-/// What a root of -1 comes as from callers to whom -1 is no rank, rather than all_ranks (include/steadfold/common.hpp).
+/// What a root of -1 comes as from callers to whom -1 is no rank, rather than all_ranks
+/// (include/steadfold/operators.hpp).
 inline constexpr Rank minus_one = std::numeric_limits<Rank>::min();
 /// The reduction whose result goes to this root, or to all ranks.
 constexpr Collective reduction_to(Rank root) noexcept {

@@ -11,7 +11,7 @@
 #include "capi/boundary.hpp"
 #include "capi/names.hpp"
 #include "capi/sized.hpp"
-#include "steadfold/types.hpp"
+#include "steadfold/operators.hpp"
 
 namespace steadfold::capi {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "agreement/failure.hpp"
 #include "capi/boundary.hpp"
-#include "steadfold/types.hpp"
+#include "steadfold/operators.hpp"
 
 namespace steadfold::capi {
 namespace {

@@ -1,35 +1,23 @@
-// The APIs for C++20 and C++17 in one source and in one program (cxx17_test.cpp is compiled as C++17): the same bits,
-// one type of errors, and ranks of which some call the one and some the other.
+// Sources in C++20 and in C++17 (cxx17_test.cpp) in one program: one type of errors, plans that pass between them, and
+// ranks of which some call from the one and some from the other.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "steadfold/cxx17.hpp"
-#include "steadfold/steadfold.hpp"
+#include "steadfold/team.hpp"
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 
 namespace steadfold::test::cxx17_test {
+double sum_in_cxx17(const std::vector<double>& x, const sf::Team::Member& member);
+double mean_in_cxx17(sf::Plan<double>& plan, const std::vector<double>& x);
 void fail_in_cxx17();
 bool catches_in_cxx17(void (*call)());
 }  // namespace steadfold::test::cxx17_test
 
 namespace steadfold::test::cxx17_beside_test {
 namespace {
-
-TEST(Cxx17Beside, HasTheBitsOfCxx20) {
-  for (const std::size_t count : {0, 1, 2, 63, 1000}) {
-    const auto x = hostile(count, count), y = hostile(count, count + 1);
-    const std::vector<float> floats(x.begin(), x.end());
-    EXPECT_EQ(bits(sf17::sum(x)), bits(sf::sum(x)));
-    EXPECT_EQ(bits(sf17::sum(x, sf17::tree())), bits(sf::sum(x, sf::tree())));
-    EXPECT_EQ(bits(sf17::dot(x, y)), bits(sf::dot(x, y)));
-    EXPECT_EQ(bits(sf17::norm2(x)), bits(sf::norm2(x)));
-    EXPECT_EQ(bits(sf17::to<double>(sf17::sum)(floats)), bits(sf::sum<double>(floats)));
-    EXPECT_EQ(bits(sf17::sum(x, sf17::binned({2}))), bits(sf::sum(x, {.method = sf::binned({.bins = 2})})));
-  }
-}
 
 TEST(Cxx17Beside, ErrorsPassBetweenSourcesOfBothStandards) {
   try {
@@ -42,18 +30,14 @@ TEST(Cxx17Beside, ErrorsPassBetweenSourcesOfBothStandards) {
 }
 
 TEST(Cxx17Beside, RanksOfBothMakeOneCall) {
-  const auto subtract = [](double a, double b) { return a - b / 3; };
   const auto x = hostile(100, 4);
   const std::vector<double> first(x.begin(), x.begin() + 30), second(x.begin() + 30, x.end());
-  const double wanted = sf::reduce(x, subtract);
   on_team(2, [&](const Team::Member& member) {
-    if (member.worker() == 0) {
-      EXPECT_EQ(bits(sf::reduce(first, subtract, member)), bits(wanted));
-      EXPECT_EQ(bits(sf::sum(first, member)), bits(sf::sum(x)));
-    } else {
-      EXPECT_EQ(bits(sf17::reduce(second, subtract, member)), bits(wanted));
-      EXPECT_EQ(bits(sf17::sum(second, member)), bits(sf::sum(x)));
-    }
+    const auto& mine = member.worker() == 0 ? first : second;
+    EXPECT_EQ(bits(member.worker() == 0 ? sf::sum(mine, member) : cxx17_test::sum_in_cxx17(mine, member)),
+              bits(sf::sum(x)));
+    sf::Plan<double> plan(sf::mean, mine.size(), member);
+    EXPECT_EQ(bits(cxx17_test::mean_in_cxx17(plan, mine)), bits(sf::mean(x)));
   });
 }
 

@@ -1,7 +1,5 @@
 // Dot products of one vector with several others have the bits of separate dot products; calls of C over lists of
 // arrays those of each array by itself. Seeds are printed.
-#include "steadfold/dots.hpp"
-
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -27,9 +25,9 @@ double any_double(std::mt19937_64& random) {
 
 template <class T>
 T any(std::mt19937_64& random) {
-  if constexpr (Complex<T>)
+  if constexpr (detail::is_complex<T>)
     return {any<typename T::value_type>(random), any<typename T::value_type>(random)};
-  else if constexpr (Narrow<T>)
+  else if constexpr (detail::is_narrow<T>)
     return {static_cast<std::uint16_t>(random() & 0xBFFF)};
   else
     return static_cast<T>(any_double(random));

@@ -33,7 +33,7 @@ TEST(GivenUp, NobodyTouchesTheMemoryOfAStartedRun) {
   for (const std::size_t columns : {std::size_t{900}, std::size_t{60000}}) {
     in_a_process([columns] {
       const Team team(2);
-      std::vector<std::optional<Plan<double>::Vectors>> plans(2);
+      std::vector<std::optional<VectorPlan<double>>> plans(2);
       on_members(team, [&](const Team::Member& member) {
         auto& plan = plans[static_cast<std::size_t>(member.worker())];
         plan.emplace(Plan<double>::of_vectors(sf::plus, columns, member));

@@ -1,6 +1,5 @@
-// Every public function of the C++ API, called on hostile values. Compiled twice, by every_call_cxx17.cpp with `api`
-// standing for sf17 and by every_call.cpp with sf, each in its own namespace and in its own standard: hence no guard.
-// What the two spell differently is in `spelling`.
+// Every public function of the C++ API, called on hostile values. Compiled twice, as C++17 by cxx17.cpp and as C++20 by
+// cxx20.cpp, each in its own namespace: hence no guard.
 //
 // Data are the same on every rank, and each takes its part. A group may be that of MPI, or of a team.
 
@@ -51,7 +50,7 @@ std::vector<T> as(const std::vector<double>& x) {
   for (const double each : x) {
     if constexpr (std::is_integral_v<T>)
       converted.push_back(static_cast<T>(test::bits(each) * 0x9E3779B97F4A7C15u));
-    else if constexpr (std::is_same_v<T, api::Float16> || std::is_same_v<T, api::Bfloat16>)
+    else if constexpr (std::is_same_v<T, sf::Float16> || std::is_same_v<T, sf::Bfloat16>)
       converted.push_back({static_cast<std::uint16_t>(test::bits(each) * 0x9E3779B97F4A7C15u >> 48)});
     else
       converted.push_back(static_cast<T>(each));
@@ -64,8 +63,8 @@ inline std::vector<std::complex<double>> as_complex(const Data& data) {
   return z;
 }
 
-inline api::Options with(api::Method method, int root = -1) {
-  api::Options options;
+inline sf::Options with(sf::Method method, int root = -1) {
+  sf::Options options;
   options.method = method;
   if (root >= 0) options.root = root;
   return options;
@@ -78,58 +77,58 @@ inline api::Options with(api::Method method, int root = -1) {
 template <class T, class By, class... Where>
 void note_reals(Transcript& out, const std::vector<T>& x, const std::vector<T>& y, const Data& data, By by,
                 const Where&... where) {
-  out.note_of_job("sum", [&] { return api::sum(x, where..., by(api::exact())); });
-  out.note_of_job("sum by tree", [&] { return api::sum(x, where..., by(api::tree())); });
-  out.note_of_job("sum by binned", [&] { return api::sum(x, where..., by(api::binned())); });
-  out.note("sum by plain", [&] { return api::sum(x, where..., by(api::plain())); });
-  out.note_of_job("plus, wider", [&] { return api::to<double>(api::plus)(x, where..., by(api::exact())); });
-  out.note_of_job("abs_sum", [&] { return api::abs_sum(x, where...); });
-  out.note_of_job("norm1", [&] { return api::norm1(x, where...); });
-  out.note_of_job("sum_squares", [&] { return api::sum_squares(x, where...); });
-  out.note_of_job("norm2", [&] { return api::norm2(x, where...); });
-  out.note_of_job("norminf", [&] { return api::norminf(x, where...); });
-  out.note_of_job("mean", [&] { return api::mean(x, where...); });
-  out.note_of_job("statistics", [&] { return api::statistics(x, where...); });
-  out.note_of_job("dot", [&] { return api::dot(x, y, where...); });
-  out.note_of_job("dotc", [&] { return api::dotc(x, y, where...); });
-  out.note_of_job("weighted_sum", [&] { return api::weighted_sum(x, y, where...); });
-  out.note_of_job("weighted_mean", [&] { return api::weighted_mean(x, y, where...); });
-  out.note_of_job("covariance", [&] { return api::covariance(x, y, where...); });
-  out.note_of_job("sample_covariance", [&] { return api::sample_covariance(x, y, where...); });
-  const api::Vectors<T> both = {y, x};
-  out.note_of_job("dots", [&] { return api::dots(x, both, where...); });
-  out.note_of_job("dotcs", [&] { return api::dotcs(x, std::vector<std::vector<T>>{y, x, y}, where...); });
-  out.note_of_job("sum_by", [&] { return api::sum_by(x, data.labels, 3, where...); });
-  out.note("factors of two sizes", [&] { return api::dot(x, std::vector<T>(x.size() + 1), where...); });
+  out.note_of_job("sum", [&] { return sf::sum(x, where..., by(sf::exact())); });
+  out.note_of_job("sum by tree", [&] { return sf::sum(x, where..., by(sf::tree())); });
+  out.note_of_job("sum by binned", [&] { return sf::sum(x, where..., by(sf::binned())); });
+  out.note("sum by plain", [&] { return sf::sum(x, where..., by(sf::plain())); });
+  out.note_of_job("plus, wider", [&] { return sf::to<double>(sf::plus)(x, where..., by(sf::exact())); });
+  out.note_of_job("abs_sum", [&] { return sf::abs_sum(x, where...); });
+  out.note_of_job("norm1", [&] { return sf::norm1(x, where...); });
+  out.note_of_job("sum_squares", [&] { return sf::sum_squares(x, where...); });
+  out.note_of_job("norm2", [&] { return sf::norm2(x, where...); });
+  out.note_of_job("norminf", [&] { return sf::norminf(x, where...); });
+  out.note_of_job("mean", [&] { return sf::mean(x, where...); });
+  out.note_of_job("statistics", [&] { return sf::statistics(x, where...); });
+  out.note_of_job("dot", [&] { return sf::dot(x, y, where...); });
+  out.note_of_job("dotc", [&] { return sf::dotc(x, y, where...); });
+  out.note_of_job("weighted_sum", [&] { return sf::weighted_sum(x, y, where...); });
+  out.note_of_job("weighted_mean", [&] { return sf::weighted_mean(x, y, where...); });
+  out.note_of_job("covariance", [&] { return sf::covariance(x, y, where...); });
+  out.note_of_job("sample_covariance", [&] { return sf::sample_covariance(x, y, where...); });
+  const sf::Vectors<T> both = {y, x};
+  out.note_of_job("dots", [&] { return sf::dots(x, both, where...); });
+  out.note_of_job("dotcs", [&] { return sf::dotcs(x, std::vector<std::vector<T>>{y, x, y}, where...); });
+  out.note_of_job("sum_by", [&] { return sf::sum_by(x, data.labels, 3, where...); });
+  out.note("factors of two sizes", [&] { return sf::dot(x, std::vector<T>(x.size() + 1), where...); });
 }
 template <class T, class... Where>
 void note_numbers(Transcript& out, const std::vector<T>& x, const Data& data, const Where&... where) {
-  out.note_of_job("times", [&] { return api::times(x, where..., api::tree()); });
-  out.note_of_job("min", [&] { return api::min(x, where...); });
-  out.note_of_job("minimum", [&] { return api::minimum(x, where...); });
-  out.note_of_job("max", [&] { return api::max(x, where...); });
-  out.note_of_job("maximum", [&] { return api::maximum(x, where...); });
-  out.note_of_job("min_location", [&] { return api::min_location(x, where...); });
-  out.note_of_job("minimum_location", [&] { return api::minimum_location(x, where...); });
-  out.note_of_job("max_location", [&] { return api::max_location(x, where...); });
-  out.note_of_job("maximum_location", [&] { return api::maximum_location(x, where...); });
-  out.note_of_job("masked_sum", [&] { return api::masked_sum(x, data.mask, where...); });
-  out.note("a mask of another size", [&] { return api::masked_sum(x, std::vector<char>(x.size() + 1), where...); });
+  out.note_of_job("times", [&] { return sf::times(x, where..., sf::tree()); });
+  out.note_of_job("min", [&] { return sf::min(x, where...); });
+  out.note_of_job("minimum", [&] { return sf::minimum(x, where...); });
+  out.note_of_job("max", [&] { return sf::max(x, where...); });
+  out.note_of_job("maximum", [&] { return sf::maximum(x, where...); });
+  out.note_of_job("min_location", [&] { return sf::min_location(x, where...); });
+  out.note_of_job("minimum_location", [&] { return sf::minimum_location(x, where...); });
+  out.note_of_job("max_location", [&] { return sf::max_location(x, where...); });
+  out.note_of_job("maximum_location", [&] { return sf::maximum_location(x, where...); });
+  out.note_of_job("masked_sum", [&] { return sf::masked_sum(x, data.mask, where...); });
+  out.note("a mask of another size", [&] { return sf::masked_sum(x, std::vector<char>(x.size() + 1), where...); });
   const auto subtract = [](T a, T b) { return static_cast<T>(a - b / 3); };
-  out.note_of_job("reduce", [&] { return api::reduce(x, api::named("subtract", subtract), where...); });
+  out.note_of_job("reduce", [&] { return sf::reduce(x, sf::named("subtract", subtract), where...); });
 }
 template <class... Where>
 void note_other_types(Transcript& out, const Data& data, const Where&... where) {
   const auto z = as_complex(data);
-  out.note_of_job("sum of complex", [&] { return api::sum(z, where...); });
-  out.note_of_job("dot of complex", [&] { return api::dot(z, z, where...); });
-  out.note_of_job("dotc of complex", [&] { return api::dotc(z, z, where...); });
-  out.note_of_job("norm2 of complex", [&] { return api::norm2(z, where...); });
-  out.note_of_job("dotcs of complex", [&] { return api::dotcs(z, {z, z}, where...); });
-  out.note_of_job("sum of binary16", [&] { return api::sum(as<api::Float16>(data.x), where...); });
-  out.note_of_job("sum of bfloat16", [&] { return api::sum(as<api::Bfloat16>(data.x), where...); });
-  out.note_of_job("sum of long double", [&] { return api::sum(as<long double>(data.x), where..., api::tree()); });
-  out.note_of_job("sum of integers", [&] { return api::sum(as<std::int64_t>(data.x), where...); });
+  out.note_of_job("sum of complex", [&] { return sf::sum(z, where...); });
+  out.note_of_job("dot of complex", [&] { return sf::dot(z, z, where...); });
+  out.note_of_job("dotc of complex", [&] { return sf::dotc(z, z, where...); });
+  out.note_of_job("norm2 of complex", [&] { return sf::norm2(z, where...); });
+  out.note_of_job("dotcs of complex", [&] { return sf::dotcs(z, {z, z}, where...); });
+  out.note_of_job("sum of binary16", [&] { return sf::sum(as<sf::Float16>(data.x), where...); });
+  out.note_of_job("sum of bfloat16", [&] { return sf::sum(as<sf::Bfloat16>(data.x), where...); });
+  out.note_of_job("sum of long double", [&] { return sf::sum(as<long double>(data.x), where..., sf::tree()); });
+  out.note_of_job("sum of integers", [&] { return sf::sum(as<std::int64_t>(data.x), where...); });
 }
 template <class By, class... Where>
 void note_calls(Transcript& out, const Data& data, By by, const Where&... where) {
@@ -142,25 +141,25 @@ void note_calls(Transcript& out, const Data& data, By by, const Where&... where)
 }
 
 inline void note_options(Transcript& out, const Data& data, Group group) {
-  api::Options options = with(api::tree());
-  options.layout = api::Layout::contiguous(data.x.size(), group);
+  sf::Options options = with(sf::tree());
+  options.layout = sf::Layout::contiguous(data.x.size(), group);
   options.schedule = "binomial";
   options.threads = 3;
-  options.require = api::ranks | api::threads | api::layout | api::schedule | api::library | api::target | api::release;
-  out.note_of_job("all options", [&] { return api::sum(data.x, group, options); });
+  options.require = sf::ranks | sf::threads | sf::layout | sf::schedule | sf::library | sf::target | sf::release;
+  out.note_of_job("all options", [&] { return sf::sum(data.x, group, options); });
   out.note("a promise that plain cannot keep", [&] {
-    api::Options refused = with(api::plain());
-    refused.require = api::Guarantees{SF_RANKS};
-    return api::sum(data.x, group, refused);
+    sf::Options refused = with(sf::plain());
+    refused.require = sf::Guarantees{SF_RANKS};
+    return sf::sum(data.x, group, refused);
   });
-  out.note("a root", [&] { return api::dot(data.x, data.y, group, with(api::exact(), group.size() - 1)); });
+  out.note("a root", [&] { return sf::dot(data.x, data.y, group, with(sf::exact(), group.size() - 1)); });
   out.note("no such schedule", [&] {
-    api::Options refused;
+    sf::Options refused;
     refused.schedule = "none such";
-    return api::sum(data.x, group, refused);
+    return sf::sum(data.x, group, refused);
   });
-  out.note("binned of 9 bins", [&] { return api::sum(data.x, api::group_of(group), api::binned({9})); });
-  out.note("binned, two sweeps", [&] { return api::sum(data.x, group, api::binned({2, SF_DOUBLE_SWEEP})); });
+  out.note("binned of 9 bins", [&] { return sf::sum(data.x, sf::group_of(group), sf::binned({9})); });
+  out.note("binned, two sweeps", [&] { return sf::sum(data.x, group, sf::binned({2, SF_DOUBLE_SWEEP})); });
   out.note("ranks", [&] { return std::vector<int>{group.rank(), group.size()}; });
   out.note("transport", [&] { return std::string(group.transport()); });
 }
@@ -199,11 +198,11 @@ struct Field {
       : data(from), rows(from.x.size() / 4), x(data.x.data(), {rows, 4}), y(data.y.data(), {rows, 4}) {
     const std::vector<std::uint64_t> one_per_row = {rows, 1};
     const std::vector<std::int64_t> row = {4, 1};
-    columns.where = masked.where = grouped.where = api::Array<unsigned char>(data.mask.data(), one_per_row, row);
+    columns.where = masked.where = grouped.where = sf::Array<unsigned char>(data.mask.data(), one_per_row, row);
     columns.keep = {1};
-    masked.weights = api::Array<double>(weights.data(), {4});
+    masked.weights = sf::Array<double>(weights.data(), {4});
     grouped.keep = {-1};
-    grouped.labels = api::Array<int>(data.labels.data(), {rows, 4});
+    grouped.labels = sf::Array<int>(data.labels.data(), {rows, 4});
     grouped.groups = 3;
   }
   Field(const Field&) = delete;
@@ -212,30 +211,30 @@ struct Field {
   const Data data;
   const std::uint64_t rows;
   const std::array<double, 4> weights = {0.1, -0.0, 1e-300, 3.0};
-  const api::Array<double> x, y;
-  api::Axes columns, masked, grouped;
+  const sf::Array<double> x, y;
+  sf::Axes columns, masked, grouped;
 };
 
 template <class... Where>
 void note_arrays(Transcript& out, const Field& field, const Where&... where) {
   const auto& x = field.x;
-  out.note_of_job("array", [&] { return api::sum(x, where...); });
-  out.note_of_job("plus, array", [&] { return api::plus(x, where...); });
-  out.note_of_job("dot, arrays", [&] { return api::dot(x, field.y, where...); });
-  for (const api::Axes* axes : {&field.columns, &field.masked, &field.grouped}) {
-    out.note_of_job("sum, axes", [&] { return api::sum(x, *axes, where..., api::exact()); });
-    out.note_of_job("sum, axes, binned", [&] { return api::sum(x, *axes, where..., api::binned()); });
-    out.note_of_job("mean, axes", [&] { return api::mean(x, *axes, where...); });
-    out.note_of_job("dot, axes", [&] { return api::dot(x, field.y, *axes, where...); });
+  out.note_of_job("array", [&] { return sf::sum(x, where...); });
+  out.note_of_job("plus, array", [&] { return sf::plus(x, where...); });
+  out.note_of_job("dot, arrays", [&] { return sf::dot(x, field.y, where...); });
+  for (const sf::Axes* axes : {&field.columns, &field.masked, &field.grouped}) {
+    out.note_of_job("sum, axes", [&] { return sf::sum(x, *axes, where..., sf::exact()); });
+    out.note_of_job("sum, axes, binned", [&] { return sf::sum(x, *axes, where..., sf::binned()); });
+    out.note_of_job("mean, axes", [&] { return sf::mean(x, *axes, where...); });
+    out.note_of_job("dot, axes", [&] { return sf::dot(x, field.y, *axes, where...); });
   }
-  for (const api::Axes* axes : {&field.columns, &field.grouped}) {
-    out.note_of_job("max_location, axes", [&] { return api::max_location(x, *axes, where...); });
-    out.note_of_job("statistics, axes", [&] { return api::statistics(x, *axes, where...); });
+  for (const sf::Axes* axes : {&field.columns, &field.grouped}) {
+    out.note_of_job("max_location, axes", [&] { return sf::max_location(x, *axes, where...); });
+    out.note_of_job("statistics, axes", [&] { return sf::statistics(x, *axes, where...); });
   }
-  out.note("weights where there are none", [&] { return api::statistics(x, field.masked, where...); });
-  api::Axes none;
+  out.note("weights where there are none", [&] { return sf::statistics(x, field.masked, where...); });
+  sf::Axes none;
   none.keep = {5};
-  out.note("an axis that is not there", [&] { return api::sum(x, none, where...); });
+  out.note("an axis that is not there", [&] { return sf::sum(x, none, where...); });
 }
 inline void note_shapes(Transcript& out, const Field& field) {
   Data data = field.data;
@@ -243,32 +242,32 @@ inline void note_shapes(Transcript& out, const Field& field) {
   Tensor tensor;
   tensor.data = data.x.data();
   tensor.shape = shape;
-  api::Axes rows;
+  sf::Axes rows;
   rows.keep = {0};
   const Grid grid{data.x.data(), field.rows};
   const std::vector<std::uint64_t> extents = {field.rows, 4};
   const std::vector<std::int64_t> strides = {32, 8};
-  out.note("mdspan", [&] { return api::sum(api::Array<double>(grid), rows); });
-  out.note("DLPack", [&] { return api::sum(api::Array<double>::of_dlpack(tensor), rows); });
-  out.note("DLPack of another type", [&] { return api::sum(api::Array<float>::of_dlpack(tensor), rows); });
+  out.note("mdspan", [&] { return sf::sum(sf::Array<double>(grid), rows); });
+  out.note("DLPack", [&] { return sf::sum(sf::Array<double>::of_dlpack(tensor), rows); });
+  out.note("DLPack of another type", [&] { return sf::sum(sf::Array<float>::of_dlpack(tensor), rows); });
   out.note("DLPack elsewhere", [&] {
     Tensor away = tensor;
     away.device.device_type = 2;
-    return api::sum(api::Array<double>::of_dlpack(away), rows);
+    return sf::sum(sf::Array<double>::of_dlpack(away), rows);
   });
-  out.note("strides", [&] { return api::sum(api::Array<double>(data.x.data(), extents, strides), rows); });
-  out.note("transposed", [&] { return api::sum(field.x.transposed(), rows, api::tree()); });
+  out.note("strides", [&] { return sf::sum(sf::Array<double>(data.x.data(), extents, strides), rows); });
+  out.note("transposed", [&] { return sf::sum(field.x.transposed(), rows, sf::tree()); });
   out.note("first_fastest", [&] {
-    return api::sum(api::Array<double>::first_fastest(data.x.data(), {4, field.rows}), rows);
+    return sf::sum(sf::Array<double>::first_fastest(data.x.data(), {4, field.rows}), rows);
   });
-  out.note("section", [&] { return api::sum(field.x.section(1, 1, 3), rows); });
-  out.note("no such section", [&] { return api::sum(field.x.section(1, 1, 9), rows); });
+  out.note("section", [&] { return sf::sum(field.x.section(1, 1, 3), rows); });
+  out.note("no such section", [&] { return sf::sum(field.x.section(1, 1, 9), rows); });
   out.note("shape", [&] {
-    const api::Array<double> turned = field.x.transposed();
+    const sf::Array<double> turned = field.x.transposed();
     const auto found = turned.shape();
     return std::vector<std::uint64_t>{found[0], found.size(), static_cast<std::uint64_t>(field.x.rank())};
   });
-  out.note("too many axes", [&] { return api::Array<double>(nullptr, std::vector<std::uint64_t>(16)).rank(); });
+  out.note("too many axes", [&] { return sf::Array<double>(nullptr, std::vector<std::uint64_t>(16)).rank(); });
   out.note("c_array", [&] { return field.x.c_array().element_bytes; });
 }
 
@@ -300,27 +299,27 @@ void note_change(Transcript& out, const char* name, const std::vector<double>& r
 inline void note_vectors(Transcript& out, const std::vector<double>& row, Group group) {
   const auto blocks = blocks_of(group);
   const auto own = static_cast<std::size_t>(blocks[static_cast<std::size_t>(group.rank())]);
-  note_change(out, "allreduce", row, [&](auto& buffer) { api::allreduce(buffer, api::plus, group); });
+  note_change(out, "allreduce", row, [&](auto& buffer) { sf::allreduce(buffer, sf::plus, group); });
   note_change(out, "allreduce of an own operator", row, [&](auto& buffer) {
-    api::allreduce(buffer, api::named("less a third", [](double a, double b) { return a - b / 3; }), group);
+    sf::allreduce(buffer, sf::named("less a third", [](double a, double b) { return a - b / 3; }), group);
   });
-  note_change(out, "reduce_to", row, [&](auto& buffer) { api::reduce_to(0, buffer, api::plus, group, api::exact()); });
-  note_change(out, "scan", row, [&](auto& buffer) { api::scan(buffer, api::plus, group); });
-  note_change(out, "exscan", row, [&](auto& buffer) { api::exscan(buffer, api::max, group); });
+  note_change(out, "reduce_to", row, [&](auto& buffer) { sf::reduce_to(0, buffer, sf::plus, group, sf::exact()); });
+  note_change(out, "scan", row, [&](auto& buffer) { sf::scan(buffer, sf::plus, group); });
+  note_change(out, "exscan", row, [&](auto& buffer) { sf::exscan(buffer, sf::max, group); });
   out.note("reduce_scatter", [&] {
     std::vector<double> result(own);
-    api::reduce_scatter(row, blocks, result, api::plus, group);
+    sf::reduce_scatter(row, blocks, result, sf::plus, group);
     return result;
   });
   out.note("reduce_scatter, wrong room", [&] {
     std::vector<double> result(own + 1);
-    api::reduce_scatter(row, blocks, result, api::plus, group);
+    sf::reduce_scatter(row, blocks, result, sf::plus, group);
   });
   out.note("reduce_scatter_block", [&] {
     const auto size = static_cast<std::size_t>(group.size());
     std::vector<double> values(row), result(3);
     values.resize(3 * size, -0.0);
-    api::reduce_scatter_block(values, result, api::plus, group);
+    sf::reduce_scatter_block(values, result, sf::plus, group);
     return result;
   });
 }
@@ -337,10 +336,10 @@ void wait_in_turn(P& plan) {
 }
 
 inline void note_plans(Transcript& out, const Data& data, Group group) {
-  api::Plan<double> dot(api::dot, data.x.size(), group);
-  api::Plan<double> masked(api::masked_sum, data.x.size(), group);
-  api::Plan<double> tree(api::plus, data.x.size(), group, api::tree());
-  api::Plan<double, api::Located<double>> greatest(api::max_location, data.x.size(), group);
+  sf::Plan<double> dot(sf::dot, data.x.size(), group);
+  sf::Plan<double> masked(sf::masked_sum, data.x.size(), group);
+  sf::Plan<double> tree(sf::plus, data.x.size(), group, sf::tree());
+  sf::Plan<double, sf::Located<double>> greatest(sf::max_location, data.x.size(), group);
   tree.trace(true);
   for (int run = 0; run < 2; ++run) {
     out.note_of_job("Plan of dot", [&] { return dot.run(data.x, data.y); });
@@ -349,8 +348,8 @@ inline void note_plans(Transcript& out, const Data& data, Group group) {
     out.note_of_job("Plan of max_location", [&] { return greatest.run(data.x); });
     out.note_of_job("Plan, started", [&] {
       double sum = 0, product = 0;
-      spelling::start(tree, data.x, sum);
-      spelling::start(dot, data.x, data.y, product);
+      tree.start(data.x, sum);
+      dot.start(data.x, data.y, product);
       wait_in_turn(tree);
       wait_in_turn(dot);
       return std::vector<double>{sum, product};
@@ -367,10 +366,10 @@ inline void note_plans(Transcript& out, const Data& data, Group group) {
 inline void note_vector_plans(Transcript& out, const std::vector<double>& row, Group group) {
   const auto blocks = blocks_of(group);
   const auto own = static_cast<std::size_t>(blocks[static_cast<std::size_t>(group.rank())]);
-  using Plan = api::Plan<double>;
-  api::VectorPlan<double> vectors = Plan::of_vectors(api::plus, row.size(), group);
-  auto scan = Plan::of_scan(api::plus, row.size(), group), exscan = Plan::of_exscan(api::plus, row.size(), group);
-  auto scatter = Plan::of_reduce_scatter(api::plus, blocks, group);
+  using Plan = sf::Plan<double>;
+  sf::VectorPlan<double> vectors = Plan::of_vectors(sf::plus, row.size(), group);
+  auto scan = Plan::of_scan(sf::plus, row.size(), group), exscan = Plan::of_exscan(sf::plus, row.size(), group);
+  auto scatter = Plan::of_reduce_scatter(sf::plus, blocks, group);
   note_change(out, "of_vectors", row, [&](auto& buffer) { vectors.run(buffer); });
   note_change(out, "of_scan", row, [&](auto& buffer) { scan.run(buffer); });
   note_change(out, "of_exscan", row, [&](auto& buffer) { exscan.run(buffer); });
@@ -389,9 +388,9 @@ inline void note_vector_plans(Transcript& out, const std::vector<double>& row, G
   });
 }
 inline void note_array_plans(Transcript& out, const Field& field, Group group) {
-  api::ArrayPlan sums(api::plus, field.x, field.columns, group);
-  api::ArrayPlan dots(api::dot, field.x, field.y, field.grouped, group, api::binned());
-  api::ArrayPlan least(api::min_location, field.x, field.columns, group);
+  sf::ArrayPlan sums(sf::plus, field.x, field.columns, group);
+  sf::ArrayPlan dots(sf::dot, field.x, field.y, field.grouped, group, sf::binned());
+  sf::ArrayPlan least(sf::min_location, field.x, field.columns, group);
   const auto values_of = [](const auto& found) { return std::vector<double>(found.begin(), found.end()); };
   out.note_of_job("ArrayPlan", [&] { return values_of(sums.run()); });
   out.note_of_job("ArrayPlan of dot", [&] {
@@ -401,7 +400,7 @@ inline void note_array_plans(Transcript& out, const Field& field, Group group) {
   });
   out.note_of_job("ArrayPlan of min_location", [&] {
     const auto found = least.run();
-    return std::vector<api::Located<double>>(found.begin(), found.end());
+    return std::vector<sf::Located<double>>(found.begin(), found.end());
   });
 }
 
@@ -416,8 +415,8 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   const auto& [x, y, mask, labels] = field.data;
   const auto z = as_complex(field.data);
   std::vector<double> buffer = row;
-  api::Bundle bundle;
-  api::MemberOptions by_tree = api::tree();
+  sf::Bundle bundle;
+  sf::MemberOptions by_tree = sf::tree();
   by_tree.threads = 2;
   const auto sum = bundle.sum(x), tree = bundle.sum(x, by_tree), abs_sum = bundle.abs_sum(x);
   const auto norm1 = bundle.norm1(x), squares = bundle.sum_squares(x), norm2 = bundle.norm2(x);
@@ -429,13 +428,13 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   const auto covariance = bundle.covariance(x, y), sample = bundle.sample_covariance(x, y);
   const auto dots = bundle.dots(x, {y, x});
   const auto dotcs = bundle.dotcs(z, {z, z});
-  const auto own = bundle.reduce(x, api::named("less a third", [](double a, double b) { return a - b / 3; }));
+  const auto own = bundle.reduce(x, sf::named("less a third", [](double a, double b) { return a - b / 3; }));
   const auto columns = bundle.sum(field.x, field.columns), groups = bundle.mean(field.x, field.grouped);
   const auto products = bundle.dot(field.x, field.y, field.columns);
-  const auto reduced = bundle.reduce(field.x, api::plus, field.masked);
-  const auto reduced_dot = bundle.reduce(field.x, field.y, api::dot, field.grouped);
-  bundle.allreduce(buffer, api::plus);
-  api::BundlePlan plan = bundle.bind(group);
+  const auto reduced = bundle.reduce(field.x, sf::plus, field.masked);
+  const auto reduced_dot = bundle.reduce(field.x, field.y, sf::dot, field.grouped);
+  bundle.allreduce(buffer, sf::plus);
+  sf::BundlePlan plan = bundle.bind(group);
   note_values(out, "no value yet", sum);
   const auto note_all = [&](const char* name) {
     note_values(out, name, sum, tree, abs_sum, norm1, squares, norm2, norminf, mean, min, max, least, greatest,
@@ -450,7 +449,7 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   note_values(out, "no value while it runs", sum);
   out.note("bundle ends", [&] { wait_in_turn(plan); });
   note_all("bundle, again");
-  api::BundleOptions rooted;
+  sf::BundleOptions rooted;
   rooted.root = group.size() - 1;
   out.note("bundle with a root", [&] {
     bundle.bind(group, rooted).run();
@@ -464,17 +463,17 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
 inline void note_started(Transcript& out, const Field& field, const std::vector<double>& row, Group group) {
   const Data& data = field.data;
   const auto& x = data.x;
-  auto sum = api::start(api::plus, x, group), norm = api::start(api::norm2, x, group);
-  auto dot = api::start(api::dot, x, data.y, group, api::binned());
-  auto masked = api::start(api::masked_sum, x, data.mask, group);
-  auto own = api::start(api::named("less a third", [](double a, double b) { return a - b / 3; }), x, group);
-  auto columns = api::start(api::plus, field.x, field.columns, group);
-  auto products = api::start(api::dot, field.x, field.y, field.grouped, group);
-  auto dots = api::start_dots(x, {data.y, x}, group);
+  auto sum = sf::start(sf::plus, x, group), norm = sf::start(sf::norm2, x, group);
+  auto dot = sf::start(sf::dot, x, data.y, group, sf::binned());
+  auto masked = sf::start(sf::masked_sum, x, data.mask, group);
+  auto own = sf::start(sf::named("less a third", [](double a, double b) { return a - b / 3; }), x, group);
+  auto columns = sf::start(sf::plus, field.x, field.columns, group);
+  auto products = sf::start(sf::dot, field.x, field.y, field.grouped, group);
+  auto dots = sf::start_dots(x, {data.y, x}, group);
   const auto z = as_complex(data);
-  auto dotcs = api::start_dotcs(z, {z}, group);
-  auto layout = api::start_layout(x.size(), group);
-  api::Pending<> barrier = api::start_barrier(group);
+  auto dotcs = sf::start_dotcs(z, {z}, group);
+  auto layout = sf::start_layout(x.size(), group);
+  sf::Pending<> barrier = sf::start_barrier(group);
   out.note("start_barrier", [&] { barrier.wait(); });
   out.note_of_job("start, dotcs first", [&] { return dotcs.get(); });
   out.note_of_job("start_dots", [&] { return dots.get(); });
@@ -482,30 +481,30 @@ inline void note_started(Transcript& out, const Field& field, const std::vector<
   out.note_of_job("start", [&] { return std::vector<double>{own.get(), dot.get(), norm.get(), sum.get()}; });
   out.note_of_job("start of masked_sum", [&] { return wait_in_turn(masked), masked.get(); });
   out.note_of_job("start_layout", [&] {
-    api::Options options = with(api::tree());
+    sf::Options options = with(sf::tree());
     options.layout = layout.get();
-    return api::sum(x, group, options);
+    return sf::sum(x, group, options);
   });
   const std::vector<double> longer(x.size() + 1);
-  out.note("start, factors of two sizes", [&] { return api::start(api::dot, x, longer, group).get(); });
+  out.note("start, factors of two sizes", [&] { return sf::start(sf::dot, x, longer, group).get(); });
 
   std::vector<double> all = row, root = row, up = row, below = row;
   const auto blocks = blocks_of(group);
   std::vector<double> block(static_cast<std::size_t>(blocks[static_cast<std::size_t>(group.rank())]));
-  auto a = api::start_allreduce(all, api::plus, group), b = api::start_reduce_to(0, root, api::plus, group);
-  auto c = api::start_scan(up, api::plus, group), d = api::start_exscan(below, api::plus, group);
-  auto e = api::start_reduce_scatter(row, blocks, block, api::plus, group);
+  auto a = sf::start_allreduce(all, sf::plus, group), b = sf::start_reduce_to(0, root, sf::plus, group);
+  auto c = sf::start_scan(up, sf::plus, group), d = sf::start_exscan(below, sf::plus, group);
+  auto e = sf::start_reduce_scatter(row, blocks, block, sf::plus, group);
   out.note("started in MPI's shape", [&] {
     for (auto* each : {&e, &d, &c, &b, &a}) each->wait();
     return std::vector<std::vector<double>>{all, root, up, below, block};
   });
-  api::barrier(group);
+  sf::barrier(group);
 
-  auto plan = api::start_bind<double>(api::plus, x.size(), group, api::tree());
-  auto vectors = api::start_bind_of_vectors<double>(api::plus, row.size(), group);
-  api::Bundle bundle;
+  auto plan = sf::start_bind<double>(sf::plus, x.size(), group, sf::tree());
+  auto vectors = sf::start_bind_of_vectors<double>(sf::plus, row.size(), group);
+  sf::Bundle bundle;
   const auto mean = bundle.mean(x);
-  auto bundled = api::start_bind(bundle, group);
+  auto bundled = sf::start_bind(bundle, group);
   out.note_of_job("start_bind", [&] { return plan.get().run(x); });
   note_change(out, "start_bind_of_vectors", row, [&](auto& buffer) { vectors.get().run(buffer); });
   out.note_of_job("start_bind of a bundle", [&] {
@@ -513,8 +512,8 @@ inline void note_started(Transcript& out, const Field& field, const std::vector<
     return mean.value();
   });
   out.note("ProgressThread", [&] {
-    const api::ProgressThread thread(group);
-    return api::start(api::plus, x, group).get();
+    const sf::ProgressThread thread(group);
+    return sf::start(sf::plus, x, group).get();
   });
 }
 
@@ -523,7 +522,7 @@ inline void note_started(Transcript& out, const Field& field, const std::vector<
 
 template <class T>
 void note_accumulators(Transcript& out, const std::vector<T>& x, const std::vector<T>& y, Group group) {
-  using A = api::Accumulator<T>;
+  using A = sf::Accumulator<T>;
   A sum, other;
   out.note("add", [&] {
     for (const T each : x) sum.add(each);
@@ -538,14 +537,17 @@ void note_accumulators(Transcript& out, const std::vector<T>& x, const std::vect
   });
   out.note("values", [&] { return std::vector<double>{sum.template sum<double>(), sum.template mean<double>()}; });
   out.note("operators", [&] { return (sum + other - -other).bytes(); });
-  out.note("compare", [&] { return spelling::numbers_of(sum.compare(other)); });
+  out.note("compare", [&] {
+    const auto orders = sum.compare(other);
+    return std::vector<int>(orders.begin(), orders.end());
+  });
   out.note("order", [&] {
     return std::vector<int>{sum<other, sum> other, sum <= other, sum >= other, sum == other, sum != other};
   });
   A merged;
   out.note_of_job("merge_ranks", [&] {
     merged += x;
-    api::merge_ranks(merged, group);
+    sf::merge_ranks(merged, group);
     return merged.bytes();
   });
   out.note_of_job("rows of all", [&] { return merged.rows(); });
@@ -561,17 +563,17 @@ void note_accumulators(Transcript& out, const std::vector<T>& x, const std::vect
   });
   out.note("packed", [&] {
     auto packed = sum.packed();
-    api::merge_packed(other.packed(), packed);
+    sf::merge_packed(other.packed(), packed);
     A unpacked;
     unpacked.unpack(packed);
     return unpacked.bytes();
   });
-  out.note("bytes of another", [&] { return api::ProductAccumulator<T>::load(sum.bytes()).rows(); });
+  out.note("bytes of another", [&] { return sf::ProductAccumulator<T>::load(sum.bytes()).rows(); });
 }
 inline void note_columns(Transcript& out, const Field& field) {
-  api::Accumulator<double> columns(4);
-  api::ProductAccumulator<double> products(4), one;
-  api::Axes weighted = field.columns, all;
+  sf::Accumulator<double> columns(4);
+  sf::ProductAccumulator<double> products(4), one;
+  sf::Axes weighted = field.columns, all;
   all.keep = {1};
   weighted.weights = field.y;
   out.note("rows", [&] { return columns.add(field.data.x), columns.sums(); });
@@ -601,17 +603,17 @@ inline void note_columns(Transcript& out, const Field& field) {
 
 inline void note_the_rest(Transcript& out, const Data& data, const std::vector<double>& row, Group group) {
   out.note_of_job("diagnosis", [&] {
-    auto found = api::diagnosis(data.x, group, 2);
+    auto found = sf::diagnosis(data.x, group, 2);
     found.plain = 0;  // which depends on the ranks
     return found;
   });
-  out.note("diagnosis here", [&] { return api::diagnosis(data.x); });
+  out.note("diagnosis here", [&] { return sf::diagnosis(data.x); });
   out.note("memory", [&] {
-    auto memory = api::allocate<double>(row.size());
-    std::vector<double, api::Allocator<double>> vector(row.begin(), row.end());
+    auto memory = sf::allocate<double>(row.size());
+    std::vector<double, sf::Allocator<double>> vector(row.begin(), row.end());
     std::copy(row.begin(), row.end(), memory.begin());
-    api::allreduce(memory, api::plus, group);
-    api::allreduce(vector, api::plus, group);
+    sf::allreduce(memory, sf::plus, group);
+    sf::allreduce(vector, sf::plus, group);
     return std::pair(std::vector<double>(memory.begin(), memory.end()),
                      std::vector<double>(vector.begin(), vector.end()));
   });
@@ -623,25 +625,25 @@ inline void note_layouts(Transcript& out, const Data& all, Group group) {
   const auto rank = static_cast<std::size_t>(group.rank()), size = static_cast<std::size_t>(group.size());
   for (std::size_t i = 0; i < all.x.size(); ++i)
     if (i / 2 % size == rank) dealt.push_back(all.x[i]);
-  std::vector<api::Interval> mine;
+  std::vector<sf::Interval> mine;
   for (std::size_t i = rank; i < all.x.size() / 4; i += size) {
     mine.push_back({4 * i, 4 * i + 4});
     row.insert(row.end(), &all.x[4 * i], &all.x[4 * i] + 4);
   }
-  api::Options options = with(api::tree());
-  options.layout = api::Layout::block_cyclic(all.x.size(), 2);
-  out.note_of_job("block_cyclic", [&] { return api::sum(dealt, group, options); });
-  options.layout = api::Layout::intervals(mine, all.x.size());
-  out.note_of_job("intervals", [&] { return api::sum(row, group, options); });
-  const api::GridAxis axis[] = {{all.x.size(), 0, 2, 0}};
-  options.layout = api::Layout::grid(axis);
-  out.note_of_job("grid", [&] { return api::sum(dealt, group, options); });
+  sf::Options options = with(sf::tree());
+  options.layout = sf::Layout::block_cyclic(all.x.size(), 2);
+  out.note_of_job("block_cyclic", [&] { return sf::sum(dealt, group, options); });
+  options.layout = sf::Layout::intervals(mine, all.x.size());
+  out.note_of_job("intervals", [&] { return sf::sum(row, group, options); });
+  const sf::GridAxis axis[] = {{all.x.size(), 0, 2, 0}};
+  options.layout = sf::Layout::grid(axis);
+  out.note_of_job("grid", [&] { return sf::sum(dealt, group, options); });
   const std::uint64_t extents[] = {all.x.size()}, ranks[] = {0};
-  options.layout = api::Layout::blocks(extents, ranks);
+  options.layout = sf::Layout::blocks(extents, ranks);
   const std::size_t each = all.x.size() / size, more = all.x.size() % size, begin = rank * each + std::min(rank, more);
   const auto* const first = all.x.data() + begin;
   const std::vector<double> block(first, first + each + (rank < more ? 1 : 0));
-  out.note_of_job("blocks", [&] { return api::sum(block, group, options); });
+  out.note_of_job("blocks", [&] { return sf::sum(block, group, options); });
 }
 
 /// All of it, by a group, and in this process alone. Collective.
@@ -652,12 +654,12 @@ inline Transcript transcript(Group group) {
     const Field field(mine);
     const std::vector<double> row = row_of(all, group);
     out.about(name + " here");
-    note_calls(out, all, [](api::Method method) -> api::LocalOptions { return method; });
+    note_calls(out, all, [](sf::Method method) -> sf::LocalOptions { return method; });
     note_arrays(out, Field(all));
     note_shapes(out, Field(all));
     out.about(name);
     note_calls(
-        out, mine, [](api::Method method) { return with(method); }, group);
+        out, mine, [](sf::Method method) { return with(method); }, group);
     note_options(out, mine, group);
     note_layouts(out, all, group);
     note_arrays(out, field, group);

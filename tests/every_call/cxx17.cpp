@@ -1,6 +1,10 @@
-// Every call of the API for C++17, compiled as C++17.
-#include "steadfold/cxx17.hpp"
+// Every call of the C++ API, compiled as C++17.
 #include "every_call/every_call.hpp"
+
+#include "steadfold/accumulator.hpp"
+#include "steadfold/diagnosis.hpp"
+#include "steadfold/memory.hpp"
+#include "steadfold/started.hpp"
 #include "support/hostile.hpp"
 
 #if __cplusplus >= 202002L
@@ -8,20 +12,6 @@
 #endif
 
 namespace steadfold::test::every_call_in_cxx17 {
-
-namespace api = ::sf17;
-
-namespace spelling {
-template <class P, class T>
-void start(P& plan, const std::vector<T>& x, T& result) {
-  plan.start(x, result);
-}
-template <class P, class T>
-void start(P& plan, const std::vector<T>& x, const std::vector<T>& y, T& result) {
-  plan.start(x, y, result);
-}
-inline std::vector<int> numbers_of(const std::vector<sf_order>& orders) { return {orders.begin(), orders.end()}; }
-}  // namespace spelling
 
 #include "every_call/calls.hpp"
 

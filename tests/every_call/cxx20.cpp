@@ -1,4 +1,4 @@
-// The same calls of the API for C++20.
+// The same calls, compiled as C++20.
 #include "every_call/every_call.hpp"
 
 #include <cmath>
@@ -13,25 +13,6 @@
 #include "support/hostile.hpp"
 
 namespace steadfold::test::every_call_in_cxx20 {
-
-namespace api = ::sf;
-
-namespace spelling {
-template <class P, class T>
-void start(P& plan, const std::vector<T>& x, T& result) {
-  plan.start(x, std::span(&result, 1));
-}
-template <class P, class T>
-void start(P& plan, const std::vector<T>& x, const std::vector<T>& y, T& result) {
-  plan.start(x, y, std::span(&result, 1));
-}
-inline std::vector<int> numbers_of(const std::vector<std::partial_ordering>& orders) {
-  std::vector<int> numbers;
-  for (const std::partial_ordering order : orders)
-    numbers.push_back(order < 0 ? SF_LESS : order > 0 ? SF_GREATER : order == 0 ? SF_EQUAL : SF_UNORDERED);
-  return numbers;
-}
-}  // namespace spelling
 
 #include "every_call/calls.hpp"
 

@@ -1,4 +1,4 @@
-// Every public function of the C++ API on hostile values, called by a program in C++17 (cxx17.cpp) and by one in C++20
+// Every public function of the C++ API on hostile values, called by a source in C++17 (cxx17.cpp) and by one in C++20
 // (cxx20.cpp), which share the calls (calls.hpp), and by one in C (c.c). All are linked into one program.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "every_call/transcript.hpp"
-#include "steadfold/common_group.hpp"
+#include "steadfold/group.hpp"
 
 namespace steadfold::test {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "every_call/c.h"
-#include "steadfold/common_diagnosis.hpp"
+#include "steadfold/diagnosis.hpp"
 
 namespace steadfold::test {
 

@@ -74,11 +74,11 @@ void run_plan(const Job& job, const std::string& schedule) {
 void run_in_place(const Job& job) {
   constexpr std::size_t columns = 60000;
   auto rows = steadfold::allocate<double>(columns), results = steadfold::allocate<double>(columns);
-  std::ranges::fill(rows.span(), 1.0);
+  std::ranges::fill(rows, 1.0);
   auto plan = steadfold::Plan<double>::of_vectors(steadfold::plus, columns, MPI_COMM_WORLD);
-  for (int run = 0; run < 2; ++run) plan.run(rows.span(), results.span());
+  for (int run = 0; run < 2; ++run) plan.run(rows, results);
   job.die_in_the_middle();
-  plan.start(rows.span(), results.span());
+  plan.start(rows, results);
   job.wait_for(job.name(), plan);
   std::_Exit(EXIT_SUCCESS);
 }

@@ -1,6 +1,4 @@
-// The API for C++17 over MPI, compiled as C++17: the bits of one process that has all elements, on any number of ranks.
-#include "steadfold/cxx17_mpi.hpp"
-
+// The C++ API over MPI compiled as C++17: the bits of one process that has all elements, on any number of ranks.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -9,6 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "steadfold/accumulator.hpp"
+#include "steadfold/memory.hpp"
+#include "steadfold/mpi.hpp"
+#include "steadfold/started.hpp"
+#include "steadfold/team.hpp"
 #include "support/hostile.hpp"
 
 #if __cplusplus >= 202002L
@@ -45,7 +48,7 @@ class Cxx17Test : public testing::Test {
     try {
       call();
       return "";
-    } catch (const sf17::Error& error) {
+    } catch (const sf::Error& error) {
       return error.what();
     }
   }
@@ -55,7 +58,7 @@ class Cxx17Test : public testing::Test {
     try {
       call();
       return SF_OK;
-    } catch (const sf17::Error& error) {
+    } catch (const sf::Error& error) {
       return error.status();
     }
   }
@@ -75,29 +78,29 @@ class Cxx17Test : public testing::Test {
 
 TEST_F(Cxx17Test, PartsAreAll) {
   std::uint64_t rows = my_x.size();
-  sf17::allreduce(sf17::view(&rows, 1), sf17::plus, comm);
+  sf::allreduce(sf::view(&rows, 1), sf::plus, comm);
   EXPECT_EQ(rows, x.size());
 }
 
 TEST_F(Cxx17Test, HasTheBitsOfOneProcess) {
-  EXPECT_EQ(bits(sf17::sum(my_x, comm)), bits(sf17::sum(x, sf17::exact())));
-  EXPECT_EQ(bits(sf17::sum(my_x, comm, sf17::binned())), bits(sf17::sum(x, sf17::binned())));
-  EXPECT_EQ(bits(sf17::dot(my_x, my_y, comm)), bits(sf17::dot(x, y)));
-  EXPECT_EQ(bits(sf17::norm2(my_x, comm)), bits(sf17::norm2(x)));
-  EXPECT_EQ(bits(sf17::mean(my_x, comm)), bits(sf17::mean(x)));
-  EXPECT_EQ(bits(sf17::max(my_x, comm)), bits(sf17::max(x)));
-  sf17::Options options = sf17::tree();
-  options.layout = sf17::Layout::contiguous(my_x.size(), comm);
+  EXPECT_EQ(bits(sf::sum(my_x, comm)), bits(sf::sum(x, sf::exact())));
+  EXPECT_EQ(bits(sf::sum(my_x, comm, sf::binned())), bits(sf::sum(x, sf::binned())));
+  EXPECT_EQ(bits(sf::dot(my_x, my_y, comm)), bits(sf::dot(x, y)));
+  EXPECT_EQ(bits(sf::norm2(my_x, comm)), bits(sf::norm2(x)));
+  EXPECT_EQ(bits(sf::mean(my_x, comm)), bits(sf::mean(x)));
+  EXPECT_EQ(bits(sf::max(my_x, comm)), bits(sf::max(x)));
+  sf::Options options = sf::tree();
+  options.layout = sf::Layout::contiguous(my_x.size(), comm);
   options.schedule = "binomial";
   options.threads = 2;
-  EXPECT_EQ(bits(sf17::sum(my_x, comm, options)), bits(sf17::sum(x, sf17::tree())));
+  EXPECT_EQ(bits(sf::sum(my_x, comm, options)), bits(sf::sum(x, sf::tree())));
   options.root = size - 1;
-  EXPECT_EQ(bits(sf17::sum(my_x, comm, options)),
-            rank == size - 1 ? bits(sf17::sum(x, sf17::tree())) : bits(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_EQ(bits(sf::sum(my_x, comm, options)),
+            rank == size - 1 ? bits(sf::sum(x, sf::tree())) : bits(std::numeric_limits<double>::quiet_NaN()));
   std::vector<std::complex<float>> z;
   for (std::size_t i = 0; i < x.size(); ++i) z.emplace_back(static_cast<float>(x[i]), static_cast<float>(y[i]));
   const auto my_z = part_of(z);
-  EXPECT_TRUE(same(sf17::dotc(my_z, my_z, comm), sf17::dotc(z, z)));
+  EXPECT_TRUE(same(sf::dotc(my_z, my_z, comm), sf::dotc(z, z)));
 }
 
 TEST_F(Cxx17Test, OperatorsAndPlans) {
@@ -105,48 +108,48 @@ TEST_F(Cxx17Test, OperatorsAndPlans) {
   for (std::size_t i = 0; i < 50; ++i)
     all.push_back({x[4 * i] * 1e-4, x[4 * i + 1] * 1e-4, x[4 * i + 2] * 1e-4, x[4 * i + 3] * 1e-4});
   const auto mine = part_of(all);
-  const Matrix wanted = sf17::reduce(all, product);
-  EXPECT_TRUE(same(sf17::reduce(mine, product, comm), wanted));
-  sf17::Plan<Matrix> products(sf17::named("product", product), mine.size(), comm);
-  sf17::Plan<double> dots(sf17::dot, my_x.size(), comm);
+  const Matrix wanted = sf::reduce(all, product);
+  EXPECT_TRUE(same(sf::reduce(mine, product, comm), wanted));
+  sf::Plan<Matrix> products(sf::named("product", product), mine.size(), comm);
+  sf::Plan<double> dots(sf::dot, my_x.size(), comm);
   for (int run = 0; run < 2; ++run) {
     EXPECT_TRUE(same(products.run(mine), wanted));
     double found = 0;
     dots.start(my_x, my_y, found);
     dots.wait();
-    EXPECT_EQ(bits(found), bits(sf17::dot(x, y)));
+    EXPECT_EQ(bits(found), bits(sf::dot(x, y)));
   }
   std::vector<double> row(3, 0.1 * rank), result(3);
-  auto vectors = sf17::Plan<double>::of_vectors(sf17::plus, 3, comm);
+  auto vectors = sf::Plan<double>::of_vectors(sf::plus, 3, comm);
   vectors.run(row, result);
-  sf17::allreduce(row, sf17::plus, comm);
+  sf::allreduce(row, sf::plus, comm);
   EXPECT_EQ(bits(row), bits(result));
 }
 
 TEST_F(Cxx17Test, AccumulatorsInMpisOwnReduction) {
-  sf17::Accumulator<double> all, mine, by_mpi;
+  sf::Accumulator<double> all, mine, by_mpi;
   all += x;
-  mine += sf17::View<const double>(my_x);
+  mine += sf::View<const double>(my_x);
   std::vector<std::byte> packed = mine.packed();
-  const sf17::MpiAccumulators handles(mine.get());
+  const sf::MpiAccumulators handles(mine.get());
   MPI_Allreduce(MPI_IN_PLACE, packed.data(), 1, handles.type(), handles.op(), comm);
   by_mpi.unpack(packed);
   EXPECT_EQ(by_mpi.bytes(), all.bytes());
-  sf17::merge_ranks(mine, comm);
+  sf::merge_ranks(mine, comm);
   EXPECT_EQ(mine.bytes(), all.bytes());
-  EXPECT_EQ(bits(mine.sum()), bits(sf17::sum(x, sf17::exact())));
+  EXPECT_EQ(bits(mine.sum()), bits(sf::sum(x, sf::exact())));
 }
 
 TEST_F(Cxx17Test, AccumulatorsThatCannotBeMerged) {
   const bool is_last = rank == size - 1;
-  sf17::Accumulator<double> columns(is_last ? 9 : 8);
+  sf::Accumulator<double> columns(is_last ? 9 : 8);
   const std::vector<std::byte> before = columns.bytes();
-  EXPECT_EQ(status_of([&] { sf17::merge_ranks(columns, comm); }), SF_MISMATCH);
+  EXPECT_EQ(status_of([&] { sf::merge_ranks(columns, comm); }), SF_MISMATCH);
   EXPECT_EQ(columns.bytes(), before);
 
-  sf17::Accumulator<double> left, elsewhere;
+  sf::Accumulator<double> left, elsewhere;
   if (is_last) elsewhere = std::move(left);
-  EXPECT_EQ(status_of([&] { sf17::merge_ranks(left, comm); }), SF_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { sf::merge_ranks(left, comm); }), SF_INVALID_ARGUMENT);
   if (is_last) {
     const auto expect_none = [this](const auto& call) {
       const std::string text = text_of(call);
@@ -160,28 +163,28 @@ TEST_F(Cxx17Test, AccumulatorsThatCannotBeMerged) {
     left = elsewhere;
   }
   left += 1.0;
-  sf17::merge_ranks(left, comm);
+  sf::merge_ranks(left, comm);
   EXPECT_EQ(left.sum(), 1.0 * size) << "the next one works";
 }
 
 TEST_F(Cxx17Test, CallsOfACommunicator) {  // all others are those of its group: every_call_test
-  sf17::Team team(comm, 1);
-  EXPECT_EQ(bits(sf17::sum(my_x, team[0], sf17::tree())), bits(sf17::sum(x, sf17::tree())));
-  EXPECT_EQ(bits(sf17::start(sf17::plus, my_x, comm).get()), bits(sf17::sum(x, sf17::exact())));
-  EXPECT_EQ(bits(sf17::dots(my_x, {my_y}, comm)), bits(sf17::dots(x, {y})));
-  sf17::Bundle bundle;
+  sf::Team team(comm, 1);
+  EXPECT_EQ(bits(sf::sum(my_x, team[0], sf::tree())), bits(sf::sum(x, sf::tree())));
+  EXPECT_EQ(bits(sf::start(sf::plus, my_x, comm).get()), bits(sf::sum(x, sf::exact())));
+  EXPECT_EQ(bits(sf::dots(my_x, {my_y}, comm)), bits(sf::dots(x, {y})));
+  sf::Bundle bundle;
   const auto dot = bundle.dot(my_x, my_y);
   bundle.bind(comm).run();
-  EXPECT_EQ(bits(dot.value()), bits(sf17::dot(x, y)));
-  sf17::barrier(comm);
+  EXPECT_EQ(bits(dot.value()), bits(sf::dot(x, y)));
+  sf::barrier(comm);
 }
 
 TEST_F(Cxx17Test, ErrorsReachEveryRank) {
   const std::vector<double> wrong(rank == 1 ? 5 : 4), right(4);
-  const std::string dot = text_of([&] { sf17::dot(right, wrong, comm); });
+  const std::string dot = text_of([&] { sf::dot(right, wrong, comm); });
   EXPECT_NE(dot, "");
   EXPECT_EQ(dot.find("differ in size (4 and 5 elements)") != std::string::npos, rank == 1) << dot;
-  sf17::Plan<double> plan(sf17::plus, 4, comm);
+  sf::Plan<double> plan(sf::plus, 4, comm);
   const std::string run = text_of([&] { plan.run(wrong); });
   EXPECT_NE(run, "");
   EXPECT_EQ(run.find("bound for 4") != std::string::npos, rank == 1) << run;
@@ -191,9 +194,9 @@ TEST_F(Cxx17Test, ErrorsReachEveryRank) {
     return a + b;
   };
   if (rank == 2)
-    EXPECT_THROW(sf17::reduce(x, throws, comm), int);
+    EXPECT_THROW(sf::reduce(x, throws, comm), int);
   else
-    EXPECT_THROW(sf17::reduce(x, throws, comm), sf17::Error);
+    EXPECT_THROW(sf::reduce(x, throws, comm), sf::Error);
 }
 
 }  // namespace

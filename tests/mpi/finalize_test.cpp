@@ -12,7 +12,6 @@
 #include "outcome.hpp"
 #include "ranks.hpp"
 #include "reference.hpp"
-#include "steadfold/cxx17_mpi.hpp"
 #include "steadfold/started.hpp"
 
 namespace steadfold::tests {
@@ -57,9 +56,6 @@ void expect_no_calls(const char* why) {
     expect_thrown([&] { sum(x, comm); }, why, "sum");
     expect_thrown([&] { start(plus, x, comm); }, why, "start");
     expect_thrown([&] { Plan<double>(plus, 3, comm); }, why, "Plan");
-    expect_thrown([&] { sf17::sum(x, comm); }, why, "sf17::sum");
-    expect_thrown([&] { sf17::start(sf17::plus, x, comm); }, why, "sf17::start");
-    expect_thrown([&] { sf17::Plan<double>(sf17::plus, 3, comm); }, why, "sf17::Plan");
   }
   check(plan == nullptr && same_bits(result, 7.0), "a refused call writes nothing");
   check(sf_reduce_local(&call, x.data(), nullptr, &result) == SF_OK, "a local reduction works");
@@ -122,7 +118,7 @@ int run(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const std::vector<sf_plan*> plans = left_behind();
   global = std::make_unique<Plan<double>>(plus, 3, MPI_COMM_WORLD);
-  sf17::Plan<double> plan_of_cxx17(sf17::plus, 3, MPI_COMM_WORLD);
+  Plan<double> of_sum(plus, 3, MPI_COMM_WORLD);
   std::vector<double> column(1, 0.5);
   auto under_way = std::make_unique<VectorPlan<double>>(Plan<double>::of_vectors(plus, 1, MPI_COMM_WORLD));
   under_way->start(column, std::span(column));
@@ -132,22 +128,19 @@ int run(int argc, char** argv) {
   MPI_Comm other = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   auto pending = std::make_unique<Pending<double>>(start(plus, x, other));
-  auto pending_of_cxx17 = std::make_unique<sf17::Pending<double>>(sf17::start(sf17::plus, x, other));
   MPI_Finalize();
 
   const char* const why = "MPI is finalised";
   double result = 7;
   check(outcome_of([&] { ended->get(); }).status == SF_INVALID_ARGUMENT, "a call of before cannot be asked");
-  check(outcome_of([&] { pending->wait(); }).status == SF_INVALID_ARGUMENT, "a call under way cannot be awaited");
-  expect_thrown([&] { pending_of_cxx17->wait(); }, why, "wait of an sf17::Pending");
-  expect_thrown([&] { pending_of_cxx17->get(); }, why, "get of an sf17::Pending");
-  expect_thrown([&] { plan_of_cxx17.run(x); }, why, "run of an sf17::Plan");
-  expect_thrown([&] { plan_of_cxx17.start(x, result); }, why, "start of an sf17::Plan");
-  expect_thrown([&] { plan_of_cxx17.wait(); }, why, "wait of an sf17::Plan");
+  expect_thrown([&] { pending->wait(); }, why, "wait of a call under way");
+  expect_thrown([&] { pending->get(); }, why, "get of a call under way");
+  expect_thrown([&] { of_sum.run(x); }, why, "run of a plan");
+  expect_thrown([&] { of_sum.start(x, result); }, why, "start of a plan");
+  expect_thrown([&] { of_sum.wait(); }, why, "wait for a plan");
   check(same_bits(result, 7.0), "a refused start writes nothing");
   ended.reset();
   pending.reset();
-  pending_of_cxx17.reset();
   expect_no_calls("MPI is finalised");
   for (sf_plan* plan : plans) expect_no_runs(plan);
   check(outcome_of([&] { global->run(x); }).status == SF_INVALID_ARGUMENT, "a plan in C++ throws");

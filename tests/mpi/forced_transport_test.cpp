@@ -92,7 +92,7 @@ TEST_F(ForcedTransportTest, PlansMayLiveUntilMpiEnds) {
 TEST_F(ForcedTransportTest, MemoryThatIsFullIsNoError) {
   const Asked asked("auto", true);
   const Ranks copy = Ranks::duplicate();
-  std::vector<Plan<double>::Vectors> plans;
+  std::vector<VectorPlan<double>> plans;
   const std::vector<double> mine(20000, 1.0);
   std::vector<double> sums(mine.size());
   for (int round = 0; round < 2; ++round) {
@@ -101,7 +101,7 @@ TEST_F(ForcedTransportTest, MemoryThatIsFullIsNoError) {
       EXPECT_NE(plans.front().describe().find("together"), std::string::npos);
       EXPECT_EQ(plans.back().describe().find("together"), std::string::npos) << "there is room for all of them";
     }
-    for (Plan<double>::Vectors& plan : plans) {
+    for (VectorPlan<double>& plan : plans) {
       plan.run(std::span<const double>(mine), std::span<double>(sums));
       for (const double each : sums) EXPECT_TRUE(is(each, static_cast<double>(world.size)));
     }

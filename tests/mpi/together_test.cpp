@@ -63,7 +63,7 @@ void compare_in_place(const test::Here<MPI_Comm>& here, const auto& op, const Me
   std::vector<T> due(columns), ordinary(columns);
   apart.run(row, due);
   auto both = sf::allocate<T>(2 * columns + 3);  // the result begins at no cache line
-  const auto own = both.span().first(columns), result = both.span().subspan(columns + 1, columns);
+  const auto own = std::span(both).first(columns), result = std::span(both).subspan(columns + 1, columns);
   std::uint64_t posted = 0;  // bytes, by the last run
   const auto run = [&](std::span<const T> from, std::span<T> to) {
     std::ranges::copy(row, own.begin());
@@ -89,8 +89,8 @@ void compare_in_place(const test::Here<MPI_Comm>& here, const auto& op, const Me
   }
   both = sf::allocate<T>(columns);
   std::ranges::copy(row, both.begin());
-  plan.run(both.span());
-  EXPECT_EQ(test::bytes_of<T>(both.span()), test::bytes_of<T>(due)) << "other memory, seed " << seed;
+  plan.run(both);
+  EXPECT_EQ(test::bytes_of<T>(both), test::bytes_of<T>(due)) << "other memory, seed " << seed;
 }
 
 TEST_F(TogetherTest, MemoryOfTheLibraryIsUsedInPlace) {

@@ -6,7 +6,7 @@
 
 #include <exception>
 #include <limits>
-#include <steadfold/cxx17_mpi.hpp>
+#include <steadfold/mpi.hpp>
 #include <type_traits>
 
 #include "ordered.hpp"
@@ -16,7 +16,7 @@ static_assert(std::is_same_v<HYPRE_Complex, double>, "this adapter is for a hypr
 namespace steadfold_hypre {
 namespace {
 
-sf17::View<const double> values_of(hypre_ParVector* vector) {
+sf::View<const double> values_of(hypre_ParVector* vector) {
   const hypre_Vector* own = hypre_ParVectorLocalVector(vector);
   return {hypre_VectorData(own), static_cast<std::size_t>(hypre_VectorSize(own))};
 }
@@ -65,8 +65,8 @@ HYPRE_Solver create_gmres(Method method, Product product) {
 
 HYPRE_Real inner_product(HYPRE_ParVector x, HYPRE_ParVector y, Method method) {
   try {
-    return sf17::dot(values_of(x), values_of(y), hypre_ParVectorComm(x),
-                     method == Method::exact ? sf17::exact() : sf17::binned());
+    return sf::dot(values_of(x), values_of(y), hypre_ParVectorComm(x),
+                   method == Method::exact ? sf::exact() : sf::binned());
   } catch (const std::exception& error) {
     hypre_error_w_msg(HYPRE_ERROR_GENERIC, error.what());
     return std::numeric_limits<double>::quiet_NaN();

@@ -1,7 +1,15 @@
 // Made by ./dev surface from the tables in surface/: change those.
 //
-// Included within the namespaces of C++20 and C++17. Every built-in operator is a function, called alike: dot(x, y),
-// dot(x, y, comm), dot(x, y, comm, options). It is the operator of `reduce` and of plans, too.
+// Every built-in operator is a function, called alike: dot(x, y), dot(x, y, comm), dot(x, y, comm, options). It is the
+// operator of `reduce` and of plans, too. Included by steadfold.hpp.
+#pragma once
+
+#include "steadfold/built_in.hpp"
+
+#if __cplusplus >= 201703L
+
+namespace steadfold {
+
 /// The sum of all elements. Called as a function it is `sum`.
 inline constexpr BuiltIn<SF_SUM> plus{};
 /// The product of all elements.
@@ -41,3 +49,7 @@ inline constexpr BuiltIn<SF_DOTC> dotc{};
 inline constexpr BuiltIn<SF_COVARIANCE> covariance{};
 /// Like covariance, but divided by n - 1. NaN for a single pair.
 inline constexpr BuiltIn<SF_SAMPLE_COVARIANCE> sample_covariance{};
+
+}  // namespace steadfold
+
+#endif

@@ -4,7 +4,7 @@
 #pragma once
 
 #if __cplusplus < 201703L
-#error "Steadfold needs C++20, or C++17 (the compiler is set to an older C++), compile with -std=c++20"
+#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"
 #else
 
 #include <cstddef>

@@ -1,0 +1,245 @@
+// The built-in operators as functions, and what their calls read. Included by steadfold.hpp, which is the header to
+// include.
+#pragma once
+
+#include "steadfold/array.hpp"
+
+#if __cplusplus >= 201703L
+
+namespace steadfold {
+
+namespace detail {
+
+/// What goes with a call's elements: the other factors of a dot product, or a mask of one byte per element.
+struct SecondRows {
+  Second kind = Second::none;
+  const void* data = nullptr;
+  std::size_t size = 0;
+
+  bool fits(std::size_t first_size) const noexcept { return kind == Second::none || size == first_size; }
+  /// What is wrong if it does not.
+  std::string misfit(std::size_t first_size) const {
+    const std::string sizes = std::to_string(first_size) + " and " + std::to_string(size);
+    if (kind == Second::factors)
+      return "the factors of a dot product differ in size (" + sizes + " elements), give two vectors of the same size";
+    return "elements and mask differ in size (" + sizes + "), give one byte per element";
+  }
+};
+
+/// What one call reads on this rank.
+template <class T>
+struct Operands {
+  View<const T> first;
+  SecondRows second;
+};
+
+template <class Op, class R>
+constexpr bool reads() {
+  if constexpr (is_vector<R>)
+    return combines<element_t<R>, Op>();
+  else
+    return false;
+}
+
+/// The elements of a range that `Op` combines. If it cannot, only `elements_of` reports why: everything else compiles
+/// as if they were doubles.
+template <class Op, class R, class = void>
+struct Read {
+  using type = double;
+};
+template <class Op, class R>
+struct Read<Op, R, std::enable_if_t<reads<Op, R>()>> {
+  using type = element_t<R>;
+};
+template <class Op, class T>
+struct Read<Op, Array<T>> {
+  using type = T;
+};
+template <class Op, class R>
+using read_t = typename Read<Op, bare_t<R>>::type;
+
+/// The result of an operator over a range.
+template <class Op, class R>
+using answer_t = result_t<read_t<Op, R>, Op>;
+
+template <class R>
+constexpr bool is_contiguous() {
+  constexpr bool is_number = std::is_arithmetic_v<R> || type_of<R>() != SF_BYTES;
+  static_assert(!is_number, "give this rank's elements: a number is none (for one: sf::view(&number, 1))");
+  static_assert(is_vector<R> || is_number,
+                "give contiguous elements: a std::vector (not of bool), std::array or std::span of them");
+  return is_vector<R>;
+}
+
+template <class Op, class R>
+constexpr bool is_readable() {
+  if constexpr (is_contiguous<R>())
+    return is_combinable<element_t<R>, Op>();
+  else
+    return false;
+}
+
+/// The elements as they are in memory.
+template <class Op, class R>
+View<const read_t<Op, R>> elements_of(const R& x) {
+  if constexpr (is_readable<Op, R>())
+    return x;
+  else
+    return {};
+}
+
+/// Whether S can be what `Op` takes beside a vector of R.
+template <class Op, class R, class S>
+constexpr bool is_second() {
+  constexpr Second second = second_of(operation_of<Op>);
+  static_assert(second != Second::none, "this operation takes one vector, then a communicator or options");
+  if constexpr (second == Second::none || !reads<Op, R>() || !is_contiguous<S>()) {
+    return false;
+  } else {
+    constexpr bool is_mask = second != Second::mask || sizeof(element_t<S>) == 1;
+    static_assert(is_mask, "a mask has one byte per element: std::uint8_t, char or std::byte");
+    constexpr bool is_alike = second != Second::factors || std::is_same_v<element_t<S>, element_t<R>>;
+    static_assert(is_alike, "the two vectors of a dot product have elements of one type: convert one of them");
+    return is_mask && is_alike;
+  }
+}
+
+template <class Op, class R>
+Operands<read_t<Op, R>> operands(const R& x) {
+  static_assert(second_of(operation_of<Op>) == Second::none,
+                "a dot product takes two vectors, a masked sum a vector and a mask");
+  return {elements_of<Op>(x), {}};
+}
+template <class Op, class R, class S>
+Operands<read_t<Op, R>> operands(const R& x, const S& y) {
+  if constexpr (is_second<Op, R, S>())
+    return {elements_of<Op>(x), {second_of(operation_of<Op>), std::data(y), std::size(y)}};
+  else
+    return {elements_of<Op>(x), {}};
+}
+
+template <class T>
+struct ArrayOperands {
+  const Array<T>& x;
+  MaybeArray factors;
+};
+template <class Op, class T>
+ArrayOperands<T> operands(const Array<T>& x) {
+  return {x, {}};
+}
+template <class Op, class T>
+ArrayOperands<T> operands(const Array<T>& x, const Array<T>& y) {
+  return {x, y};
+}
+
+/// A call over rows of one element.
+template <class T, class Op>
+class CallOfRows : public Call {
+ public:
+  template <class SomeOptions>
+  CallOfRows(const Operands<T>& x, const Op& op, const SomeOptions& options) : held_(op) {
+    holder_ = &held_;
+    call_ = call_of(held_, std::max(x.first.size(), x.second.size), options);
+    first_ = x.first.data();
+    if (x.second.fits(x.first.size()))
+      second_ = x.second.data;
+    else
+      fault_ = x.second.misfit(x.first.size());
+  }
+  void* results() noexcept { return &result_; }
+  result_t<T, Op> take(sf_status status) {
+    conclude(status);
+    return result_;
+  }
+
+ private:
+  HeldOperator<T, Op> held_;
+  result_t<T, Op> result_ = no_result<result_t<T, Op>>();
+};
+
+template <class Mode, class T, class Op, class SomeOptions>
+auto reduce_rows(const Mode& mode, const Operands<T>& x, const Op& op, const SomeOptions& options) {
+  return mode.template reduce<CallOfRows<T, std::decay_t<Op>>>(x, op, options);
+}
+template <class T, class Op>  // written out, since it takes some 20 ns in all
+auto reduce_rows(const Here& /*mode*/, const Operands<T>& x, const Op& op, const LocalOptions& options) {
+  if (!x.second.fits(x.first.size())) throw Error(SF_INVALID_ARGUMENT, x.second.misfit(x.first.size()));
+  HeldOperator<T, std::decay_t<Op>> held(op);
+  const sf_call call = call_of(held, x.first.size(), options);
+  auto result = no_result<result_t<T, Op>>();
+  check(sf_reduce_local(&call, x.first.data(), x.second.data, &result), &held);
+  return result;
+}
+template <class Mode, class T, class Op, class SomeOptions>
+auto reduce_rows(const Mode& mode, const ArrayOperands<T>& x, const Op& op, const SomeOptions& options) {
+  return reduce_array(mode, x.x, x.factors, op, Axes(), options).front();
+}
+
+/// A second vector, array or mask: neither a communicator nor options, nor axes.
+template <class S>
+inline constexpr bool is_companion =
+    !has_group<S> && !std::is_convertible_v<const S&, LocalOptions> && !std::is_same_v<S, Axes>;
+template <class S>
+using if_companion = std::enable_if_t<is_companion<bare_t<S>>>;
+
+}  // namespace detail
+
+/// A built-in operator: an argument of `reduce`, of plans, and a function itself, over this process's elements or those
+/// of all ranks of a communicator; over one vector or array, two of them, or a vector and a mask, as the operation
+/// takes them. Without a layout `tree` takes elements in rank order. If there is a root, other ranks get a NaN
+/// (integers: 0). Throws Error. Result: void, or a type wider than the elements, see `to`.
+template <sf_operation id, class Result>
+struct BuiltIn {
+  template <class R>
+  detail::answer_t<BuiltIn, R> operator()(const R& x, const LocalOptions& options = {}) const {
+    return detail::reduce_rows(detail::Here(), detail::operands<BuiltIn>(x), *this, options);
+  }
+  template <class R, class S, class = detail::if_companion<S>>
+  detail::answer_t<BuiltIn, R> operator()(const R& x, const S& y, const LocalOptions& options = {}) const {
+    return detail::reduce_rows(detail::Here(), detail::operands<BuiltIn>(x, y), *this, options);
+  }
+  template <class R, class C, class = detail::if_group<C>>
+  detail::answer_t<BuiltIn, R> operator()(const R& x, const C& comm, const Options& options = {}) const {
+    return detail::reduce_rows(detail::Waiting{group_of(comm)}, detail::operands<BuiltIn>(x), *this, options);
+  }
+  template <class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
+  detail::answer_t<BuiltIn, R> operator()(const R& x, const S& y, const C& comm, const Options& options = {}) const {
+    return detail::reduce_rows(detail::Waiting{group_of(comm)}, detail::operands<BuiltIn>(x, y), *this, options);
+  }
+
+  /// Over an array: one result for every index of the axes that are kept. `y`: the factors of a dot product, stretched
+  /// to the shape of x.
+  template <class T>
+  detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Axes& axes,
+                                           const LocalOptions& options = {}) const {
+    return detail::reduce_array(detail::Here(), x, axes.weights, *this, axes, options);
+  }
+  template <class T>
+  detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes,
+                                           const LocalOptions& options = {}) const {
+    return detail::reduce_array(detail::Here(), x, y, *this, axes, options);
+  }
+  template <class T, class C, class = detail::if_group<C>>
+  detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Axes& axes, const C& comm,
+                                           const Options& options = {}) const {
+    return detail::reduce_array(detail::Waiting{group_of(comm)}, x, axes.weights, *this, axes, options);
+  }
+  template <class T, class C, class = detail::if_group<C>>
+  detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
+                                           const Options& options = {}) const {
+    return detail::reduce_array(detail::Waiting{group_of(comm)}, x, y, *this, axes, options);
+  }
+};
+
+/// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
+/// element is converted first; exact sums are rounded once, to the wider type.
+template <class Result, sf_operation id>
+constexpr BuiltIn<id, Result> to(BuiltIn<id> /*op*/) {
+  static_assert(detail::type_of<Result>() != SF_BYTES,
+                "results are numbers: float, double, or another type of elements");
+  return {};
+}
+
+}  // namespace steadfold
+
+#endif

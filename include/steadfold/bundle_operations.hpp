@@ -1,0 +1,192 @@
+// Made by ./dev surface from the tables in surface/: change those.
+//
+// The operations as members of bundles. Included by bundle.hpp.
+#pragma once
+
+#include "steadfold/bundle_members.hpp"
+
+#if __cplusplus >= 201703L
+
+namespace steadfold {
+
+/// What Bundle derives from. `x` and `y` are ranges of which the elements of all ranks are reduced, see Bundle, or
+/// arrays that have a result for every index of the axes that are kept, in C order. A second vector has the size of the
+/// first: different sizes fail the run, on all ranks.
+class BundleOperations : public detail::BundleMembers {
+ public:
+  /// The sum of all elements. Called as a function it is `sum`.
+  template <class R>
+  auto sum(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_SUM>{}, options);
+  }
+  template <class T>
+  auto sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_SUM>{}, axes, options);
+  }
+  /// The least element. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
+  template <class R>
+  auto min(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_MIN>{}, options);
+  }
+  template <class T>
+  auto min(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_MIN>{}, axes, options);
+  }
+  /// The greatest element, likewise.
+  template <class R>
+  auto max(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_MAX>{}, options);
+  }
+  template <class T>
+  auto max(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_MAX>{}, axes, options);
+  }
+  /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
+  template <class R, class S>
+  auto dot(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
+  }
+  template <class T>
+  auto dot(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
+  }
+  /// The same as dot.
+  template <class R, class S>
+  auto weighted_sum(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
+  }
+  template <class T>
+  auto weighted_sum(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
+  }
+  /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
+  template <class R>
+  auto norm2(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_NORM2>{}, options);
+  }
+  template <class T>
+  auto norm2(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_NORM2>{}, axes, options);
+  }
+  /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
+  template <class R>
+  auto mean(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_MEAN>{}, options);
+  }
+  template <class T>
+  auto mean(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_MEAN>{}, axes, options);
+  }
+  /// The least element and the lowest index that has it: an index of the layout, or, without one, counted in rank
+  /// order.
+  template <class R>
+  auto min_location(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_MIN_LOCATION>{}, options);
+  }
+  template <class T>
+  auto min_location(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_MIN_LOCATION>{}, axes, options);
+  }
+  /// The greatest element, likewise.
+  template <class R>
+  auto max_location(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_MAX_LOCATION>{}, options);
+  }
+  template <class T>
+  auto max_location(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_MAX_LOCATION>{}, axes, options);
+  }
+  /// The sum of absolute values, by default correctly rounded.
+  template <class R>
+  auto abs_sum(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_ABS_SUM>{}, options);
+  }
+  template <class T>
+  auto abs_sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
+  }
+  /// The same as abs_sum.
+  template <class R>
+  auto norm1(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_ABS_SUM>{}, options);
+  }
+  template <class T>
+  auto norm1(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
+  }
+  /// The sum of squares, by default correctly rounded.
+  template <class R>
+  auto sum_squares(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_SUM_SQUARES>{}, options);
+  }
+  template <class T>
+  auto sum_squares(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_SUM_SQUARES>{}, axes, options);
+  }
+  /// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
+  /// never read. If none is selected: +0.0.
+  template <class R, class S>
+  auto masked_sum(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_MASKED_SUM>{}, options);
+  }
+  /// The number of elements, extremes and where they are, mean, variances and deviations: see Statistics.
+  template <class R>
+  auto statistics(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_STATISTICS>{}, options);
+  }
+  template <class T>
+  auto statistics(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_STATISTICS>{}, axes, options);
+  }
+  /// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
+  template <class R, class S>
+  auto weighted_mean(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_WEIGHTED_MEAN>{}, options);
+  }
+  template <class T>
+  auto weighted_mean(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_WEIGHTED_MEAN>{}, axes, options);
+  }
+  /// The greatest absolute value. NaN if an element is; no elements: 0.
+  template <class R>
+  auto norminf(R&& x, const MemberOptions& options = {}) {
+    return add_range(std::forward<R>(x), BuiltIn<SF_NORMINF>{}, options);
+  }
+  template <class T>
+  auto norminf(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, axes.weights, BuiltIn<SF_NORMINF>{}, axes, options);
+  }
+  /// The sum of conj(x[i]) * y[i], by default both parts correctly rounded: BLAS's zdotc, NumPy's vdot. Of real numbers
+  /// the same as `dot`.
+  template <class R, class S>
+  auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOTC>{}, options);
+  }
+  template <class T>
+  auto dotc(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_DOTC>{}, axes, options);
+  }
+  /// The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
+  /// elements: SF_EMPTY.
+  template <class R, class S>
+  auto covariance(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_COVARIANCE>{}, options);
+  }
+  template <class T>
+  auto covariance(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_COVARIANCE>{}, axes, options);
+  }
+  /// Like covariance, but divided by n - 1. NaN for a single pair.
+  template <class R, class S>
+  auto sample_covariance(R&& x, S&& y, const MemberOptions& options = {}) {
+    return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_SAMPLE_COVARIANCE>{}, options);
+  }
+  template <class T>
+  auto sample_covariance(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
+    return add_array(x, y, BuiltIn<SF_SAMPLE_COVARIANCE>{}, axes, options);
+  }
+};
+
+}  // namespace steadfold
+
+#endif

@@ -1,0 +1,115 @@
+// What has ranks, a group of them or what stands for one, and how calls over it are made. Included by steadfold.hpp.
+#pragma once
+
+#include "steadfold/operators.hpp"
+
+#if __cplusplus >= 201703L
+
+#include <chrono>
+#include <memory>
+#include <new>
+
+#include "steadfold/steadfold_group.h"
+
+namespace steadfold {
+
+/// A group of ranks, and what the library keeps for it. Copies refer to the same group, which belongs to what it was
+/// made of: the group of an MPI communicator ends with it.
+class Group {
+ public:
+  explicit Group(sf_group* handle) noexcept : handle_(handle) {}
+  /// This rank's number, from 0 on, and how many ranks there are.
+  int rank() const noexcept { return sf_group_rank(handle_); }
+  int size() const noexcept { return sf_group_size(handle_); }
+  /// How bytes move between them: "mpi", "shared", "shared+mpi", "rma".
+  const char* transport() const noexcept { return sf_group_transport(handle_); }
+  sf_group* handle() const noexcept { return handle_; }
+
+ private:
+  sf_group* handle_;
+};
+
+namespace detail {
+
+/// What has a group adds how to get it, `group`.
+struct HasGroup {
+  static RankOrder rank_order(std::uint64_t rows, Group group) {
+    RankOrder found;
+    check(sf_group_rank_order(rows, group.handle(), &found.mine, &found.element_count));
+    return found;
+  }
+};
+
+template <>
+struct GroupOf<Group> : HasGroup {
+  static Group group(Group group) noexcept { return group; }
+};
+
+template <class C, class = void>
+inline constexpr bool has_group = false;
+template <class C>
+inline constexpr bool has_group<C, std::void_t<decltype(GroupOf<C>::group(std::declval<const C&>()))>> = true;
+template <class C>
+using if_group = std::enable_if_t<has_group<C>>;
+
+/// What a collective call needs, `prepare()`. What that throws, mostly for want of memory, the other ranks are told in
+/// the place of the call, so that none waits for this one.
+template <class Prepare>
+auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
+  try {
+    return prepare();
+  } catch (const Error& error) {
+    sf_group_refuse(group.handle(), error.status(), error.what());
+    throw;
+  } catch (const std::bad_alloc&) {
+    sf_group_refuse(group.handle(), SF_INTERNAL, "out of memory (a call could not be described), free some");
+    throw;
+  } catch (const std::exception& error) {
+    sf_group_refuse(group.handle(), SF_INTERNAL, error.what());
+    throw;
+  }
+}
+/// A new Call in this way.
+template <class Call, class... Arguments>
+std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
+  return told(group, [&] { return std::make_unique<Call>(arguments...); });
+}
+
+/// How a call is made: in this process alone, or over a group of ranks, for its results. started.hpp has a third mode.
+struct Here {
+  template <class Made, class... From>
+  auto reduce(const From&... from) const {
+    Made made(from...);
+    return made.take(sf_reduce_local(made.call(), made.first(), made.second(), made.results()));
+  }
+};
+struct Waiting {
+  template <class Made, class... From>
+  auto reduce(const From&... from) const {
+    auto made = told(group, [&] { return Made(from...); });
+    return made.take(sf_group_reduce(made.call(), made.first(), made.second(), made.results(), group.handle()));
+  }
+  Group group;
+};
+
+/// A timeout as C takes it: none is negative, and what lasts longer than a century has no end.
+template <class Number, class Period>
+std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
+  constexpr std::chrono::duration<double> a_century(3e9);
+  if (timeout > a_century) return std::numeric_limits<std::uint64_t>::max();  // SF_FOREVER
+  if (!(timeout > timeout.zero())) return 0;
+  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
+}
+
+}  // namespace detail
+
+/// The group of a communicator, which code that knows no MPI can pass on. Collective when a communicator is used for
+/// the first time. Throws Error.
+template <class C, class = detail::if_group<C>>
+Group group_of(const C& comm) {
+  return detail::GroupOf<C>::group(comm);
+}
+
+}  // namespace steadfold
+
+#endif
