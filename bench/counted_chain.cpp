@@ -9,7 +9,7 @@
 #include "agreement/agreement.hpp"
 #include "execution/plan.hpp"
 #include "transport/forwarding.hpp"
-#include "transport/simulated.hpp"
+#include "transport/simulated/simulated.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 # itself, so only the rooms under SEES resolve.
 #   steadfold_NAME_headers    to include the room and all below it
 #   steadfold_NAME            to link it too: a static library, so that one room's tests need no other room
-# Files named mpi*.cpp are left out: they are compiled once per MPI library.
+# Files named mpi*.cpp, or in a folder mpi, are left out: they are compiled once per MPI library.
 function(steadfold_room room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEES")
   set(source_directory ${PROJECT_SOURCE_DIR}/src/${room})
@@ -18,8 +18,8 @@ function(steadfold_room room)
   list(TRANSFORM arg_SEES PREPEND steadfold_ OUTPUT_VARIABLE libraries)
   target_link_libraries(steadfold_${room}_headers INTERFACE ${headers})
 
-  file(GLOB sources CONFIGURE_DEPENDS ${source_directory}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/mpi[^/]*\\.cpp$")
+  file(GLOB sources CONFIGURE_DEPENDS ${source_directory}/*.cpp ${source_directory}/*/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/mpi([^/]*|/[^/]*)\\.cpp$")
   if(NOT sources)
     add_library(steadfold_${room} INTERFACE)
     target_link_libraries(steadfold_${room} INTERFACE steadfold_${room}_headers ${libraries})

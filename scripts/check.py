@@ -80,7 +80,7 @@ def tests_of(file):
         if file.endswith("_test.py"):
             return {rf"({room}\.openmpi\.|{room}\.|)({stem}|{subject}|{room}_{subject})"}
         if file.endswith(".cpp") and (suites := suites_in(file)):
-            return {rf"test_{room}\.(.*/)?({'|'.join(sorted(suites))})\..*"}
+            return {rf"test_{PROGRAM_OF_ROOM.get(room, room)}\.(.*/)?({'|'.join(sorted(suites))})\..*"}
     if not file.endswith((".cpp", ".hpp", ".h", ".c", ".f90", ".py")):
         return {EVERYTHING}
     patterns = {pattern for target in targets_that_include(file) if (pattern := tests_of_target(target))}
@@ -88,7 +88,9 @@ def tests_of(file):
         # The room's own tests, not those of every room that sees its headers: these are reached through the names.
         own = PROGRAM_OF_ROOM[file.split("/")[1]]
         patterns = {rf"test_{own}\..*", ON_THREE_RANKS} | {each for each in patterns if file.endswith(".hpp")}
-        patterns.add(rf"test_\w+\.(.*/)?\w*{''.join(word.capitalize() for word in subject.split('_'))}\w*\..*")
+        names = {subject, f"{Path(file).parent.name}_{subject}"}  # exact/builder: Builder, ExactBuilder
+        words = "|".join("".join(word.capitalize() for word in name.split("_")) for name in sorted(names))
+        patterns.add(rf"test_\w+\.(.*/)?\w*({words})\w*\..*")
     elif folder == "include":
         patterns |= {r"test_api\..*", ON_THREE_RANKS}
     elif folder in ("tools", "program", "bench"):

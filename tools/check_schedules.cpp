@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 namespace steadfold::command {
 namespace {

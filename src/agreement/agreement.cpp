@@ -7,7 +7,7 @@
 
 #include "agreement/choice.hpp"
 #include "agreement/segmentation.hpp"
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 namespace steadfold::agreement {
 namespace {

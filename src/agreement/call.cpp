@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "agreement/guarantees.hpp"
-#include "arithmetic/bins.hpp"
+#include "arithmetic/binned/bins.hpp"
 #include "arithmetic/converted.hpp"
 #include "kernels/target.hpp"
 

@@ -15,7 +15,7 @@
 #include "agreement/methods.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
-#include "arithmetic/strides.hpp"
+#include "arithmetic/rows/strides.hpp"
 #include "order/grid.hpp"
 #include "order/interval.hpp"
 #include "order/layout.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agreement/call.hpp"
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 namespace steadfold::agreement {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "arithmetic/strides.hpp"
+#include "arithmetic/rows/strides.hpp"
 #include "order/message.hpp"
 
 namespace steadfold::agreement {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "agreement/call.hpp"
-#include "arithmetic/statistics.hpp"
+#include "arithmetic/exact/statistics.hpp"
 
 namespace steadfold::agreement {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "agreement/call.hpp"
-#include "arithmetic/columns_apart.hpp"
 #include "arithmetic/converted.hpp"
-#include "arithmetic/kept_rows.hpp"
-#include "arithmetic/location.hpp"
-#include "arithmetic/masked.hpp"
+#include "arithmetic/exact/kept_rows.hpp"
+#include "arithmetic/location/location.hpp"
+#include "arithmetic/rows/columns_apart.hpp"
+#include "arithmetic/rows/masked.hpp"
 
 namespace steadfold::agreement {
 

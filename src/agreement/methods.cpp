@@ -6,13 +6,13 @@
 #include <string>
 
 #include "agreement/call.hpp"
-#include "arithmetic/binned.hpp"
-#include "arithmetic/exact.hpp"
-#include "arithmetic/location.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
+#include "arithmetic/exact/statistics.hpp"
+#include "arithmetic/exact/sums_of_pairs.hpp"
+#include "arithmetic/location/location.hpp"
 #include "arithmetic/plain.hpp"
-#include "arithmetic/statistics.hpp"
-#include "arithmetic/sums_of_pairs.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::agreement {
 namespace {

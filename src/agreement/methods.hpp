@@ -27,7 +27,7 @@ struct MethodRow {
   bool rounds_once = false;        // keeps all bits until the end, so it makes sums and nothing else
   bool has_bins = false;           // takes a number of bins and a sweep
   bool has_absolute_sums = false;  // takes the absolute values of doubles and floats itself
-  bool may_keep_rows = false;      // its sums of few rows are those of arithmetic/kept_rows
+  bool may_keep_rows = false;      // its sums of few rows are those of arithmetic/exact/kept_rows
 
   /// How `columns` columns of elements that are combined as they are become partials. The operator must outlive the
   /// kind. Throws Failure if the method does not serve the operation or the type.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schedule/registry.hpp"
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 namespace steadfold::agreement {
 

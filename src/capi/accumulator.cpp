@@ -1,5 +1,5 @@
 // The C functions of accumulators.
-// Cost: that of arithmetic/exact_state; some 10 ns on the way in and out.
+// Cost: that of arithmetic/exact/state; some 10 ns on the way in and out.
 #include "steadfold/steadfold_accumulator.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/exact_state_bytes.hpp"
-#include "arithmetic/exact_state_rows.hpp"
+#include "arithmetic/exact/state_bytes.hpp"
+#include "arithmetic/exact/state_rows.hpp"
 #include "arithmetic/operator.hpp"
 #include "capi/arrays.hpp"
 #include "capi/boundary.hpp"

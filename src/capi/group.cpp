@@ -5,7 +5,7 @@
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "capi/layer.hpp"
-#include "transport/node.hpp"
+#include "transport/shared/node.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "steadfold/steadfold_team.h"
-#include "transport/common_memory.hpp"
 #include "transport/outside.hpp"
+#include "transport/shared/common_memory.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::capi {

@@ -7,7 +7,7 @@
 
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
-#include "transport/arena.hpp"
+#include "transport/shared/arena.hpp"
 
 using steadfold::Status;
 using steadfold::agreement::Failure;

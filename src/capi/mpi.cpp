@@ -1,8 +1,8 @@
 // The C functions over MPI: communicators become groups; libsteadfold does the rest.
 // Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds.
-#include "transport/mpi_node_memory.hpp"
-#include "transport/mpi_outside.hpp"
-#include "transport/mpi_rma.hpp"
+#include "transport/mpi/node_memory.hpp"
+#include "transport/mpi/outside.hpp"
+#include "transport/mpi/rma.hpp"
 
 #include <cstdint>
 #include <exception>

@@ -16,7 +16,7 @@
 #include "capi/handles.hpp"
 #include "capi/layer.hpp"
 #include "transport/hardware.hpp"
-#include "transport/shared.hpp"
+#include "transport/shared/shared.hpp"
 
 using steadfold::Status;
 using steadfold::agreement::Failure;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "agreement/agreement.hpp"
-#include "transport/flags.hpp"
+#include "transport/shared/flags.hpp"
 
 namespace steadfold::execution {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agreement/call.hpp"
-#include "arithmetic/intake.hpp"
 #include "arithmetic/partial.hpp"
+#include "arithmetic/rows/intake.hpp"
 #include "execution/thread_team.hpp"
 
 namespace steadfold::execution {

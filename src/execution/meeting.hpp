@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "execution/stage.hpp"
-#include "transport/board.hpp"
+#include "transport/shared/board.hpp"
 
 namespace steadfold::execution {
 

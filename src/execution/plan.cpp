@@ -4,7 +4,7 @@
 
 #include "agreement/failure.hpp"
 #include "agreement/segmentation.hpp"
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 namespace steadfold::execution {
 

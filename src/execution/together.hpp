@@ -8,7 +8,7 @@
 
 #include "agreement/agreement.hpp"
 #include "execution/rows.hpp"
-#include "transport/board.hpp"
+#include "transport/shared/board.hpp"
 
 namespace steadfold::execution {
 

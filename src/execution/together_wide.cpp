@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "execution/column_share.hpp"
-#include "transport/arenas.hpp"
+#include "transport/shared/arenas.hpp"
 
 namespace steadfold::execution {
 namespace {

@@ -1,4 +1,4 @@
-// What the bins of a pre-rounded sum (arithmetic/bins.hpp) keep of a term, without dealing it out to them.
+// What the bins of a pre-rounded sum (arithmetic/binned/bins.hpp) keep of a term, without dealing it out to them.
 // Rank order: none. Cost: three operations per term. Source: [S2]; the grid of Ahrens, Demmel & Nguyen 2020.
 //
 // The largest term of a set decides which K bins the set has, and the quantum q of the lowest one. The shares of a term

@@ -1,7 +1,7 @@
-// Terms dealt out to the bins of pre-rounded sums, and the largest of them, in one pass; arithmetic/bins.hpp has the
-// mathematics.
-// Rank order: not needed, sums are integers. Cost: 4 K + 1 lane operations per term; nothing is written but K sums.
-// Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the extractors leave: ours.
+// Terms dealt out to the bins of pre-rounded sums, and the largest of them, in one pass; arithmetic/binned/bins.hpp has
+// the mathematics. Rank order: not needed, sums are integers. Cost: 4 K + 1 lane operations per term; nothing is
+// written but K sums. Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the extractors
+// leave: ours.
 #pragma once
 
 #include <array>

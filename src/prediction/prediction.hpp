@@ -10,7 +10,7 @@
 #include "agreement/call.hpp"
 #include "agreement/segmentation.hpp"
 #include "order/pe_intersecting.hpp"
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 namespace steadfold::prediction {
 

@@ -1,6 +1,6 @@
 // Carries out all ranks' steps in one process with sizes and times in place of bytes.
 // Rank order: that of the steps. Cost: some 0.4 us per message if no links are shared; some 2 KiB per rank.
-// Source: LogGP; rounds as in schedule/checker.hpp.
+// Source: LogGP; rounds as in schedule/checker/checker.hpp.
 //
 // Steps are taken from the generators as they are carried out, never stored. A rank has one processor, which takes
 // steps in order: a step starts when the one before it has, its slots' communications are complete, and what it reads
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "prediction/sizes.hpp"
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 namespace steadfold::prediction {
 

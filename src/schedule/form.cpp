@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "schedule/checker/row_set.hpp"
 #include "schedule/program.hpp"
 #include "schedule/registry.hpp"
-#include "schedule/row_set.hpp"
 
 namespace steadfold::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "schedule/algorithms.hpp"
+#include "schedule/algorithms/algorithms.hpp"
 
 namespace steadfold::schedule {
 namespace {

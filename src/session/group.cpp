@@ -1,6 +1,6 @@
 #include "session/group.hpp"
 
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 #include "session/telling.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/hardware.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/common_memory.hpp"
+#include "transport/shared/common_memory.hpp"
 #include "transport/tags.hpp"
 #include "transport/transport.hpp"
 

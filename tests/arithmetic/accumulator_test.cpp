@@ -1,6 +1,6 @@
 // The long accumulator against MPFR on hostile data, and at every boundary where rounding changes its mind.
 // Bits are compared as integers, never with a tolerance; every case names its seed on failure.
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
 
 #include <gtest/gtest.h>
 

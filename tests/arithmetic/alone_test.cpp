@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/binned.hpp"
+#include "arithmetic/binned/binned.hpp"
 #include "arithmetic/converted.hpp"
-#include "arithmetic/exact.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/ieee.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::test::alone_test {
 namespace {

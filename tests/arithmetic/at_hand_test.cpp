@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/exact.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/records.hpp"
 #include "support/hostile_terms.hpp"
 

@@ -1,6 +1,6 @@
 // The binned partial: any order, splitting and merge tree gives the same bytes, and they stand for the sum of terms
 // that were rounded to the lowest bin, which MPFR adds up by itself. Bits are compared as integers; seeds are printed.
-#include "arithmetic/binned.hpp"
+#include "arithmetic/binned/binned.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <limits>
 #include <random>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/bins.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/binned/bins.hpp"
 #include "arithmetic/exact_records.hpp"
 #include "support/sanitized.hpp"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "arithmetic/accumulator.hpp"
-#include "arithmetic/binned.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
 #include "support/targets.hpp"
 
 namespace steadfold::arithmetic::carries_test {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/exact.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/ieee.hpp"
 #include "arithmetic/records.hpp"
 #include "support/sanitized.hpp"

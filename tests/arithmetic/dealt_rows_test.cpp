@@ -1,5 +1,5 @@
 // Rows sorted by groups are those that a plain loop finds, of all groups or of some. Seeds are printed.
-#include "arithmetic/dealt_rows.hpp"
+#include "arithmetic/rows/dealt_rows.hpp"
 
 #include <gtest/gtest.h>
 

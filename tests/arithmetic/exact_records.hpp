@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/exact.hpp"
+#include "arithmetic/exact/exact.hpp"
 
 namespace steadfold::arithmetic::exact_records {
 

@@ -1,6 +1,6 @@
 // Bytes of kept sums: every damaged byte and every length is refused or a state, whose bytes it is; messages merge in
 // any order to the same bytes, faults included.
-#include "arithmetic/exact_state_bytes.hpp"
+#include "arithmetic/exact/state_bytes.hpp"
 
 #include <gtest/gtest.h>
 

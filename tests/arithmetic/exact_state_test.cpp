@@ -1,6 +1,6 @@
 // Sums that are kept: random programs of adding, taking away, merging and negating against MPFR; what is undone leaves
 // no trace; order and splitting do not matter; comparisons; the sign of a zero; the room there is.
-#include "arithmetic/exact_state.hpp"
+#include "arithmetic/exact/state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "arithmetic/exact_state_bytes.hpp"
+#include "arithmetic/exact/state_bytes.hpp"
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"
 #endif

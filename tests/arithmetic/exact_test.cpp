@@ -1,6 +1,6 @@
 // The exact partial: any splitting, any merge tree, any schedule of words gives the same value and the same bytes.
 // Bits are compared as integers, never with a tolerance; every case names its seed on failure.
-#include "arithmetic/exact.hpp"
+#include "arithmetic/exact/exact.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "arithmetic/operator.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::test::extended_test {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "arithmetic/exact.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/plain.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::arithmetic::header_test {
 namespace {

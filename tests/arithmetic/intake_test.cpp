@@ -1,7 +1,7 @@
 // Rows that stand anywhere reach a builder as they would row after row: which are taken where they stand, how the
 // others are copied, and that user operators on elements of odd sizes see the same, aligned.
-// tests/collective/strided_test.cpp has every kind of the library.
-#include "arithmetic/intake.hpp"
+// tests/execution/strided_test.cpp has every kind of the library.
+#include "arithmetic/rows/intake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "arithmetic/plain.hpp"
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 #include "support/strided.hpp"
 #include "support/two_axes.hpp"
 

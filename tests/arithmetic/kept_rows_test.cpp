@@ -1,6 +1,6 @@
 // Partials that are the rows themselves come to the bits of `exact` and `binned`, from any splitting, merged in any
 // order, in one piece and with rows apart, whole and piece by piece. Broken ones are refused.
-#include "arithmetic/kept_rows.hpp"
+#include "arithmetic/exact/kept_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/exact.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/records.hpp"
 #include "support/hostile_terms.hpp"
 

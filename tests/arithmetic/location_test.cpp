@@ -1,6 +1,6 @@
 // Where the least and the greatest value are: against a search through all rows, on data full of NaNs, zeros of both
 // signs and ties, in every order of blocks and merges.
-#include "arithmetic/location.hpp"
+#include "arithmetic/location/location.hpp"
 
 #include <gtest/gtest.h>
 

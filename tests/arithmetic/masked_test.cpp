@@ -1,14 +1,14 @@
 // Masked partials: their values are those of the selected rows by themselves, whatever the others hold, however rows
 // are split and merged; all rows count when they are counted. Seeds are printed.
-#include "arithmetic/masked.hpp"
+#include "arithmetic/rows/masked.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/exact.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
 #include "arithmetic/ieee.hpp"
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"

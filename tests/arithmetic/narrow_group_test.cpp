@@ -1,12 +1,12 @@
 // Groups of columns that share one unit: the same sums, bytes and roundings as windows of digits, one by one.
-#include "arithmetic/narrow_group.hpp"
+#include "arithmetic/exact/narrow_group.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "arithmetic/exact_record.hpp"
+#include "arithmetic/exact/record.hpp"
 #include "exact_records.hpp"
 
 namespace steadfold::arithmetic::narrow_group_test {

@@ -1,5 +1,5 @@
 // Large integers against 128-bit ones, and against themselves. Seeds are printed.
-#include "arithmetic/natural.hpp"
+#include "arithmetic/superaccumulator/natural.hpp"
 
 #include <gtest/gtest.h>
 

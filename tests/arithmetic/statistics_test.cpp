@@ -1,6 +1,6 @@
 // Statistics against MPFR, which rounds once, and against a search: on hostile data, with masks over NaNs and
 // infinities, however rows are split and merged. Seeds are printed.
-#include "arithmetic/statistics.hpp"
+#include "arithmetic/exact/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Weighted means and covariances against MPFR, which divides and rounds once, on hostile data, however rows are split
 // and merged; and what is no number. Seeds are printed.
-#include "arithmetic/sums_of_pairs.hpp"
+#include "arithmetic/exact/sums_of_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 #include "order/recursion.hpp"
 
 namespace steadfold::test::tree_bytes_test {

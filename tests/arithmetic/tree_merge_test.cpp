@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::test::tree_merge_test {
 namespace {

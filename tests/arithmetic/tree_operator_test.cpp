@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 #include "order/recursion.hpp"
 
 namespace steadfold::test::tree_operator_test {

@@ -1,6 +1,6 @@
 // The tree record is a function of the rows alone: any split, any blocks, any merges end in the same bytes, and these
 // hold the expressions of [S0]'s recursion. Bytes are compared, never with a tolerance; seeds are printed on failure.
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "arithmetic/ieee.hpp"
 #include "arithmetic/records.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/tree/tree.hpp"
 #include "order/recursion.hpp"
 
 namespace steadfold::test::tree_values_test {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/accumulator.hpp"
 #include "arithmetic/ieee.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
 #ifdef STEADFOLD_HAVE_MPFR
 #include "arithmetic/mpfr.hpp"
 #endif

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "capi/layer.hpp"
-#include "collective/threads.hpp"
 #include "steadfold/group.hpp"
 #include "support/on_team.hpp"
+#include "support/threads.hpp"
 
 namespace steadfold::test {
 

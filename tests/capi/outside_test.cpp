@@ -20,11 +20,11 @@
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/parts.hpp"
-#include "transport/common_memory.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/free_parts.hpp"
 #include "transport/landing.hpp"
-#include "transport/shared.hpp"
+#include "transport/shared/common_memory.hpp"
+#include "transport/shared/shared.hpp"
 
 namespace steadfold::test::outside_test {
 namespace {

@@ -1,6 +1,6 @@
 """Published data: the bits printed by the author of [S0] (tree) and the correctly rounded sums (exact), as read from
 the README beside the data. The first file is summed in every way and each other file in some: that all files have these
-bits for all numbers of ranks, layouts and schedules is shown by tests/mpi/published_test.cpp without starting ranks each
+bits for all numbers of ranks, layouts and schedules is shown by tests/mpi/calls/published_test.cpp without starting ranks each
 time. Skips where STEADFOLD_SHARED names no folder that has them."""
 
 import os

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "arithmetic/accumulator.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
 #include "kernels/fold.hpp"
 
 namespace steadfold {

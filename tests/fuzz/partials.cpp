@@ -5,16 +5,16 @@
 #include <cstring>
 #include <vector>
 
-#include "arithmetic/binned.hpp"
-#include "arithmetic/columns_apart.hpp"
-#include "arithmetic/exact.hpp"
-#include "arithmetic/kept_rows.hpp"
-#include "arithmetic/location.hpp"
-#include "arithmetic/masked.hpp"
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
+#include "arithmetic/exact/kept_rows.hpp"
+#include "arithmetic/exact/statistics.hpp"
+#include "arithmetic/exact/sums_of_pairs.hpp"
+#include "arithmetic/location/location.hpp"
 #include "arithmetic/plain.hpp"
-#include "arithmetic/statistics.hpp"
-#include "arithmetic/sums_of_pairs.hpp"
-#include "arithmetic/tree.hpp"
+#include "arithmetic/rows/columns_apart.hpp"
+#include "arithmetic/rows/masked.hpp"
+#include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::arithmetic {
 namespace {

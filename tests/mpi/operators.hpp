@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "inputs.hpp"
-#include "reference.hpp"
+#include "mpi/inputs.hpp"
+#include "mpi/reference.hpp"
 
 namespace steadfold::tests {
 

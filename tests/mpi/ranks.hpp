@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "inputs.hpp"
+#include "mpi/inputs.hpp"
 #include "steadfold/mpi.hpp"
 
 namespace steadfold::tests {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule {

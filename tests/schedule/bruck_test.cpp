@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 #include "schedule/rank_counts.hpp"
 #include "schedule/registry.hpp"
 

@@ -1,6 +1,6 @@
 // The checker reports each fault of schedules broken on purpose; single steps: checker_steps_test.cpp. What it proves:
 // proofs_test.cpp.
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 #include <gtest/gtest.h>
 

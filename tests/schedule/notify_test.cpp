@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "broken_star.hpp"
+#include "schedule/algorithms/rank_tree.hpp"
 #include "schedule/program.hpp"
-#include "schedule/rank_tree.hpp"
 #include "schedule/served.hpp"
 
 namespace steadfold::schedule::notify_test {

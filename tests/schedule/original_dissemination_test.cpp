@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "broken_star.hpp"
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 #include "schedule/rank_counts.hpp"
 #include "schedule/served.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "order/distribution.hpp"
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule::owner_test {

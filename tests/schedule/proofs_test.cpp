@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 namespace steadfold::schedule::proofs_test {
 namespace {

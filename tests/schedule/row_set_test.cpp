@@ -1,5 +1,5 @@
 // Row sets against sets of single rows: every pair of sets of one or two runs on small circles.
-#include "schedule/row_set.hpp"
+#include "schedule/checker/row_set.hpp"
 
 #include <gtest/gtest.h>
 

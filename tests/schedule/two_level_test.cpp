@@ -5,7 +5,7 @@
 #include <charconv>
 #include <random>
 
-#include "schedule/checker.hpp"
+#include "schedule/checker/checker.hpp"
 
 namespace steadfold::schedule::two_level_test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "fibers.hpp"
 #include "transport/forwarding.hpp"
-#include "transport/simulated.hpp"
+#include "transport/simulated/simulated.hpp"
 
 namespace steadfold::soak {
 

@@ -155,7 +155,7 @@ class Reached(unittest.TestCase):
         text = re.sub(r'^\s*#.*$|"(?:\\.|[^"\\])*"', "", code("include/steadfold/*.hpp"), flags=re.MULTILINE)
         offered = public_names(text)
         self.assertGreater(len(offered), 140)
-        called = names_in(code("tests/every_call/*", "tests/api/cxx17*.cpp", "tests/mpi/cxx17_test.cpp"))
+        called = names_in(code("tests/every_call/*", "tests/api/cxx17*.cpp", "tests/mpi/calls/cxx17_test.cpp"))
         self.expect_reached(offered, called, NOT_CALLED, "by tests compiled as C++17")
 
 

@@ -23,11 +23,12 @@ SEES = {
     "session": {"execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order"},
     "capi": {"session", "execution", "agreement", "arithmetic", "kernels", "schedule", "transport", "order", "steadfold"},
 }
-MPI_FILES = re.compile(r"(transport|capi)/mpi[^/]*$")  # the only files of src/ that may know MPI
+MPI_FILES = re.compile(r"(transport/mpi/|capi/mpi)[^/]*$")  # the only files of src/ that may know MPI
 MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 LONGEST = 500
+SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # that pages leave out
 # Names that belong to the compiler and its libraries, and those of theirs that are used here.
 RESERVED = re.compile(r"\b(?:_[A-Z]\w*|\w*__\w*)")
 OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:cplusplus|VA_ARGS__|extension__|restrict|int128|float128|SIZEOF_FLOAT128__"
@@ -120,6 +121,18 @@ class Structure(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", ROOT / "surface/write.py", "--check"], capture_output=True, text=True,
                               timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_files_that_pages_name_are_there(self):
+        rooms = "|".join(SEES.keys() - {"steadfold"})
+        tops = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith(".") and p.name != "build")
+        path = re.compile(rf"(?<![\w./$-])(?:(?:{tops})/)?(?:(?:{rooms}|{tops})/)[a-z0-9_/.]*[a-z0-9_](?![\w*])")
+        faults = []
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+            for name in path.findall(page.read_text()):
+                there = [found for root in (ROOT, ROOT / "src", ROOT / "tests") for found in root.glob(f"{name}*")]
+                if not any(p.name in (Path(name).name, *(f"{Path(name).name}{s}" for s in SUFFIXES)) for p in there):
+                    faults.append(f"{page.relative_to(ROOT)} names {name} (there is no such file), say where it is now")
+        self.expect_none(faults)
 
     def test_files_stay_short(self):
         faults = []

@@ -1,7 +1,7 @@
 // Strides of rows and of their elements, one axis each.
 #pragma once
 
-#include "arithmetic/strides.hpp"
+#include "arithmetic/rows/strides.hpp"
 
 namespace steadfold::test {
 

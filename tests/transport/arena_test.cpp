@@ -1,6 +1,6 @@
 // Memory taken from the library: pieces that do not overlap, all zero, given back and taken again; seen by another
 // process.
-#include "transport/arenas.hpp"
+#include "transport/shared/arenas.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // Boards between threads: posts of every length class and their marks, read in place until the reader's next post.
-#include "transport/board.hpp"
+#include "transport/shared/board.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Dissemination in every order of its operations, under C++'s memory: nobody acknowledges.
-#include "transport/dissemination.hpp"
+#include "studies/protocols/dissemination.hpp"
 
 #include <gtest/gtest.h>
 

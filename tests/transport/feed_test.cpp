@@ -1,5 +1,5 @@
 // Feeds in every order of their operations, under C++'s memory: one writer, several readers, a count per box.
-#include "transport/feed.hpp"
+#include "studies/protocols/feed.hpp"
 
 #include <gtest/gtest.h>
 

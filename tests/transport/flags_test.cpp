@@ -1,6 +1,6 @@
 // The protocols of flags.hpp in every order of their operations, under C++'s memory: nothing stale, no race, no
 // lock-out; and what is left of that when an order is weakened, a box is missing, or a credit is not waited for.
-#include "transport/flags.hpp"
+#include "transport/shared/flags.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport/tree_allreduce.hpp"
-#include "transport/tree_reduce.hpp"
+#include "studies/protocols/tree_allreduce.hpp"
+#include "studies/protocols/tree_reduce.hpp"
 #include "transport/trees_in_every_order.hpp"
 
 namespace steadfold::transport::instances_test {

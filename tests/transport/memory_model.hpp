@@ -36,7 +36,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/flags.hpp"
+#include "transport/shared/flags.hpp"
 
 namespace steadfold::model {
 

@@ -1,6 +1,6 @@
 // The simulated network keeps the transport's contract: matching, delivery, synchronous sends, failures, sums, scale.
 // Every case prints its seed on failure.
-#include "transport/simulated.hpp"
+#include "transport/simulated/simulated.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "studies/protocols/dissemination.hpp"
+#include "studies/protocols/feed.hpp"
+#include "studies/protocols/tree_allreduce.hpp"
+#include "studies/protocols/tree_reduce.hpp"
 #include "support/sanitized.hpp"
-#include "transport/dissemination.hpp"
-#include "transport/feed.hpp"
-#include "transport/flags.hpp"
-#include "transport/tree_allreduce.hpp"
-#include "transport/tree_reduce.hpp"
+#include "transport/shared/flags.hpp"
 #include "transport/trees.hpp"
 
 namespace steadfold::transport::threads_stress_test {

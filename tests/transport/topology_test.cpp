@@ -1,6 +1,6 @@
 // Times of messages worked out by hand, and the words for topologies that cannot be. Times are sums and products of
 // powers of two here, so that equality is exact.
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Reduce and broadcast in every order of their operations, under C++'s memory: the result is the only credit.
-#include "transport/tree_allreduce.hpp"
+#include "studies/protocols/tree_allreduce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Reductions over trees in every order of their operations, under C++'s memory: trees and roots that change from one to
 // the next, workers several reductions apart.
-#include "transport/tree_reduce.hpp"
+#include "studies/protocols/tree_reduce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
-#include "transport/flags.hpp"
-#include "transport/tree_allreduce.hpp"
-#include "transport/tree_reduce.hpp"
+#include "studies/protocols/tree_allreduce.hpp"
+#include "studies/protocols/tree_reduce.hpp"
+#include "transport/shared/flags.hpp"
 
 namespace steadfold::transport {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "studies/protocols/tree_reduce.hpp"
 #include "transport/in_every_order.hpp"
-#include "transport/tree_reduce.hpp"
 #include "transport/trees.hpp"
 
 namespace steadfold::transport {

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "transport/dissemination.hpp"
-#include "transport/tree_allreduce.hpp"
-#include "transport/tree_reduce.hpp"
+#include "studies/protocols/dissemination.hpp"
+#include "studies/protocols/tree_allreduce.hpp"
+#include "studies/protocols/tree_reduce.hpp"
 
 namespace steadfold::command::studies::node {
 

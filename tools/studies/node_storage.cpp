@@ -8,8 +8,8 @@
 
 #include "node.hpp"
 #include "node_protocols.hpp"
-#include "transport/board.hpp"
-#include "transport/mail.hpp"
+#include "transport/shared/board.hpp"
+#include "transport/shared/mail.hpp"
 
 namespace steadfold::command::studies::node {
 namespace {

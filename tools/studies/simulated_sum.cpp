@@ -3,7 +3,7 @@
 #include "agreement/failure.hpp"
 #include "execution/plan.hpp"
 #include "tools/command.hpp"
-#include "transport/simulated.hpp"
+#include "transport/simulated/simulated.hpp"
 
 namespace steadfold::command::studies {
 namespace {

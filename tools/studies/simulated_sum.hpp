@@ -8,7 +8,7 @@
 
 #include "agreement/call.hpp"
 #include "order/starts.hpp"
-#include "transport/simulated.hpp"
+#include "transport/simulated/simulated.hpp"
 
 namespace steadfold::command::studies {
 

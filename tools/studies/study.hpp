@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/command.hpp"
-#include "transport/topology.hpp"
+#include "transport/simulated/topology.hpp"
 
 namespace steadfold::command::studies {
 

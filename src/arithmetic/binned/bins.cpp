@@ -1,0 +1,99 @@
+#include "arithmetic/binned/bins.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace steadfold::arithmetic {
+namespace {
+
+using Double = Format<double>;
+
+constexpr int bias = Double::exponent_mask / 2;
+
+/// E with magnitude < 2^E, the least.
+int exponent_bound(std::uint64_t magnitude) noexcept {
+  const auto biased = static_cast<int>(magnitude >> (Double::precision - 1));
+  return biased == 0 ? Double::lowest_exponent + static_cast<int>(std::bit_width(magnitude)) : biased - bias + 1;
+}
+
+/// 2^exponent, which is normal.
+double power_of_2(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (Double::precision - 1));
+}
+
+/// Whether two bins, or three, are one number of two words.
+bool are_one_number(const Bins& bins, int bin_count) noexcept {
+  if (bin_count > 3) return false;
+  const auto magnitude = [&](std::size_t bin) { return bins.sums[bin] ^ (bins.sums[bin] >> 127); };
+  const Int128 lower = bin_count == 3 ? magnitude(1) | magnitude(2) : magnitude(1);
+  return magnitude(0) < most_of_one_number && lower >> 62 == 0;
+}
+
+}  // namespace
+
+/// Terms are at most 2^E, and E < quantum(t + 1).
+int Grid::top_of(std::uint64_t largest) const noexcept {
+  return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
+}
+
+/// The least E with top_of = top + 1, and then 2^(E - 1).
+std::uint64_t Grid::limit(int top) const noexcept {
+  const int above_lowest = bin_width * (top + 1) / factors_ - 1;
+  if (above_lowest < Double::precision - 1) return std::uint64_t{1} << above_lowest;
+  const auto biased = static_cast<std::uint64_t>(above_lowest - (Double::precision - 1) + 1);
+  return std::min<std::uint64_t>(biased << (Double::precision - 1), Double::infinity);
+}
+
+/// Doubles: the extractor of the highest bin would overflow. Squares: the factors come near 1, as far as a power of two
+/// that is a normal double can bring them.
+int Grid::scale_exponent(int top) const noexcept {
+  if (squares()) return std::clamp(-quantum(top + 1) / 2, -(bias - 1), bias - 1);
+  return quantum(top) + Double::precision > bias ? -bin_width : 0;
+}
+
+double Grid::scale(int top) const noexcept { return power_of_2(scale_exponent(top)); }
+
+void Grid::extractors(int top, std::span<double> out) const noexcept {
+  int exponent = quantum(top) + factors_ * scale_exponent(top) + Double::precision - 1;
+  for (double& each : out) {
+    each = 1.5 * power_of_2(exponent);
+    exponent -= bin_width;
+  }
+}
+
+/// Carries leave 40 bits in every bin but the top one. Those make one number of at most 120 bits, and the top bin's
+/// bits, which are fewer than 128, stand above it.
+Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
+  if (are_one_number(bins, bin_count)) {
+    Int128 all = bins.sums[0];
+    for (std::size_t bin = 1; bin < static_cast<std::size_t>(bin_count); ++bin)
+      all = (all << bin_width) + bins.sums[bin];
+    return leading(all, lowest_exponent);
+  }
+  Uint128 low = 0;
+  Int128 carry = 0;
+  int width = 0;  // of `low`
+  for (int bin = bin_count - 1; bin > 0; --bin, width += bin_width, carry >>= bin_width) {
+    carry += bins.sums[static_cast<std::size_t>(bin)];
+    low |= static_cast<Uint128>(carry & ((std::int64_t{1} << bin_width) - 1)) << width;
+  }
+  auto high = static_cast<Uint128>(bins.sums[0] + carry);
+  const bool negative = static_cast<Int128>(high) < 0;
+  if (negative) {
+    high = low == 0 ? -high : ~high;
+    low = low == 0 ? 0 : (Uint128{1} << width) - low;
+  }
+  if (high == 0 && low == 0) return {};
+  if (high == 0) {
+    const int spare = zeros_before(low);
+    return {.negative = negative, .exponent = lowest_exponent + 127 - spare, .bits = low << spare};
+  }
+  const int spare = zeros_before(high);
+  const int beyond = width - spare;  // bits of `low` that find no room
+  Leading found{.negative = negative, .exponent = lowest_exponent + width + 127 - spare, .bits = high << spare};
+  found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
+  found.sticky = beyond > 0 && low << (128 - beyond) != 0;
+  return found;
+}
+
+}  // namespace steadfold::arithmetic

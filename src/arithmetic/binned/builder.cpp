@@ -1,0 +1,496 @@
+#include "arithmetic/binned/builder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "arithmetic/binned/columns.hpp"
+#include "arithmetic/binned/tile.hpp"
+#include "arithmetic/rows/column_groups.hpp"
+#include "arithmetic/rows/few_rows.hpp"
+#include "kernels/shares.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+using binned_record::check_rows;
+using binned_record::Column;
+using binned_record::columns_of_group;
+using binned_record::has_groups;
+using binned_record::put;
+using binned_record::Shape;
+using binned_record::write_value;
+using binned_record::write_values;
+using kernels::ColumnRows;
+using kernels::ColumnShares;
+using kernels::Shares;
+using kernels::TermForm;
+
+/// What the kernel of several columns is given, and what it finds; the windows are those of the last group.
+struct Windows {
+  ColumnShares shares{};
+  kernels::EachColumn<std::uint8_t> tops{};
+  kernels::EachColumn<std::uint64_t> limits{};  // the least magnitudes that have no place
+  kernels::EachColumn<std::uint64_t> floors{};  // the least magnitudes that want these windows
+  bool are_steady = false;                      // the last group had the windows of the one before
+
+  /// Whether the largest of every column has a place in its window, and if it is a guess, in no lower one. None is 0.
+  bool have_places(bool is_guess, auto columns) const noexcept {
+    const std::uint64_t with_floors = is_guess ? 1 : 0;
+    bool have = true;
+    for (std::size_t i = 0; i < columns; ++i)
+      have &= shares.largest[i] - 1 < limits[i] - 1 && shares.largest[i] >= floors[i] * with_floors;
+    return have;
+  }
+};
+
+/// Products of floats are exact in double; those of doubles are rounded once.
+template <class Element>
+class BinnedBuilder final : public Builder, private Surveyor {
+ public:
+  static constexpr Count large_tile = Count{1} << 15;
+
+  explicit BinnedBuilder(const Shape& shape)
+      : shape_(shape),
+        columns_(shape),
+        expected_(surveyed_columns(), lowest_top()),
+        surveyed_(surveyed_columns(), lowest_top()),
+        shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
+        largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
+        shares_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), shape.bin_count)),
+        largest_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), 0)),
+        copy_(shape),
+        windows_(shape.columns > 1 ? std::make_unique<Windows>() : nullptr),
+        few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
+                                                                     : nullptr,
+             sizeof(Element)) {
+    clear();
+  }
+
+  void clear() override {
+    columns_.clear(expected_, shape_.lowest_top());
+    is_untouched_ = columns_.size() == 1 && columns_.single().bins.top == shape_.lowest_top();
+    few_.clear();
+    rows_ = 0;
+    status_ = Status::ok;
+  }
+
+  void push(Index /*begin*/, const Block& block) override {
+    if (!readable(block)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    push_few();
+    const bool waits = rows_ == 0 && few_.may_wait(block);
+    rows_ += block.rows;
+    if (waits) return few_.let_wait(block);
+    add(block);
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    push_few();
+    if (out.size() < sizeof(Header)) return 0;
+    if (status_ != Status::ok) return write_failure(out, Header{}, status_);
+    const Bytes size = shape_.record_bytes(rows_);
+    if (out.size() < size) return write_failure(out, Header{}, Status::transport_failed);
+    set_header(out, Header{});
+    std::memcpy(out.data() + sizeof(Header), &rows_, sizeof rows_);
+    if (!has_groups(rows_))
+      for (Count i = 0; i < columns_.size(); ++i) put(shape_, columns_.at(i), i, out);
+    else
+      for (Count i = 0; i < columns_.size(); i += columns_of_group) write_group(i, out);
+    return size;
+  }
+
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* /*spare*/) override {
+    const Status status = status_ != Status::ok ? status_ : check_rows(shape_, rows_, element_count);
+    if (status != Status::ok) return status;
+    if (!few_.empty() && finish_few(values)) return Status::ok;
+    push_few();
+    for (Count i = 0; i < columns_.size(); i += columns_of_group) finish_group(i, values + i * size_of(shape_.result));
+    return Status::ok;
+  }
+
+  ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
+  Count column_count() const noexcept { return columns_.size(); }
+  bool prefers_rows() const noexcept { return shares_of_columns_ != nullptr; }
+  void push_column(Count column, Index /*begin*/, const Block& block) {
+    if (!readable(block)) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    if (column == 0) rows_ += block.rows;
+    columns_.change(column, [&](Column& changed) {
+      for_each_tile_of_column(block, [&](const BinnedTile& tile) { add(tile, changed); });
+    });
+  }
+  void survey_column(Count column, const Block& block) {
+    if (!readable(block)) return;
+    std::uint8_t flags = no_flags;
+    for_each_tile_of_column(block, [&](const BinnedTile& tile) { look_at(tile, surveyed_[column], flags); });
+  }
+
+  Surveyor* surveyor() noexcept override { return shape_.sweep == Sweep::double_sweep ? this : nullptr; }
+
+ private:
+  void survey(const Block& block) override {
+    if (!readable(block)) return;
+    std::uint8_t flags = no_flags;
+    if (columns_.size() > 1 && prefers_rows())
+      for_each_group(block, [&](Count begin, const ColumnRows& rows) {
+        look_at(rows, std::span(surveyed_).subspan(begin, rows.columns));
+      });
+    else
+      for_each_tile(block, [&](Count column, const BinnedTile& tile) { look_at(tile, surveyed_[column], flags); });
+  }
+  void write_survey(std::span<std::byte> out) override {
+    std::memcpy(out.data(), surveyed_.data(), surveyed_.size());
+    std::ranges::fill(surveyed_, lowest_top());
+  }
+  void expect(std::span<const std::byte> surveyed) override {
+    std::ranges::transform(surveyed, expected_.begin(), [this](std::byte top) {
+      return std::clamp(std::to_integer<std::uint8_t>(top), lowest_top(),
+                        static_cast<std::uint8_t>(shape_.grid.highest_top()));
+    });
+  }
+
+  std::uint8_t lowest_top() const noexcept { return static_cast<std::uint8_t>(shape_.lowest_top()); }
+  Count surveyed_columns() const noexcept { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
+
+  /// Calls `use(group, bin_count, columns)` with a group as records of fewer than 2^24 rows have it.
+  template <class Use>
+  void with_group(Count first, const Use& use) noexcept {
+    with_extent(shape_.bin_count, shape_.group_columns(first), [&](auto bin_count, auto columns) {
+      if (columns_.size() > 1 && !columns_.have_two_words()) return use(columns_.group(first), bin_count, columns);
+      BinnedGroup group;
+      for (std::size_t lane = 0; lane < columns; ++lane) group.set_column(lane, columns_.at(first + lane), bin_count);
+      use(group, bin_count, columns);
+    });
+  }
+  void write_group(Count first, std::span<std::byte> record) noexcept {
+    with_group(first, [&](const BinnedGroup& group, auto bin_count, auto columns) {
+      group.write(record.data() + shape_.group_at(first), bin_count, columns);
+    });
+  }
+  void finish_group(Count first, std::byte* values) noexcept {
+    if (has_groups(rows_)) {
+      return with_group(first, [&](const BinnedGroup& group, auto bin_count, auto columns) {
+        write_values(shape_, group, bin_count, columns, rows_, values);
+      });
+    }
+    for (Count lane = 0; lane < shape_.group_columns(first); ++lane)
+      write_value(shape_, columns_.at(first + lane), rows_, values + lane * size_of(shape_.result));
+  }
+
+  void push_few() {
+    if (!few_.empty()) add(few_.take());
+  }
+  /// If no term is rounded, the sum is that of the terms as they are: the last bit of a normal one is 52 binades below
+  /// its first.
+  bool finish_few(std::byte* value) const noexcept {
+    kernels::PairSum found;
+    if (!few_.sum(found)) return false;
+    const int top = std::max(shape_.grid.top_of(std::bit_cast<std::uint64_t>(found.largest)), shape_.lowest_top());
+    const int lowest = top - shape_.bin_count + 1;
+    const auto biased_exponent = static_cast<int>(std::bit_cast<std::uint64_t>(found.least) >> 52);
+    const bool is_rounded = lowest > 0 && biased_exponent <= bin_width * lowest;
+    return !is_rounded && FewRows::write(found, shape_.result == Type::f32, value);
+  }
+
+  bool is_dot() const noexcept { return shape_.operation == Operation::dot; }
+  TermForm form() const noexcept {
+    return is_dot() ? TermForm::product : shape_.grid.squares() ? TermForm::square : TermForm::element;
+  }
+  bool readable(const Block& block) const noexcept {
+    return block.rows == 0 || (block.first != nullptr && (!is_dot() || block.second != nullptr));
+  }
+  /// Contiguous elements.
+  BinnedTile tile_of(const std::byte* first, const std::byte* second, Count rows) const noexcept {
+    return {.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_};
+  }
+  std::uint8_t top_of(std::uint64_t largest) const noexcept {
+    return static_cast<std::uint8_t>(shape_.grid.top_of(largest));
+  }
+  static bool finite(std::uint64_t largest) noexcept { return largest < Format<double>::infinity; }
+  static std::uint64_t largest_of(const BinnedTile& tile) noexcept {
+    return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
+  }
+
+  /// Contiguous elements are taken as they are. Neighbouring columns share cache lines: a tile of rows stays in the
+  /// first-level cache for all of them.
+  template <class Take>
+  void for_each_tile(const Block& block, const Take& take) {
+    const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
+    const Count most = in_a_row ? large_tile : BinnedCopy::capacity / 4;
+    for (Count done = 0, rows = 0; done < block.rows; done += rows) {
+      const std::byte* first = block.first + done * block.row_stride;
+      rows = std::min(most, block.rows - done);
+      if (done == 0 && rows == large_tile && before_line(first) > 0) rows = before_line(first);
+      const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
+      if (in_a_row) {
+        take(0, tile_of(first, second, rows));
+        continue;
+      }
+      for (Count column = 0; column < columns_.size(); ++column, first += sizeof(Element)) {
+        take(column, copy_.of<Element>(first, second, rows, block.row_stride));
+        if (second != nullptr) second += sizeof(Element);
+      }
+    }
+  }
+
+  /// The same where the block is one column of several.
+  template <class Take>
+  void for_each_tile_of_column(const Block& block, const Take& take) {
+    const bool in_a_row = block.row_stride == sizeof(Element);
+    for (Count done = 0, rows = 0; done < block.rows; done += rows) {
+      rows = std::min(in_a_row ? large_tile : BinnedCopy::capacity, block.rows - done);
+      const std::byte* first = block.first + done * block.row_stride;
+      const std::byte* second = is_dot() ? block.second + done * block.row_stride : nullptr;
+      take(in_a_row ? tile_of(first, second, rows) : copy_.of<Element>(first, second, rows, block.row_stride));
+    }
+  }
+
+  /// Elements before the next cache line: vectors that lie across two lines cost twice the loads.
+  static Count before_line(const std::byte* first) noexcept {
+    const auto beyond = reinterpret_cast<std::uintptr_t>(first) % 64;
+    return beyond % sizeof(Element) == 0 ? (64 - beyond) % 64 / sizeof(Element) : 0;
+  }
+
+  bool is_copy(const BinnedTile& tile) noexcept { return tile.first == copy_.values(0).data(); }
+
+  /// `take(tile)` for copies of parts of the tile without infinities and NaNs, whose flags are added.
+  template <class Take>
+  void without_specials(const BinnedTile& tile, std::uint8_t& flags, const Take& take) {
+    if (is_copy(tile)) {
+      flags |= set_aside_specials(shape_, copy_.values(tile.count));
+      return take(tile);
+    }
+    const auto* const first = static_cast<const std::byte*>(tile.first);
+    const auto* const second = static_cast<const std::byte*>(tile.second);
+    for (Count done = 0; done < tile.count; done += BinnedCopy::capacity) {
+      const Bytes offset = done * sizeof(Element);
+      const Count count = std::min(BinnedCopy::capacity, tile.count - done);
+      const BinnedTile copy =
+          copy_.of<Element>(first + offset, second == nullptr ? nullptr : second + offset, count, sizeof(Element));
+      flags |= set_aside_specials(shape_, copy_.values(count));
+      take(copy);
+    }
+  }
+
+  /// Raises `top` to that of the tile's finite terms. A copy loses the others, to the flags.
+  void look_at(const BinnedTile& tile, std::uint8_t& top, std::uint8_t& flags) {
+    const std::uint64_t largest = largest_of(tile);
+    if (finite(largest))
+      top = std::max(top, top_of(largest));
+    else
+      without_specials(tile, flags, [&](const BinnedTile& copy) { look_at(copy, top, flags); });
+  }
+
+  void add(const Block& block) {
+    if (columns_.size() > 1 && prefers_rows())
+      for_each_group(block, [this](Count begin, const ColumnRows& rows) { add(rows, begin); });
+    else
+      for_each_tile(block, [this](Count column, const BinnedTile& tile) {
+        columns_.change(column, [&](Column& changed) { add(tile, changed); });
+      });
+  }
+
+  /// `take(first column, rows)` for groups of columns.
+  template <class Take>
+  void for_each_group(const Block& block, const Take& take) {
+    Block taken = block;
+    if (!is_dot()) taken.second = nullptr;
+    for_each_column_group(taken, columns_.size(), sizeof(Element), take);
+  }
+
+  /// One column of a group, by itself.
+  BinnedTile column_of(const ColumnRows& rows, Count column) noexcept {
+    const Bytes offset = column * sizeof(Element);
+    return copy_.of<Element>(rows.first + offset, rows.second == nullptr ? nullptr : rows.second + offset, rows.rows,
+                             rows.row_stride);
+  }
+
+  void look_at(const ColumnRows& rows, std::span<std::uint8_t> tops) {
+    Windows& windows = *windows_;
+    largest_of_columns_(rows, windows.shares);
+    std::uint8_t flags = no_flags;
+    for (Count i = 0; i < rows.columns; ++i) {
+      if (finite(windows.shares.largest[i]))
+        tops[i] = std::max(tops[i], top_of(windows.shares.largest[i]));
+      else
+        look_at(column_of(rows, i), tops[i], flags);
+    }
+  }
+
+  /// Adds a group with the present windows; a column whose window is too low, or that is not finite, comes once more by
+  /// itself.
+  void add(const ColumnRows& rows, Count begin) {
+    Windows& windows = *windows_;
+    BinnedGroup& group = columns_.group(begin);
+    with_extent(shape_.bin_count, rows.columns, [&](auto bin_count, auto columns) {
+      if (!add_by_guess(rows, group, columns)) {
+        raise_for_few(rows, begin);
+        follow_windows(group, columns);
+        shares_of_columns_(rows, windows.shares);
+        if (!windows.have_places(false, columns)) return add_one_by_one(rows, begin);
+      }
+      for (std::size_t bin = 0; bin < bin_count; ++bin)
+        for (std::size_t i = 0; i < columns; ++i) group.sums[bin][i] += windows.shares.sums[bin][i];
+      for (std::size_t i = 0; i < columns; ++i) group.flags[i] |= not_minus_zero;
+      columns_.carry(begin, bin_count, columns);
+    });
+  }
+
+  /// Finds the shares of the first rows in the windows of another group, which most groups have; false if they may be
+  /// others. Sparse columns, say, are not tried again before two groups in a row have the same windows.
+  bool add_by_guess(const ColumnRows& rows, BinnedGroup& group, auto columns) noexcept {
+    Windows& windows = *windows_;
+    if (!windows.are_steady) return false;
+    for (std::size_t i = 0; i < columns; ++i)
+      if (group.tops[i] != lowest_top() || group.flags[i] != no_flags || windows.tops[i] == 0) return false;
+    shares_of_columns_(rows, windows.shares);
+    windows.are_steady = windows.have_places(true, columns);
+    if (windows.are_steady) std::copy_n(windows.tops.begin(), columns, group.tops.begin());
+    return windows.are_steady;
+  }
+
+  void add_one_by_one(const ColumnRows& rows, Count begin) {
+    Windows& windows = *windows_;
+    for (Count i = 0; i < rows.columns; ++i)
+      columns_.change(begin + i, [&](Column& column) {
+        const std::uint64_t largest = windows.shares.largest[i];
+        if (largest >= windows.limits[i]) return add(column_of(rows, i), column);
+        for (std::size_t bin = 0; bin < static_cast<std::size_t>(shape_.bin_count); ++bin)
+          column.bins.sums[bin] += windows.shares.sums[bin][i];
+        if (largest != 0)
+          column.flags |= not_minus_zero;
+        else
+          note_zeros(column_of(rows, i), largest, column);
+      });
+  }
+
+  /// Gets the kernel the windows of a group, mostly those of the last one.
+  void follow_windows(const BinnedGroup& group, Count columns) noexcept {
+    Windows& windows = *windows_;
+    windows.are_steady = true;
+    for (Count i = 0; i < columns; ++i) {
+      if (group.tops[i] == windows.tops[i]) continue;
+      windows.are_steady = false;
+      window_.follow(shape_.grid, group.tops[i], shape_.bin_count);
+      windows.tops[i] = group.tops[i];
+      windows.limits[i] = shape_.grid.limit(group.tops[i]);
+      windows.floors[i] = group.tops[i] > lowest_top() ? shape_.grid.limit(group.tops[i] - 1) : 0;
+      windows.shares.scale[i] = window_.scale;
+      for (std::size_t bin = 0; bin < most_bins; ++bin) windows.shares.extractors[bin][i] = window_.each[bin];
+    }
+  }
+
+  /// The first few rows tell where windows will be that have no place yet, most likely.
+  void raise_for_few(const ColumnRows& rows, Count begin) {
+    BinnedGroup& group = columns_.group(begin);
+    const auto present = std::span(group.tops).first(rows.columns);
+    if (std::ranges::find(present, lowest_top()) == present.end()) return;
+    ColumnRows few = rows;
+    few.rows = std::min<Count>(rows.rows, 64);
+    kernels::EachColumn<std::uint8_t> tops = group.tops;
+    look_at(few, std::span(tops).first(rows.columns));
+    for (Count i = 0; i < rows.columns; ++i) {
+      const bool is_empty = (group.flags[i] & not_minus_zero) == 0;
+      if (is_empty)
+        group.tops[i] = tops[i];
+      else if (group.tops[i] != tops[i])
+        columns_.change(begin + i, [&](Column& column) { column.bins.raise(tops[i], shape_.bin_count); });
+    }
+  }
+
+  /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
+  /// the window of the last round's first tile, if two rounds in a row had the same, and is added once more if that is
+  /// not its own window.
+  void add(const BinnedTile& tile, Column& column) {
+    const bool is_first = std::exchange(is_untouched_, false);
+    bool is_guess = is_first && is_steady_;
+    if (is_guess)
+      column.bins.top = last_top_;
+    else if (column.bins.top == shape_.lowest_top())
+      raise_for_few(tile, column);
+    for (;;) {
+      window_.follow(shape_.grid, column.bins.top, shape_.bin_count);
+      std::array<std::int64_t, most_bins> sums{};
+      const std::uint64_t largest =
+          tile.shares(tile.first, tile.second, tile.count, window_.scale, window_.each.data(), sums.data());
+      if (!finite(largest)) {
+        if (is_guess) column.bins.top = shape_.lowest_top();
+        return without_specials(tile, column.flags, [&](const BinnedTile& copy) { add(copy, column); });
+      }
+      const int top = std::max(shape_.grid.top_of(largest), shape_.lowest_top());
+      const bool fits = is_guess ? top == column.bins.top : top <= column.bins.top;
+      if (fits) {
+        for (std::size_t bin = 0; bin < sums.size(); ++bin) column.bins.sums[bin] += sums[bin];
+        if (is_first) remember(top);
+        return note_zeros(tile, largest, column);
+      }
+      if (is_guess) column.bins.top = shape_.lowest_top();  // nothing is in the bins yet
+      is_guess = false;
+      column.bins.raise(top, shape_.bin_count);
+    }
+  }
+
+  /// The first few terms tell where the window will be, most likely.
+  void raise_for_few(const BinnedTile& tile, Column& column) {
+    BinnedTile few = tile;
+    few.count = std::min<Count>(tile.count, 64);
+    auto top = static_cast<std::uint8_t>(column.bins.top);
+    look_at(few, top, column.flags);
+    column.bins.raise(top, shape_.bin_count);
+  }
+
+  /// The top that a round's first tile came to.
+  void remember(int top) noexcept {
+    is_steady_ = top == last_top_;
+    last_top_ = top;
+  }
+
+  /// The sum of nothing but -0.0 is -0.0.
+  void note_zeros(const BinnedTile& tile, std::uint64_t largest, Column& column) {
+    if ((column.flags & not_minus_zero) != 0) return;
+    if (largest == 0 && column.flags == no_flags && !shape_.grid.squares()) {
+      bool all = true;
+      without_specials(tile, column.flags,
+                       [&](const BinnedTile& copy) { all = all && all_minus_zero(copy_.values(copy.count)); });
+      if (all) return;
+    }
+    column.flags |= not_minus_zero;
+  }
+
+  Shape shape_;
+  BinnedColumns columns_;
+  ColumnViews<BinnedBuilder> views_{*this};
+  std::vector<std::uint8_t> expected_;  // by double sweep: the tops that the columns begin with
+  std::vector<std::uint8_t> surveyed_;
+  Shares shares_;
+  Shares largest_;
+  kernels::SharesOfColumns shares_of_columns_;  // null where lanes are not columns
+  kernels::SharesOfColumns largest_of_columns_;
+  BinnedCopy copy_;
+  std::unique_ptr<Windows> windows_;  // where there are several columns
+  FewRows few_;
+  Extractors window_;
+  bool is_untouched_ = false;  // the only column, which begins with no window
+  bool is_steady_ = false;     // the last rounds had the same
+  int last_top_ = -1;
+  Count rows_ = 0;
+  Status status_ = Status::ok;
+};
+
+}  // namespace
+
+std::unique_ptr<Builder> make_binned_builder(const binned_record::Shape& shape) {
+  if (shape.input == Type::f32) return std::make_unique<BinnedBuilder<float>>(shape);
+  return std::make_unique<BinnedBuilder<double>>(shape);
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,145 @@
+// Neighbouring columns of binned sums of fewer than 2^24 rows: bins of one word each. Loops run over the columns, so
+// their ends are known. Rank order: none. Cost: 8 K + 2 bytes per column; a merge adds K words.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "arithmetic/binned/bins.hpp"
+#include "kernels/columns.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Calls `use(bin_count, columns)`. Where a group is full, both are numbers that the compiler knows.
+template <class Use>
+auto with_extent(int bin_count, Count columns, const Use& use) {
+  static_assert(fewest_bins == 2 && most_bins == 4);
+  constexpr std::integral_constant<Count, kernels::most_columns> all;
+  if (columns != all) return use(static_cast<std::size_t>(bin_count), columns);
+  switch (bin_count) {
+    case 2: return use(std::integral_constant<std::size_t, 2>(), all);
+    case 3: return use(std::integral_constant<std::size_t, 3>(), all);
+    default: return use(std::integral_constant<std::size_t, 4>(), all);
+  }
+}
+
+/// The sums of one column, and what they cannot say (Flags).
+struct BinnedColumn {
+  Bins bins;
+  std::uint8_t flags = no_flags;
+
+  void clear(int top) noexcept {
+    bins.top = top;
+    bins.sums.fill(0);
+    flags = no_flags;
+  }
+};
+
+/// The first columns' tops, flags and bins; what belongs to others is never looked at.
+struct BinnedGroup {
+  template <class Value>
+  using EachColumn = kernels::EachColumn<Value>;
+
+  alignas(64) std::array<EachColumn<std::int64_t>, most_bins> sums;  // of the top bins, of those below them, ...
+  EachColumn<std::uint8_t> tops;
+  EachColumn<std::uint8_t> flags;
+
+  static constexpr Bytes bytes_of(int bin_count, Count columns) noexcept {
+    return columns * (static_cast<Bytes>(bin_count) * sizeof(std::int64_t) + 2);
+  }
+
+  /// Bin by bin the sums of all columns, then the tops, then the flags.
+  void write(std::byte* to, auto bin_count, auto columns) const noexcept {
+    for (std::size_t bin = 0; bin < bin_count; ++bin) to = put(sums[bin], columns, to);
+    put(flags, columns, put(tops, columns, to));
+  }
+  void read(const std::byte* from, auto bin_count, auto columns) noexcept {
+    for (std::size_t bin = 0; bin < bin_count; ++bin) from = take(from, columns, sums[bin]);
+    take(take(from, columns, tops), columns, flags);
+  }
+
+  /// Whether no sum's magnitude is above a power of two, or 0; some that is as large may count as above.
+  bool are_below(std::uint64_t power, auto bin_count, auto columns) const noexcept {
+    std::uint64_t beyond = 0;
+    for (std::size_t bin = 0; bin < bin_count; ++bin)
+      for (std::size_t i = 0; i < columns; ++i) beyond |= static_cast<std::uint64_t>(sums[bin][i]) + power;
+    return beyond < 2 * power;
+  }
+  /// Whether `rows` rows can have these sums: none has more than 2^39 quanta.
+  bool is_possible(Count rows, auto bin_count, auto columns) const noexcept {
+    if (are_below(std::bit_floor(rows) << (bin_width - 1), bin_count, columns)) [[likely]]
+      return true;
+    const std::int64_t most = static_cast<std::int64_t>(rows) << (bin_width - 1);
+    for (std::size_t bin = 0; bin < bin_count; ++bin)
+      for (std::size_t i = 0; i < columns; ++i)
+        if (sums[bin][i] < -most || sums[bin][i] > most) return false;
+    return true;
+  }
+  bool tops_are_within(int lowest, int highest, auto columns) const noexcept {
+    bool are_within = true;
+    for (std::size_t i = 0; i < columns; ++i) are_within &= lowest <= tops[i] && tops[i] <= highest;
+    return are_within;
+  }
+  std::uint8_t all_flags(auto columns) const noexcept {
+    unsigned all = 0;
+    for (std::size_t i = 0; i < columns; ++i) all |= flags[i];
+    return static_cast<std::uint8_t>(all);
+  }
+  bool has_flags(std::uint8_t each, auto columns) const noexcept {
+    unsigned others = 0;
+    for (std::size_t i = 0; i < columns; ++i) others |= flags[i] ^ each;
+    return others == 0;
+  }
+  bool has_tops_of(const BinnedGroup& other, auto columns) const noexcept {
+    return std::memcmp(tops.data(), other.tops.data(), columns) == 0;
+  }
+
+  /// Adds columns that are not more than those of fewer than 2^24 rows together.
+  void add(const BinnedGroup& other, auto bin_count, auto columns) noexcept {
+    for (std::size_t i = 0; i < columns; ++i) flags[i] |= other.flags[i];
+    if (!has_tops_of(other, columns)) return add_others(other, bin_count, columns);
+    for (std::size_t bin = 0; bin < bin_count; ++bin)
+      for (std::size_t i = 0; i < columns; ++i) sums[bin][i] += other.sums[bin][i];
+  }
+
+  BinnedColumn column(std::size_t lane, std::size_t bin_count) const noexcept {
+    BinnedColumn found;
+    found.bins.top = tops[lane];
+    for (std::size_t bin = 0; bin < bin_count; ++bin) found.bins.sums[bin] = sums[bin][lane];
+    found.flags = flags[lane];
+    return found;
+  }
+  /// The column's sums have one word each.
+  void set_column(std::size_t lane, const BinnedColumn& column, std::size_t bin_count) noexcept {
+    tops[lane] = static_cast<std::uint8_t>(column.bins.top);
+    flags[lane] = column.flags;
+    for (std::size_t bin = 0; bin < bin_count; ++bin)
+      sums[bin][lane] = static_cast<std::int64_t>(column.bins.sums[bin]);
+  }
+
+ private:
+  template <class Value>
+  static std::byte* put(const EachColumn<Value>& values, auto columns, std::byte* to) noexcept {
+    std::memcpy(to, values.data(), columns * sizeof(Value));
+    return to + columns * sizeof(Value);
+  }
+  template <class Value>
+  static const std::byte* take(const std::byte* from, auto columns, EachColumn<Value>& values) noexcept {
+    std::memcpy(values.data(), from, columns * sizeof(Value));
+    return from + columns * sizeof(Value);
+  }
+  void add_others(const BinnedGroup& other, std::size_t bin_count, std::size_t columns) noexcept {
+    for (std::size_t i = 0; i < columns; ++i) {
+      BinnedColumn sum = column(i, bin_count);
+      sum.bins.add(other.column(i, bin_count).bins, static_cast<int>(bin_count));
+      set_column(i, sum, bin_count);
+    }
+  }
+};
+
+}  // namespace steadfold::arithmetic

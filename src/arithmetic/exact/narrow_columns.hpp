@@ -1,0 +1,104 @@
+// Exact sums of many columns that takes rows in: eight neighbours share a narrow group, and only a column with a term
+// that finds no room there gets an accumulator of its own.
+// Rank order: none. Cost: 18 bytes per column while they are narrow; kernels whose lanes are columns. The accumulators'
+// memory is reserved beforehand, so that nothing is allocated later, and is not touched before it is needed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "arithmetic/exact/narrow_group.hpp"
+#include "arithmetic/exact/record.hpp"
+#include "arithmetic/rows/column_groups.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
+#include "arithmetic/superaccumulator/term.hpp"
+#include "arithmetic/superaccumulator/window_finder.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Terms are those of Accumulator, but for products of doubles, which no narrow group holds. One thread at a time.
+template <class Element, int factors>
+class NarrowColumns {
+  using Wide = Accumulator<Element, factors>;
+  using F = Format<Element>;
+  static_assert(sizeof(Element) * factors <= 8 && std::is_trivially_destructible_v<Wide>);
+
+ public:
+  static constexpr int digit_count = Wide::digit_count;
+
+  /// Whether the chosen target has the kernels that make this the fast way.
+  static bool works(Signs signs) noexcept { return ColumnWindowFinder(Wide::terms_of(signs)).works(); }
+
+  NarrowColumns(Count columns, Signs signs)
+      : columns_(columns),
+        signs_(signs),
+        kept_bits_(signs == Signs::kept ? ~typename F::Bits{0} : ~F::sign_bit),
+        groups_((columns + columns_of_group - 1) / columns_of_group),
+        wide_(std::make_unique_for_overwrite<Reserved[]>(columns)),
+        windows_(Wide::terms_of(signs)),
+        tops_(columns, ColumnWindowFinder::no_top) {}
+
+  Count count() const noexcept { return columns_; }
+  void clear() noexcept {
+    for (Sums& group : groups_) group = {};
+  }
+
+  /// Adds rows of all columns; `second`: the other factors, where terms are products.
+  void add(const Block& block) noexcept;
+  /// Adds rows of one column that stand `stride` bytes apart.
+  void add_column(Count column, const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+
+  /// Calls `take(columns, group)` for one group after the other. `take` may change what it gets.
+  template <class Take>
+  void for_each_group(const Take& take) const {
+    exact_record::Group group;
+    for (Count begin = 0; begin < columns_; begin += columns_of_group) {
+      read(begin, group);
+      take(columns_at(begin), group);
+    }
+  }
+
+ private:
+  static constexpr Count columns_of_group = exact_record::columns_of_group;
+  static constexpr Count fewest_for_windows = 4;
+
+  struct Sums {
+    NarrowGroup narrow;
+    exact_record::GroupFlags flags;  // without those of accumulators
+    std::uint8_t wide = 0;           // a bit for each column that has an accumulator
+  };
+  struct Reserved {
+    alignas(Wide) std::byte memory[sizeof(Wide)];
+  };
+
+  Count columns_at(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
+
+  Wide& wide(Count column) noexcept;
+  const Wide& made(Count column) const noexcept {
+    return *std::launder(reinterpret_cast<const Wide*>(wide_[column].memory));
+  }
+  void add_windows(const Block& block) noexcept;
+  bool add_found(Sums& group, std::size_t lane, const ColumnWindowFinder::Found& found) noexcept;
+  void add_by_accumulator(Count column, const ColumnWindowFinder::Found& found, int levels,
+                          const kernels::ColumnRows& rows, std::size_t lane) noexcept;
+  void add_term(Count column, const std::byte* first, const std::byte* second) noexcept;
+  void note_signs(Sums& group, const kernels::ColumnRows& rows) const noexcept;
+  void read(Count begin, exact_record::Group& group) const noexcept;
+
+  Count columns_;
+  Signs signs_;
+  typename F::Bits kept_bits_;  // of an element
+  std::vector<Sums> groups_;
+  std::unique_ptr<Reserved[]> wide_;
+  ColumnWindowFinder windows_;
+  std::vector<ColumnWindowFinder::Top> tops_;
+};
+
+extern template class NarrowColumns<float, 1>;
+extern template class NarrowColumns<float, 2>;
+extern template class NarrowColumns<double, 1>;
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,258 @@
+// How the record of exact sums is laid out, and how it is read and written: one column, or group by group.
+// Rank order: none. Cost: copies of the digits that are not zero.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "arithmetic/exact/narrow_group.hpp"
+#include "arithmetic/partial.hpp"
+#include "arithmetic/superaccumulator/long_integer.hpp"
+
+namespace steadfold::arithmetic::exact_record {
+
+// The record of one column: Header, number of rows, Descriptor, digits.
+// The record of several: Header, number of rows, then for every eight columns, of which the last may be fewer, a
+// GroupHead and their sums. If there are units in which 127 bits and a sign hold each of them, the sums are as many
+// words as they need in the largest such unit (NarrowGroup::write). Else they are a Descriptor, without flags, and
+// digits for every column. So equal sums have equal bytes, whatever they are the sums of.
+struct Descriptor {
+  std::uint8_t flags;
+  std::uint8_t lowest;
+  std::uint8_t count;
+  std::uint8_t negative;
+};
+static_assert(sizeof(Descriptor) == 4 && widest_digit_count < 256);
+
+/// The flags of a group's columns: byte k has a bit for each, which says that it has the flag 2^k.
+class GroupFlags {
+ public:
+  void add(std::size_t lane, Flags flags) noexcept { bits_ |= ((flags * spread) & every_lowest) << lane; }
+  void add(const GroupFlags& others) noexcept { bits_ |= others.bits_; }
+  Flags of(std::size_t lane) const noexcept {
+    return static_cast<Flags>((((bits_ >> lane) & every_lowest) * gather) >> 24);
+  }
+  /// Whether the first columns have these flags, and nothing has others.
+  bool all_are(Flags flags, std::size_t columns) const noexcept {
+    return bits_ == ((flags * spread) & every_lowest) * (0xFFU >> (8 - columns));
+  }
+  /// Whether no others have any.
+  bool are_within(std::size_t columns) const noexcept {
+    return ((bits_ >> (columns - 1) >> 1) & (every_lowest * (0xFFU >> columns))) == 0;
+  }
+
+ private:
+  static constexpr std::uint32_t every_lowest = 0x01010101;
+  static constexpr std::uint32_t spread = 1 | 1 << 7 | 1 << 14 | 1 << 21;        // bit k to bit 8 k
+  static constexpr std::uint32_t gather = 1 << 24 | 1 << 17 | 1 << 10 | 1 << 3;  // bit 8 k to bit 24 + k
+
+  std::uint32_t bits_ = 0;
+};
+
+struct GroupHead {
+  static constexpr std::uint8_t wide = 255;
+
+  std::uint8_t lowest;  // of a narrow group
+  std::uint8_t words;   // of every column; or `wide`
+  std::uint16_t reserved;
+  GroupFlags flags;
+};
+static_assert(sizeof(GroupHead) == 8);
+
+inline constexpr Count columns_of_group = NarrowGroup::most_columns;
+
+/// The sums of a group: of all columns in narrow units, or one by one.
+struct Group {
+  GroupFlags flags;
+  bool is_narrow = true;
+  NarrowGroup narrow;
+  NarrowGroup::EachColumn<Window> wide;  // digits are not initialised
+
+  /// The sum of a column as a window, in `room` unless it stands here.
+  const Window& window(std::size_t lane, Window& room) const noexcept {
+    if (!is_narrow) return wide[lane];
+    narrow.window(lane, room);
+    return room;
+  }
+  Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
+    return is_narrow ? narrow.leading(lane, lowest_exponent) : arithmetic::leading(wide[lane], lowest_exponent);
+  }
+  /// Becomes a + b, which are others.
+  void set_sum(const Group& a, const Group& b, Count columns) noexcept {
+    flags = a.flags;
+    flags.add(b.flags);
+    is_narrow = a.is_narrow && b.is_narrow && narrow.set_sum(a.narrow, b.narrow);
+    if (is_narrow) return;
+    std::array<Window, 2> rooms;
+    for (std::size_t lane = 0; lane < columns; ++lane)
+      add_windows(a.window(lane, rooms[0]), b.window(lane, rooms[1]), wide[lane]);
+  }
+  /// Narrow, if that can be.
+  void settle(Count columns) noexcept {
+    if (!is_narrow) is_narrow = narrow.set_windows(std::span(wide).first(columns));
+  }
+};
+
+inline constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
+inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
+
+constexpr Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
+
+/// Copies so many bytes of digits; where few are wanted and there is room, a fixed number, which takes no call.
+inline void copy(const void* from, Bytes bytes, Bytes room, void* to) noexcept {
+  constexpr Bytes few = digit_bytes(4);
+  if (bytes <= few && room >= few)
+    std::memcpy(to, from, few);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+/// Reads a record from the first column to the last. Never reads outside the bytes, whatever they are.
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, int digit_count) noexcept
+      : at_(bytes.data()), left_(bytes.size()), digit_count_(digit_count) {
+    if (left_ < fixed_bytes) {
+      left_ = 0;
+      return;
+    }
+    std::memcpy(&rows_, at_ + sizeof(Header), sizeof rows_);
+    skip(fixed_bytes);
+  }
+
+  Count rows() const noexcept { return rows_; }
+  /// Where the next column begins; and goes on from such a place.
+  Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
+  void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
+    at_ = bytes.data() + position;
+    left_ = bytes.size() - position;
+  }
+  bool at_end() const noexcept { return left_ == 0; }
+
+  /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
+  bool next(Flags& flags, Window& window) noexcept {
+    Descriptor descriptor;
+    if (left_ < sizeof descriptor) return false;
+    std::memcpy(&descriptor, at_, sizeof descriptor);
+    skip(sizeof descriptor);
+    flags = static_cast<Flags>(descriptor.flags);
+    window.lowest = descriptor.lowest;
+    window.count = descriptor.count;
+    window.negative = descriptor.negative == 1;
+    const Bytes digits = digit_bytes(window.count);
+    if ((descriptor.flags & ~all_flags) != 0 || descriptor.negative > 1 || window.end() > digit_count_ ||
+        digits > left_) {
+      return false;
+    }
+    copy(at_, digits, left_, window.digits.data());
+    skip(digits);
+    return window.canonical();
+  }
+
+  /// Reads the next group, likewise.
+  bool next(Count columns, Group& group) noexcept {
+    GroupHead head;
+    if (left_ < sizeof head) return false;
+    std::memcpy(&head, at_, sizeof head);
+    skip(sizeof head);
+    group.flags = head.flags;
+    if (head.reserved != 0 || !head.flags.are_within(columns)) return false;
+    group.is_narrow = head.words != GroupHead::wide;
+    return group.is_narrow ? next_narrow(head, columns, group.narrow) : next_wide(head, columns, group);
+  }
+
+ private:
+  void skip(Bytes bytes) noexcept {
+    at_ += bytes;
+    left_ -= bytes;
+  }
+  bool next_narrow(const GroupHead& head, Count columns, NarrowGroup& sums) noexcept {
+    const Bytes bytes = head.words * columns * sizeof(std::uint64_t);
+    if (head.words > 2 || bytes > left_ || !sums.read(head.words, columns, head.lowest, at_)) return false;
+    skip(bytes);
+    return sums.ends_within(digit_count_);
+  }
+  bool next_wide(const GroupHead& head, Count columns, Group& group) noexcept {
+    if (head.lowest != 0) return false;
+    Flags flags = no_flags;
+    for (Count lane = 0; lane < columns; ++lane)
+      if (!next(flags, group.wide[lane]) || flags != no_flags) return false;
+    return !NarrowGroup().set_windows(std::span(group.wide).first(columns));
+  }
+
+  const std::byte* at_;
+  Bytes left_;
+  int digit_count_;
+  Count rows_ = 0;
+};
+
+/// Writes a record from the first column to the last. Never writes outside `out`; what did not fit shows in `finish`.
+class Writer {
+ public:
+  Writer(std::span<std::byte> out, const Header& header, Count rows, int digit_count) noexcept
+      : out_(out), header_(header), digit_count_(digit_count), fits_(out.size() >= fixed_bytes) {
+    if (fits_) std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
+  }
+
+  void put(Flags flags, const Window& window) noexcept {
+    const Bytes digits = digit_bytes(window.count);
+    fits_ = fits_ && window.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
+    if (!fits_) return;
+    const Descriptor descriptor{flags, static_cast<std::uint8_t>(window.lowest),
+                                static_cast<std::uint8_t>(window.count), window.negative};
+    std::memcpy(out_.data() + size_, &descriptor, sizeof descriptor);
+    copy(window.digits.data(), digits, out_.size() - size_ - sizeof descriptor,
+         out_.data() + size_ + sizeof descriptor);
+    size_ += sizeof descriptor + digits;
+  }
+  /// Puts a group, as narrow as can be.
+  void put(Count columns, Group& group) noexcept {
+    group.settle(columns);
+    if (!group.is_narrow) return put_wide(columns, group);
+    const int words = group.narrow.trim();
+    const Bytes bytes = static_cast<Bytes>(words) * columns * sizeof(std::uint64_t);
+    fits_ = fits_ && group.narrow.ends_within(digit_count_) && sizeof(GroupHead) + bytes <= out_.size() - size_;
+    if (!fits_) return;
+    put(GroupHead{.lowest = static_cast<std::uint8_t>(group.narrow.lowest()),
+                  .words = static_cast<std::uint8_t>(words),
+                  .reserved = 0,
+                  .flags = group.flags});
+    group.narrow.write(words, columns, out_.data() + size_);
+    size_ += bytes;
+  }
+  void fail() noexcept { fits_ = false; }
+  bool fits() const noexcept { return fits_; }
+  /// Where the next column goes; and goes on from such a place.
+  Bytes position() const noexcept { return size_; }
+  void go_to(Bytes position) noexcept { size_ = position; }
+
+  /// The size of the record, or of the failure's header.
+  Bytes finish() noexcept {
+    if (out_.size() < sizeof header_) return 0;
+    if (!fits_) return write_failure(out_, header_, Status::transport_failed);
+    set_header(out_, header_);
+    return size_;
+  }
+
+ private:
+  void put(const GroupHead& head) noexcept {
+    std::memcpy(out_.data() + size_, &head, sizeof head);
+    size_ += sizeof head;
+  }
+  void put_wide(Count columns, const Group& group) noexcept {
+    fits_ = fits_ && sizeof(GroupHead) <= out_.size() - size_;
+    if (!fits_) return;
+    put(GroupHead{.lowest = 0, .words = GroupHead::wide, .reserved = 0, .flags = group.flags});
+    for (Count lane = 0; lane < columns; ++lane) put(no_flags, group.wide[lane]);
+  }
+
+  std::span<std::byte> out_;
+  Header header_;
+  Bytes size_ = fixed_bytes;
+  int digit_count_;
+  bool fits_;
+};
+
+}  // namespace steadfold::arithmetic::exact_record

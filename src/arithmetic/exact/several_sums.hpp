@@ -1,0 +1,99 @@
+// A record of several exact sums of one column behind a prefix, for results that all of them decide.
+// Rank order: none. Cost: that of the sums.
+//
+// The record begins with a Prefix: a Header, what a kind adds to it, and the array `sum_bytes`, the sizes of all sums
+// but the last. The records of the sums follow, each at a multiple of 8 bytes. The record of a failure is a header
+// alone.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <tuple>
+
+#include "arithmetic/exact/record.hpp"
+#include "arithmetic/partial.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
+
+namespace steadfold::arithmetic::several_sums {
+
+template <class Prefix>
+inline constexpr std::size_t sum_count = std::tuple_size_v<decltype(Prefix::sum_bytes)> + 1;
+
+/// A record taken apart.
+template <class Prefix>
+struct Parts {
+  explicit Parts(std::span<const std::byte> record) noexcept {
+    if (record.size() < sizeof prefix) return;
+    std::memcpy(&prefix, record.data(), sizeof prefix);
+    auto rest = record.subspan(sizeof prefix);
+    for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
+      const Bytes bytes = prefix.sum_bytes[i];
+      if (bytes > rest.size() || padded(bytes) > rest.size()) return;
+      sums[i] = rest.first(bytes);
+      rest = rest.subspan(padded(bytes));
+    }
+    sums.back() = rest;
+    are_there = true;
+  }
+
+  Prefix prefix;
+  bool are_there = false;
+  std::array<std::span<const std::byte>, sum_count<Prefix>> sums;
+};
+
+/// Writes a record: behind the prefix what `write_sum(i, room)` writes into the room it gets.
+template <class Prefix, class WriteSum>
+Bytes write(std::span<std::byte> out, Prefix prefix, const WriteSum& write_sum) {
+  const auto fail = [&](Status status) {
+    return out.size() < sizeof(Header) ? 0 : write_failure(out, prefix.header, status);
+  };
+  if (prefix.header.status != Status::ok) return fail(prefix.header.status);
+  if (out.size() < sizeof prefix) return fail(Status::transport_failed);
+  auto rest = out.subspan(sizeof prefix);
+  for (std::size_t i = 0; i < sum_count<Prefix>; ++i) {
+    const bool is_last = i + 1 == sum_count<Prefix>;
+    const Bytes bytes = write_sum(i, rest);
+    const Bytes next_at = is_last ? bytes : padded(bytes);
+    if (bytes < sizeof(Header) || next_at > rest.size()) return fail(Status::transport_failed);
+    if (const Status status = status_of(rest.first(bytes)); status != Status::ok) return fail(status);
+    std::memset(rest.data() + bytes, 0, next_at - bytes);
+    rest = rest.subspan(next_at);
+    if (!is_last) prefix.sum_bytes[i] = bytes;
+  }
+  std::memcpy(out.data(), &prefix, sizeof prefix);
+  return out.size() - rest.size();
+}
+
+/// Merges records: each sum by `kind_of(i)`, and the prefixes by `merged_prefix(header, left, right)`.
+template <class Prefix, class KindOf, class MergedPrefix>
+Partial merge(const Partial& left, const Partial& right, const Room& room, const KindOf& kind_of,
+              const MergedPrefix& merged_prefix) {
+  const MergedHeader merged = merge_headers(left.head, right.head);
+  if (room.head.size() < sizeof(Header)) return {};
+  if (!merged.ok) return failed(room, merged.header, merged.header.status);
+  const Parts<Prefix> a(left.head);
+  const Parts<Prefix> b(right.head);
+  if (!a.are_there || !b.are_there) return failed(room, merged.header, Status::transport_failed);
+  const auto merge_sum = [&](std::size_t i, std::span<std::byte> out) {
+    return arithmetic::merge(kind_of(i), a.sums[i], b.sums[i], out);
+  };
+  return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), merge_sum));
+}
+
+/// A sum as its record has it.
+struct Sum {
+  Flags flags = no_flags;
+  Count rows = 0;
+  Window window;
+};
+
+/// Reads the record of one column; false if it is none, or of more rows than there can be.
+inline bool read(std::span<const std::byte> record, int digit_count, Sum& sum) noexcept {
+  exact_record::Reader reader(record, digit_count);
+  if (!reader.next(sum.flags, sum.window) || !reader.at_end()) return false;
+  sum.rows = reader.rows();
+  return sum.rows >> 63 == 0;
+}
+
+}  // namespace steadfold::arithmetic::several_sums

@@ -1,0 +1,178 @@
+#include "arithmetic/exact/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "arithmetic/exact/several_sums.hpp"
+#include "arithmetic/location/located.hpp"
+#include "arithmetic/rows/selected_rows.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
+#include "arithmetic/superaccumulator/natural.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+// The record: that of two sums, of the selected elements and of their squares.
+struct Prefix {
+  Header header;
+  Count rows = 0;  // selected or not
+  Located<double> min;
+  Located<double> max;
+  std::array<Bytes, 1> sum_bytes{};
+};
+static_assert(sizeof(Prefix) == sizeof(Header) + 48);
+using Parts = several_sums::Parts<Prefix>;
+
+template <class T>
+class StatisticsBuilder final : public Builder {
+ public:
+  StatisticsBuilder(std::unique_ptr<Builder> sum, std::unique_ptr<Builder> squares)
+      : sum_(std::move(sum)), squares_(std::move(squares)) {}
+
+  void clear() override {
+    sum_->clear();
+    squares_->clear();
+    min_.clear();
+    max_.clear();
+    rows_ = 0;
+    status_ = Status::ok;
+  }
+
+  void push(Index begin, const Block& block) override {
+    if (block.rows > 0 && block.first == nullptr) {
+      status_ = Status::invalid_argument;
+      return;
+    }
+    if (block.rows == 0) return add(block);
+    rows_ += block.rows;
+    for (Count done = 0, some = 0; done < block.rows; done += some) {
+      some = std::min(block.rows - done, tile);
+      Block part = block;
+      part.first += done * block.row_stride;
+      part.rows = some;
+      if (part.mask != nullptr) part.mask += done;
+      push_tile(begin + done, part);
+    }
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    const Prefix prefix{
+        .header = {.status = status_}, .rows = rows_, .min = as_double(min_.best()), .max = as_double(max_.best())};
+    return several_sums::write(
+        out, prefix, [&](std::size_t i, std::span<std::byte> room) { return (i == 0 ? sum_ : squares_)->write(room); });
+  }
+
+ private:
+  static constexpr Count tile = 1024;  // stays in the first-level cache
+
+  static Located<double> as_double(const Located<T>& each) noexcept {
+    return {.value = static_cast<double>(each.value), .index = each.index};
+  }
+
+  void push_tile(Index begin, const Block& block) {
+    min_.take(begin, block.first, block.mask, block.rows, block.row_stride);
+    max_.take(begin, block.first, block.mask, block.rows, block.row_stride);
+    if (block.mask == nullptr) return add(block);
+    selected_.for_each_tile(block, [&](const Block& rows) { add(rows); });
+  }
+  void add(const Block& block) {
+    sum_->push(0, block);
+    squares_->push(0, block);
+  }
+
+  std::unique_ptr<Builder> sum_;
+  std::unique_ptr<Builder> squares_;
+  Extreme<T, true> min_;
+  Extreme<T, false> max_;
+  SelectedRows selected_{sizeof(T)};
+  Count rows_ = 0;
+  Status status_ = Status::ok;
+};
+
+class StatisticsKind final : public PartialKind {
+ public:
+  explicit StatisticsKind(ExactType input)
+      : input_(input),
+        sum_(make_exact(ExactOperation::sum, input, ExactType::f64, 1)),
+        squares_(make_exact(ExactOperation::sum_squares, input, ExactType::f64, 1)) {}
+
+  Bytes capacity(const order::IntervalSet& rows) const override {
+    return sizeof(Prefix) + padded(sum_->capacity(rows)) + squares_->capacity(rows);
+  }
+  Bytes value_bytes() const noexcept override { return sizeof(Statistics); }
+  std::unique_ptr<Builder> builder() const override {
+    if (input_ == ExactType::f32)
+      return std::make_unique<StatisticsBuilder<float>>(sum_->builder(), squares_->builder());
+    return std::make_unique<StatisticsBuilder<double>>(sum_->builder(), squares_->builder());
+  }
+
+  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+    return several_sums::merge<Prefix>(
+        left, right, room, [&](std::size_t i) -> const PartialKind& { return i == 0 ? *sum_ : *squares_; },
+        [](const Header& header, const Prefix& a, const Prefix& b) {
+          return Prefix{.header = header,
+                        .rows = a.rows + b.rows,
+                        .min = winner<double, true>(a.min, b.min),
+                        .max = winner<double, false>(a.max, b.max)};
+        });
+  }
+
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+    const Status whole = header_of(partial.head).status;
+    if (whole != Status::ok) return whole;
+    const Parts parts(partial.head);
+    if (!parts.are_there) return Status::transport_failed;
+    if (const Status status = check_row_count(parts.prefix.rows, element_count); status != Status::ok) return status;
+    Statistics made{};
+    const bool is_read = input_ == ExactType::f32 ? finish_as<float>(parts, made) : finish_as<double>(parts, made);
+    if (!is_read) return Status::transport_failed;
+    std::memcpy(values, &made, sizeof made);
+    return Status::ok;
+  }
+
+ private:
+  /// False if the sums are not what their kinds write.
+  template <class T>
+  static bool finish_as(const Parts& parts, Statistics& made) noexcept {
+    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
+    several_sums::Sum sum;
+    several_sums::Sum squares;
+    if (!read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
+        !read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
+      return false;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    made = {.count = sum.rows, .min = nan, .min_index = no_index, .max = nan, .max_index = no_index, .mean = nan};
+    made.variance = made.sample_variance = made.deviation = made.sample_deviation = nan;
+    if (sum.rows == 0) return true;
+    made.min = parts.prefix.min.value;
+    made.min_index = parts.prefix.min.index;
+    made.max = parts.prefix.max.value;
+    made.max_index = parts.prefix.max.index;
+    made.mean = rounded_mean<double>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
+    if ((sum.flags & ~not_minus_zero) != 0) return true;  // NaNs or infinities
+    const Natural n_squared_variance =
+        Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
+    const auto set = [&](Count ddof, double& variance, double& deviation) {
+      if (sum.rows <= ddof) return;
+      const Leading exact = n_squared_variance.divided_by(Natural(sum.rows).times(sum.rows - ddof), lowest_exponent);
+      variance = rounded<double>(not_minus_zero, sum.rows, exact);
+      deviation = rounded_root<double>(not_minus_zero, sum.rows, exact);
+    };
+    set(0, made.variance, made.deviation);
+    set(1, made.sample_variance, made.sample_deviation);
+    return true;
+  }
+
+  ExactType input_;
+  std::unique_ptr<PartialKind> sum_;
+  std::unique_ptr<PartialKind> squares_;
+};
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_statistics(ExactType input) { return std::make_unique<StatisticsKind>(input); }
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,196 @@
+#include "arithmetic/exact/sums_of_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "arithmetic/exact/several_sums.hpp"
+#include "arithmetic/superaccumulator/accumulator.hpp"
+#include "arithmetic/superaccumulator/natural.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+using several_sums::Sum;
+
+template <std::size_t count>
+struct Prefix {
+  Header header;
+  std::array<Bytes, count - 1> sum_bytes{};
+};
+
+/// What a row adds to a sum.
+enum class Term : std::uint8_t { product, first, second };
+
+/// A sum as a number, or what it is in place of one.
+struct Value {
+  explicit Value(const Sum& sum) noexcept : size(sum.window) {
+    const bool plus = (sum.flags & has_plus_infinity) != 0;
+    const bool minus = (sum.flags & has_minus_infinity) != 0;
+    is_nan = (sum.flags & has_nan) != 0 || (plus && minus);
+    is_infinite = plus || minus;
+    const bool has_only_minus_zeros = sum.rows > 0 && (sum.flags & not_minus_zero) == 0;
+    is_negative = is_infinite ? minus : size.zero() ? has_only_minus_zeros : sum.window.negative;
+  }
+  bool is_zero() const noexcept { return !is_infinite && size.zero(); }
+
+  Natural size;
+  bool is_nan;
+  bool is_infinite;
+  bool is_negative;
+};
+
+struct WeightedMean {
+  static constexpr std::array terms = {Term::product, Term::second};
+
+  template <class T, class Result>
+  static Result of(const std::array<Sum, terms.size()>& sums) noexcept;
+};
+
+template <class T, class Result>
+Result WeightedMean::of(const std::array<Sum, terms.size()>& sums) noexcept {
+  using Limits = std::numeric_limits<Result>;
+  const Value dividend(sums[0]);
+  const Value divisor(sums[1]);
+  const bool are_alike = (dividend.is_infinite && divisor.is_infinite) || (dividend.is_zero() && divisor.is_zero());
+  if (dividend.is_nan || divisor.is_nan || are_alike) return Limits::quiet_NaN();
+  const bool is_negative = dividend.is_negative != divisor.is_negative;
+  const Result sign = is_negative ? Result{-1} : Result{1};
+  if (dividend.is_infinite || divisor.is_zero()) return sign * Limits::infinity();
+  if (divisor.is_infinite || dividend.is_zero()) return sign * Result{0};
+  // Products are in units of the square of what weights are in units of.
+  Leading exact = dividend.size.divided_by(divisor.size, Accumulator<T, 1>::lowest_exponent);
+  exact.negative = is_negative;
+  return rounded<Result>(not_minus_zero, sums[0].rows, exact);
+}
+
+/// The mean of (x - mean of x) (y - mean of y) over n pairs, with n - ddof in place of n.
+template <Count ddof>
+struct Covariance {
+  static constexpr std::array terms = {Term::product, Term::first, Term::second};
+
+  template <class T, class Result>
+  static Result of(const std::array<Sum, terms.size()>& sums) noexcept {
+    const auto& [products, first, second] = sums;
+    const Count n = products.rows;
+    const bool are_finite = ((products.flags | first.flags | second.flags) & ~not_minus_zero) == 0;
+    if (!are_finite || n <= ddof) return std::numeric_limits<Result>::quiet_NaN();
+    const Natural of_products = Natural(products.window).times(n);
+    const Natural of_means = Natural(first.window).times(Natural(second.window));
+    const bool is_below_zero = products.window.negative;
+    const bool have_one_sign = is_below_zero == (first.window.negative != second.window.negative);
+    const bool is_turned = have_one_sign && of_products < of_means;
+    const Natural dividend = !have_one_sign ? of_products.plus(of_means)
+                             : is_turned    ? of_means.minus(of_products)
+                                            : of_products.minus(of_means);
+    Leading exact = dividend.divided_by(Natural(n).times(n - ddof), Accumulator<T, 2>::lowest_exponent);
+    exact.negative = is_below_zero != is_turned;
+    return rounded<Result>(not_minus_zero, n, exact);
+  }
+};
+
+/// The builders of the sums.
+template <std::size_t count>
+class PairsBuilder final : public Builder {
+ public:
+  using Builders = std::array<std::unique_ptr<Builder>, count>;
+  PairsBuilder(const std::array<Term, count>& terms, Builders builders)
+      : terms_(terms), builders_(std::move(builders)) {}
+
+  void clear() override {
+    for (const auto& each : builders_) each->clear();
+  }
+  void push(Index begin, const Block& block) override {
+    for (std::size_t i = 0; i < count; ++i) {
+      Block terms = block;
+      if (terms_[i] == Term::second) terms.first = block.second;
+      if (terms_[i] != Term::product) terms.second = nullptr;
+      builders_[i]->push(begin, terms);
+    }
+  }
+  Bytes write(std::span<std::byte> out) override {
+    return several_sums::write(out, Prefix<count>{},
+                               [&](std::size_t i, std::span<std::byte> room) { return builders_[i]->write(room); });
+  }
+
+ private:
+  std::array<Term, count> terms_;
+  Builders builders_;
+};
+
+/// What `Form` makes of the sums of its terms.
+template <class Form>
+class PairsKind final : public PartialKind {
+ public:
+  PairsKind(ExactType input, ExactType result) : input_(input), result_(result) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool are_products = Form::terms[i] == Term::product;
+      sums_[i] = make_exact(are_products ? ExactOperation::dot : ExactOperation::sum, input, result, 1);
+    }
+  }
+
+  Bytes capacity(const order::IntervalSet& rows) const override {
+    Bytes bytes = sizeof(Prefix<count>);
+    for (const auto& each : sums_) bytes += padded(each->capacity(rows));
+    return bytes;
+  }
+  Bytes value_bytes() const noexcept override { return sums_[0]->value_bytes(); }
+  std::unique_ptr<Builder> builder() const override {
+    typename PairsBuilder<count>::Builders builders;
+    for (std::size_t i = 0; i < count; ++i) builders[i] = sums_[i]->builder();
+    return std::make_unique<PairsBuilder<count>>(Form::terms, std::move(builders));
+  }
+
+  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+    return several_sums::merge<Prefix<count>>(
+        left, right, room, [&](std::size_t i) -> const PartialKind& { return *sums_[i]; },
+        [](const Header& header, const auto& /*left*/, const auto& /*right*/) {
+          return Prefix<count>{.header = header};
+        });
+  }
+
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+    const Status whole = header_of(partial.head).status;
+    if (whole != Status::ok) return whole;
+    const Parts parts(partial.head);
+    if (!parts.are_there) return Status::transport_failed;
+    return input_ == ExactType::f32 ? finish_as<float>(parts, element_count, values)
+                                    : finish_as<double>(parts, element_count, values);
+  }
+
+ private:
+  static constexpr std::size_t count = Form::terms.size();
+  using Parts = several_sums::Parts<Prefix<count>>;
+
+  template <class T>
+  Status finish_as(const Parts& parts, Count element_count, std::byte* values) const noexcept {
+    std::array<Sum, count> sums;
+    for (std::size_t i = 0; i < count; ++i) {
+      constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
+      const int digit_count = Form::terms[i] == Term::product ? of_products : of_numbers;
+      if (!read(parts.sums[i], digit_count, sums[i]) || sums[i].rows != sums[0].rows) return Status::transport_failed;
+    }
+    if (const Status status = check_row_count(sums[0].rows, element_count); status != Status::ok) return status;
+    if (sums[0].rows == 0) return Status::empty;
+    const auto write = [&](auto value) { std::memcpy(values, &value, sizeof value); };
+    result_ == ExactType::f32 ? write(Form::template of<T, float>(sums)) : write(Form::template of<T, double>(sums));
+    return Status::ok;
+  }
+
+  ExactType input_;
+  ExactType result_;
+  std::array<std::unique_ptr<PartialKind>, count> sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result) {
+  if (operation == Operation::covariance) return std::make_unique<PairsKind<Covariance<0>>>(input, result);
+  if (operation == Operation::sample_covariance) return std::make_unique<PairsKind<Covariance<1>>>(input, result);
+  return std::make_unique<PairsKind<WeightedMean>>(input, result);
+}
+
+}  // namespace steadfold::arithmetic

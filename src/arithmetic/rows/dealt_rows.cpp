@@ -1,0 +1,85 @@
+#include "arithmetic/rows/dealt_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace steadfold::arithmetic {
+
+using order::Bytes;
+using order::Count;
+
+namespace {
+
+template <Bytes bytes>
+void gather_elements(const std::byte* from, std::span<const std::uint32_t> order, std::byte* to) noexcept {
+  for (std::size_t i = 0; i < order.size(); ++i) std::memcpy(to + i * bytes, from + order[i] * bytes, bytes);
+}
+
+}  // namespace
+
+/// Counts the rows of each group: the end of a run is how many it has.
+template <class Label>
+bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count rows, Count groups,
+                          const order::Interval& wanted) {
+  const Count first = wanted.begin;
+  const Count count = wanted.size();
+  for (Count i = 0; i < rows; ++i) {
+    Label label;
+    std::memcpy(&label, labels + i * sizeof label, sizeof label);
+    run_of_row_[i] = no_run;
+    if (mask != nullptr && mask[i] == std::byte{0}) continue;
+    if (std::is_signed_v<Label> && label < Label{0}) continue;
+    const auto group = static_cast<Count>(label);
+    if (group >= groups) return false;
+    if (group - first >= count) continue;  // those below wrap around
+    std::uint32_t& run = run_of_group_[group - first];
+    if (run == no_run) {
+      runs_.push_back({.group = group, .begin = 0, .end = 0});
+      run = static_cast<std::uint32_t>(runs_.size() - 1);
+    }
+    run_of_row_[i] = run;
+    ++runs_[run].end;
+  }
+  return true;
+}
+
+bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows, const Labels& how,
+                     const order::Interval& wanted) {
+  run_of_group_.resize(wanted.size(), no_run);
+  run_of_row_.resize(rows);
+  runs_.clear();
+  runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails before the groups' runs are forgotten again
+  const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups, wanted); };
+  const bool are_known = how.bytes == 1   ? find(std::uint8_t{})
+                         : how.bytes == 2 ? find(std::uint16_t{})
+                         : how.bytes == 4 ? (how.is_signed ? find(std::int32_t{}) : find(std::uint32_t{}))
+                                          : (how.is_signed ? find(std::int64_t{}) : find(std::uint64_t{}));
+  for (const Run& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
+  if (!are_known) runs_.clear();
+  Count begin = 0;
+  for (Run& run : runs_) {
+    run.begin = begin;
+    begin += run.end;
+    run.end = run.begin;
+  }
+  order_.resize(begin);
+  if (!are_known) return false;
+  for (Count i = 0; i < rows; ++i)
+    if (run_of_row_[i] != no_run) order_[runs_[run_of_row_[i]].end++] = static_cast<std::uint32_t>(i);
+  return true;
+}
+
+void DealtRows::gather(const std::byte* elements, Bytes bytes, std::vector<std::byte>& to) const {
+  to.resize(order_.size() * bytes);
+  switch (bytes) {
+    case 2: return gather_elements<2>(elements, order_, to.data());
+    case 4: return gather_elements<4>(elements, order_, to.data());
+    case 8: return gather_elements<8>(elements, order_, to.data());
+    default: break;
+  }
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    std::memcpy(to.data() + i * bytes, elements + order_[i] * bytes, bytes);
+}
+
+}  // namespace steadfold::arithmetic

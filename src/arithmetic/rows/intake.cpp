@@ -1,0 +1,374 @@
+#include "arithmetic/rows/intake.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "kernels/turn.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+/// One direction of a plane of elements: how many there are, and how far apart they stand here and in the copy.
+struct Direction {
+  Count count;
+  Stride from;
+  Stride to;
+};
+
+/// Copies a plane of elements of `bytes` bytes, or of `size` where that is 0, `width` of the inner direction at a time
+/// and then the rest: as many as share a cache line, so that it is read, or written, once. Directions come by value:
+/// stores of bytes might change what is referred to.
+template <Bytes bytes, Count width = 8>
+void copy(const std::byte* from, std::byte* to, Direction outer, Direction inner, Bytes size) noexcept {
+  Count done = 0;
+  for (; done + width <= inner.count; done += width) {
+    for (Count i = 0; i < outer.count; ++i) {
+      const std::byte* const source =
+          from + (static_cast<Stride>(i) * outer.from + static_cast<Stride>(done) * inner.from);
+      std::byte* const target = to + (static_cast<Stride>(i) * outer.to + static_cast<Stride>(done) * inner.to);
+      for (Count j = 0; j < width; ++j)
+        std::memcpy(target + static_cast<Stride>(j) * inner.to, source + static_cast<Stride>(j) * inner.from,
+                    bytes == 0 ? size : bytes);
+    }
+  }
+  if constexpr (width > 1) {
+    const auto moved = static_cast<Stride>(done);
+    copy<bytes, 1>(from + moved * inner.from, to + moved * inner.to, outer, {inner.count - done, inner.from, inner.to},
+                   size);
+  }
+}
+
+void copy(const std::byte* from, std::byte* to, const Direction& outer, const Direction& inner, Bytes size) noexcept {
+  const bool turns = inner.from == static_cast<Stride>(size) && outer.to == static_cast<Stride>(size);
+  if (turns && (size == 4 || size == 8)) {
+    const auto turn = size == 4 ? kernels::turn_over<4> : kernels::turn_over<8>;
+    return turn(kernels::chosen())({from, outer.from, to, inner.to, outer.count, inner.count});
+  }
+  switch (size) {
+    case 1: return copy<1>(from, to, outer, inner, size);
+    case 2: return copy<2>(from, to, outer, inner, size);
+    case 4: return copy<4>(from, to, outer, inner, size);
+    case 8: return copy<8>(from, to, outer, inner, size);
+    case 16: return copy<16>(from, to, outer, inner, size);
+    default: return copy<0>(from, to, outer, inner, size);
+  }
+}
+
+/// Some indices of axes in C order, cut into runs along the last axis: `visit(offset, count)` for each, with how far
+/// from the axes' origin it begins.
+template <class Visit>
+void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count count, const Visit& visit) {
+  const std::size_t last = axes.size() - 1;
+  std::array<Count, most_axes> at{};
+  Stride offset = 0;
+  for (std::size_t i = last; i > 0; --i) {
+    at[i] = index % axes[i].extent;
+    index /= axes[i].extent;
+    offset += static_cast<Stride>(at[i]) * axes[i].of(operand);
+  }
+  at[0] = index;
+  offset += static_cast<Stride>(index) * axes[0].of(operand);
+  for (;;) {
+    const Count run = last == 0 ? count : std::min(count, axes[last].extent - at[last]);
+    visit(offset, run);
+    count -= run;
+    if (count == 0) return;
+    at[last] += run;
+    offset += static_cast<Stride>(run) * axes[last].of(operand);
+    for (std::size_t i = last; i > 0 && at[i] == axes[i].extent; --i) {  // carries
+      offset += axes[i - 1].of(operand) - static_cast<Stride>(axes[i].extent) * axes[i].of(operand);
+      at[i] = 0;
+      at[i - 1] += 1;
+    }
+  }
+}
+
+/// How far apart rows, and elements of a row, stand in a copy.
+struct Pitch {
+  Bytes row;
+  Bytes element;
+};
+
+/// Copies an operand's rows and columns to `to`.
+void gather(const Strides& strides, Operand operand, const std::byte* begin, const order::Interval& rows,
+            const order::Interval& columns, Bytes size, std::byte* to, const Pitch& pitch) {
+  const Stride row_step = strides.rows().back().of(operand);
+  const Stride column_step = strides.columns().back().of(operand);
+  visit_runs(strides.rows(), operand, rows.begin, rows.size(), [&](Stride row, Count row_count) {
+    const Direction down{row_count, row_step, static_cast<Stride>(pitch.row)};
+    std::byte* part = to;
+    visit_runs(strides.columns(), operand, columns.begin, columns.size(), [&](Stride column, Count count) {
+      const Direction along{count, column_step, static_cast<Stride>(pitch.element)};
+      const std::byte* const from = begin + row + column;
+      if (along.from == along.to && pitch.element == size)
+        copy(from, part, {1, 0, 0}, down, count * size);
+      else if (std::abs(down.from) < std::abs(along.from))  // neighbours in memory are copied together
+        copy(from, part, along, down, size);
+      else
+        copy(from, part, down, along, size);
+      part += count * pitch.element;
+    });
+    to += row_count * pitch.row;
+  });
+}
+
+/// How many of the rows from `row` on stand in one run along the last axis.
+Count rows_in_run(const Strides& strides, Count row, Count rows) noexcept {
+  if (strides.rows().size() == 1) return rows;
+  const Count extent = strides.rows().back().extent;
+  return std::min(rows, extent - row % extent);
+}
+
+/// Whether rows of one run, and the elements of each, touch.
+bool are_side_by_side(const Strides& strides, Operand operand, Bytes size, Count columns) noexcept {
+  return strides.columns().size() == 1 && strides.rows().back().of(operand) == static_cast<Stride>(size * columns) &&
+         (columns == 1 || strides.columns()[0].of(operand) == static_cast<Stride>(size));
+}
+
+/// Whether all columns have the same.
+bool is_common(const Strides& strides, Operand operand) noexcept {
+  return std::ranges::all_of(strides.columns(), [&](const Axis& axis) { return axis.of(operand) == 0; });
+}
+
+/// As many rows as may be taken at once: a run where runs are long, else as many as make a tile.
+Count next_rows(const Strides& strides, Count row, Count rows, Count most, Count long_run) noexcept {
+  rows = std::min(rows, most);
+  const bool has_long_runs = strides.rows().size() > 1 && strides.rows().back().extent >= long_run;
+  return has_long_runs ? rows_in_run(strides, row, rows) : rows;
+}
+
+/// Makes a byte of every element of a mask: not zero where one of its bytes is not.
+void narrow(std::byte* mask, Count count, Bytes size) noexcept {
+  for (Count i = 0; i < count; ++i) {
+    std::byte any{};
+    for (Bytes j = 0; j < size; ++j) any |= mask[i * size + j];
+    mask[i] = any;
+  }
+}
+
+/// Null where the builder does not take the columns of this shape by themselves.
+ColumnBuilders* columns_of(Builder& builder, const RowShape& shape) noexcept {
+  ColumnBuilders* const columns = builder.columns();
+  return columns != nullptr && columns->count() == shape.columns ? columns : nullptr;
+}
+
+}  // namespace
+
+Intake::Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept
+    : builder_(std::move(builder)),
+      columns_(columns_of(*builder_, shape)),
+      shape_(shape),
+      tile_(std::bit_floor(std::max<Count>(tile_bytes / std::max<Bytes>(shape.row_bytes(), 1), 1))) {}
+
+void Intake::push_copied(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
+    builder_->push(begin + done, copied(data.at(done, 0), some, shape_.columns, tile_, strides));
+  }
+}
+
+void Intake::survey_copied(const Operands& data, Count rows, const Strides& strides) {
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
+    builder_->surveyor()->survey(copied(data.at(done, 0), some, shape_.columns, tile_, strides));
+  }
+}
+
+/// `take(column, rows before, block)` for some rows at a time, and for every column of them.
+template <class Take>
+void Intake::for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take) {
+  if (shape_.columns > 1 && !strides.have_columns_apart()) return for_each_column_turned(data, rows, strides, take);
+  const Bytes bytes = strides.are_listed() ? listed_tile_bytes : tile_bytes;
+  const Count most = std::max<Count>(bytes / std::max<Bytes>(shape_.element_bytes, 1), 1);
+  const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = next_rows(strides, data.row + done, rows - done, most, long_run);
+    Block common;
+    for (Count column = 0; column < shape_.columns; ++column) {
+      Block block;
+      if (column == 0 || !has_common) {
+        block = common = copied(data.at(done, column), some, 1, most, strides);
+      } else {
+        block = common;
+        block.first = side_by_side({Operand::first, data.at(done, column), some, 1, shape_.element_bytes, most},
+                                   strides, column_tile_);
+      }
+      block.has_common = has_common;
+      take(column, done, block);
+    }
+  }
+}
+
+/// The same where elements of a row stand near each other: all columns of some rows are copied at once, each in a
+/// piece.
+template <class Take>
+void Intake::for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take) {
+  const bool is_whole = data.first != nullptr && (!shape_.has_factors || data.second != nullptr);
+  if (!is_whole) return take(0, 0, Block{.rows = rows});  // the builder refuses that
+  const Bytes size = shape_.element_bytes;
+  const Count columns = shape_.columns;
+  const Count most = std::clamp<Count>(large_tile_bytes / (columns * size), 1, 1024);
+  const Bytes apart = most * size + 64;  // or all columns would stand in the same few lines of a cache
+  Tile& tile = tiles_[0];
+  const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = std::min(rows - done, most);
+    const Operands here = data.at(done, 0);
+    const order::Interval taken{here.row, here.row + some};
+    const order::Interval all{here.column, here.column + columns};
+    tile.first.resize(columns * apart);
+    gather(strides, Operand::first, data.first, taken, all, size, tile.first.data(), {size, apart});
+    Block block{.rows = some, .row_stride = size, .has_common = has_common};
+    const bool turns_factors = shape_.has_factors && !is_common(strides, Operand::second);
+    if (turns_factors) {
+      tile.second.resize(columns * apart);
+      gather(strides, Operand::second, data.second, taken, all, size, tile.second.data(), {size, apart});
+    } else if (shape_.has_factors) {
+      block.second = side_by_side({Operand::second, here, some, 1, size, most}, strides, tile.second);
+    }
+    if (shape_.has_mask && is_common(strides, Operand::mask)) add_mask(here, most, strides, tile, block);
+    for (Count column = 0; column < columns; ++column) {
+      block.first = tile.first.data() + column * apart;
+      if (turns_factors) block.second = tile.second.data() + column * apart;
+      if (shape_.has_mask && !is_common(strides, Operand::mask))
+        add_mask(data.at(done, column), most, strides, tile, block);
+      take(column, done, block);
+    }
+  }
+}
+
+/// Sorts rows by the group that each belongs to in the column that `here` names, if it is one of `groups`. False if a
+/// label has no group.
+bool Intake::sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides,
+                           const order::Interval& groups) {
+  const Labels& how = strides.labels();
+  const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, how.bytes, most}, strides, labels_);
+  Block masked{.rows = rows};
+  if (shape_.has_mask) add_mask(here, most, strides, tiles_[0], masked);
+  const bool are_there = labels != nullptr && (!shape_.has_mask || masked.mask != nullptr);
+  return are_there && dealt_.sort(labels, masked.mask, rows, how, groups);
+}
+
+/// The elements and factors of the rows that were sorted, as `runs` has them, or, if the result names rows, as they
+/// are.
+Block Intake::grouped(const Operands& here, Count rows, Count most, const Strides& strides) {
+  const Bytes size = shape_.element_bytes;
+  const auto taken = [&](Operand operand, std::vector<std::byte>& copy, std::vector<std::byte>& sorted) {
+    const std::byte* const there = side_by_side({operand, here, rows, 1, size, most}, strides, copy);
+    if (there == nullptr || shape_.has_named_rows) return there;
+    dealt_.gather(there, size, sorted);
+    return static_cast<const std::byte*>(sorted.data());
+  };
+  Block block{.rows = rows, .row_stride = size};
+  block.first = taken(Operand::first, tiles_[0].first, tiles_[1].first);
+  if (shape_.has_factors) block.second = taken(Operand::second, tiles_[0].second, tiles_[1].second);
+  return block;
+}
+
+/// `take(column, rows before, block)` for some rows at a time, and for every group that has some of them. Rows are
+/// taken one by one where the result names some. Status invalid_argument if a label has no group.
+template <class Take>
+Status Intake::for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take) {
+  // Some rows of every group, if that is not too much for the second-level cache.
+  const Count apart = strides.labels().columns;
+  const order::Interval groups{data.column / apart, (data.column + shape_.columns - 1) / apart + 1};
+  const Count enough = std::clamp<Count>(8 * std::min<Count>(groups.size(), 1U << 20), 8192, 1U << 17);
+  const Count most = std::min(rows, enough);
+  const bool has_common = is_common(strides, Operand::label) && is_common(strides, Operand::mask);
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = std::min(rows - done, most);
+    for (Count k = 0; k < std::min(apart, shape_.columns); ++k) {
+      const Operands here = data.at(done, k);
+      if ((k == 0 || !has_common) && !sort_by_group(here, some, most, strides, groups)) return Status::invalid_argument;
+      const Block all = grouped(here, some, most, strides);
+      const auto part = [&](Count from, Count count) {
+        const auto at = [&](const std::byte* begin) {
+          return begin == nullptr ? nullptr : begin + from * all.row_stride;
+        };
+        return Block{.first = at(all.first), .second = at(all.second), .rows = count, .row_stride = all.row_stride};
+      };
+      for (const DealtRows::Run& run : dealt_.runs()) {
+        const Count column = run.group * apart + here.column % apart - data.column;  // wraps around below
+        if (column >= shape_.columns) continue;
+        if (!shape_.has_named_rows)
+          take(column, done, part(run.begin, run.end - run.begin));
+        else
+          for (Count i = run.begin; i < run.end; ++i)
+            take(column, done + dealt_.order()[i], part(dealt_.order()[i], 1));
+      }
+    }
+  }
+  return Status::ok;
+}
+
+/// The tile is the next column's: a push of no rows ends what the builder may do with it.
+void Intake::push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  const auto push = [&](Count column, Count done, const Block& block) {
+    Builder& builder = columns_->column(column);
+    builder.push(begin + done, block);
+    builder.push(begin + done + block.rows, {.first = block.first, .second = block.second, .mask = block.mask});
+  };
+  if (strides.labels().groups > 0)
+    columns_->deal(rows, for_each_group(data, rows, strides, push));
+  else
+    for_each_column(data, rows, strides, push);
+}
+
+void Intake::survey_by_column(const Operands& data, Count rows, const Strides& strides) {
+  const auto survey = [&](Count column, Count /*done*/, const Block& block) {
+    columns_->column(column).surveyor()->survey(block);
+  };
+  if (strides.labels().groups > 0)
+    for_each_group(data, rows, strides, survey);
+  else
+    for_each_column(data, rows, strides, survey);
+}
+
+/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which gets room for as
+/// many as `most`.
+const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
+  const auto& [operand, data, rows, columns, size, most] = wanted;
+  const std::byte* const place = strides.place(data, operand);
+  const bool is_there = rows_in_run(strides, data.row, rows) == rows && is_aligned(place, size) &&
+                        are_side_by_side(strides, operand, size, columns);
+  if (place == nullptr || is_there) return place;
+  to.resize(most * columns * size);
+  const bool is_list = strides.are_listed() && operand == Operand::first;
+  const Count together = is_list ? 1 : columns;  // that begin at one place
+  for (Count column = 0; column < columns; column += together)
+    gather(strides, operand, strides.begin(data.at(0, column), operand), {data.row, data.row + rows},
+           {data.column + column, data.column + column + together}, size, to.data() + column * size,
+           {columns * size, size});
+  return to.data();
+}
+
+Block Intake::copied(const Operands& data, Count rows, Count columns, Count most, const Strides& strides) {
+  Tile& tile = tiles_[turn_];
+  turn_ = 1 - turn_;
+  const Bytes element = shape_.element_bytes;
+  Block block{.rows = rows, .row_stride = columns * element};
+  block.first = side_by_side({Operand::first, data, rows, columns, element, most}, strides, tile.first);
+  if (shape_.has_factors)
+    block.second = side_by_side({Operand::second, data, rows, columns, element, most}, strides, tile.second);
+  if (shape_.has_mask) add_mask(data, most, strides, tile, block);
+  return block;
+}
+
+/// Gives the block's rows their mask, of a byte per row.
+void Intake::add_mask(const Operands& data, Count most, const Strides& strides, Tile& tile, Block& block) const {
+  const Bytes mask_bytes = strides.mask_bytes();
+  block.mask = side_by_side({Operand::mask, data, block.rows, 1, mask_bytes, most}, strides, tile.mask);
+  if (mask_bytes == 1 || block.mask == nullptr) return;
+  if (block.mask != tile.mask.data()) {
+    tile.mask.resize(most * mask_bytes);
+    std::memcpy(tile.mask.data(), block.mask, block.rows * mask_bytes);
+  }
+  narrow(tile.mask.data(), block.rows, mask_bytes);
+  block.mask = tile.mask.data();
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,47 @@
+// A group of columns turned over in a tile, so that kernels find the elements of a column side by side.
+// Rank order: that of the rows. Cost: a copy within the first-level cache.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "arithmetic/rows/column_groups.hpp"
+#include "kernels/turn.hpp"
+
+namespace steadfold::arithmetic {
+
+template <class Element>
+class TurnedRows {
+ public:
+  /// Turns over at most `rows_of_group` rows.
+  void turn(const kernels::ColumnRows& rows) noexcept {
+    const bool has_others = rows.second != nullptr && rows.second != rows.first;
+    turn(rows, rows.first, first_);
+    if (has_others) turn(rows, rows.second, second_);
+    others_ = has_others ? &second_ : &first_;
+  }
+
+  /// The elements of a column, and the others that stand beside them: the same where there are none.
+  const std::byte* first(Count column) const noexcept { return first_.data() + column * column_bytes; }
+  const std::byte* second(Count column) const noexcept { return others_->data() + column * column_bytes; }
+
+ private:
+  /// A line more than the elements, or all columns would stand in the same few lines of a cache.
+  static constexpr Bytes column_bytes = rows_of_group * sizeof(Element) + 64;
+  using Tile = std::array<std::byte, kernels::most_columns * column_bytes>;
+
+  static void turn(const kernels::ColumnRows& rows, const std::byte* from, Tile& to) noexcept {
+    kernels::turn_over<sizeof(Element)>(kernels::chosen())({.from = from,
+                                                            .row_stride = static_cast<std::ptrdiff_t>(rows.row_stride),
+                                                            .to = to.data(),
+                                                            .column_stride = static_cast<std::ptrdiff_t>(column_bytes),
+                                                            .rows = rows.rows,
+                                                            .columns = rows.columns});
+  }
+
+  alignas(64) Tile first_;  // not initialised
+  alignas(64) Tile second_;
+  const Tile* others_ = &first_;
+};
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,122 @@
+// A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
+// Rank order: none, the sum of integers has no order. Cost: 2 word updates per term (4 for products of doubles); a few
+// vector additions for contiguous terms that lie near each other in exponent (window_finder.hpp).
+// Source: Kulisch's long accumulator in carry-save digits. Windows want the promised environment, the digits none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "arithmetic/partial.hpp"
+#include "arithmetic/superaccumulator/long_integer.hpp"
+#include "arithmetic/superaccumulator/window_finder.hpp"
+#include "kernels/digits.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Fewer rows are added one by one, which is as fast, by integers alone.
+inline constexpr Count fewest_for_kernels = 32;
+
+/// What becomes of a term's sign.
+enum class Signs : bool { kept, dropped };
+
+/// Terms are elements (factors = 1), of which signs may be dropped, or products of two (factors = 2). At most 2^63 of
+/// them. Does not allocate.
+template <class Element, int factors>
+class Accumulator {
+  using F = Format<Element>;
+  using Bits = typename F::Bits;
+
+ public:
+  static constexpr int lowest_exponent = factors * F::lowest_exponent;
+  static constexpr int digit_count = digits_needed<Element, factors>;
+
+  /// What kernels call the terms.
+  static constexpr kernels::Terms terms_of(Signs signs) noexcept {
+    if constexpr (factors == 2)
+      return sizeof(Element) == 8 ? kernels::Terms::products_of_doubles : kernels::Terms::products_of_floats;
+    if (signs == Signs::dropped)
+      return sizeof(Element) == 8 ? kernels::Terms::absolute_doubles : kernels::Terms::absolute_floats;
+    return sizeof(Element) == 8 ? kernels::Terms::doubles : kernels::Terms::floats;
+  }
+
+  /// With the kernels of `target`; `scalar` adds one by one, which is the reference.
+  explicit Accumulator(kernels::Target target = kernels::chosen(), Signs signs = Signs::kept) noexcept
+      : kept_bits_(signs == Signs::kept ? ~Bits{0} : ~F::sign_bit),
+        windows_(terms_of(signs), target),
+        segmentation_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
+
+  /// Cost: the digits touched since the last one.
+  void clear() noexcept;
+
+  /// Adds `rows` elements that stand `stride` bytes apart (aligned or not), or their products with those of `second`,
+  /// which may be `first`.
+  void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+
+  /// Adds what a window found for rows of this column, which stand `stride` bytes apart.
+  void add_sums(const WindowSums& sums, const std::byte* first, const std::byte* second, Bytes stride) noexcept;
+
+  /// Adds the integer of a window in units of 2^lowest_exponent, or subtracts it, and unites the flags of infinities
+  /// and NaNs. The window and the sum end within `digit_count`. No row is counted.
+  void add_window(const Window& window, Flags special, bool subtract) noexcept;
+
+  Count rows() const noexcept { return rows_; }
+  /// Whether the highest digit certainly holds nothing but the sign. Words of two digits stand below it.
+  bool far_from_top() const noexcept { return low_ > high_ || high_ + 2 < digit_count; }
+  Flags special() const noexcept { return static_cast<Flags>(special_); }
+  Flags flags() const noexcept { return static_cast<Flags>(special_ | (other_ != 0 ? not_minus_zero : no_flags)); }
+  void window(Window& window) const noexcept {
+    if (low_ > high_) return make_window({}, 0, window);
+    make_window(std::span(words_).subspan(low_, high_ - low_ + 1), static_cast<int>(low_), window);
+  }
+
+  Leading leading() const noexcept {
+    Window digits;
+    window(digits);
+    return arithmetic::leading(digits, lowest_exponent);
+  }
+
+  template <class Result>
+  Result rounded() const noexcept {
+    return arithmetic::rounded<Result>(flags(), rows_, leading());
+  }
+  template <class Result>
+  Result rounded_root() const noexcept {
+    return arithmetic::rounded_root<Result>(flags(), rows_, leading());
+  }
+  template <class Result>
+  Result rounded_mean() const noexcept {
+    return arithmetic::rounded_mean<Result>(flags(), rows_, leading());
+  }
+
+ private:
+  void add_contiguous(const std::byte* first, const std::byte* second, Count rows) noexcept;
+  void add_one_by_one(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+  void add_block(const std::byte* first, const std::byte* second, Count rows) noexcept;
+  void add_digits(const kernels::Digits& digits, Count count) noexcept;
+  void add_scaled(std::int64_t value, int exponent) noexcept;
+  void add_scaled(const WindowSums& sums) noexcept;
+  void note_signs(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+  void add_some(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
+  void add_special(Bits x, Bits y) noexcept;
+  void carry() noexcept;
+
+  std::array<std::int64_t, digit_count> words_{};
+  unsigned low_ = digit_count;  // words outside low_..high_ are 0
+  unsigned high_ = 0;
+  Count pending_ = 0;  // terms since the last carry
+  Count rows_ = 0;
+  std::uint64_t other_ = 0;  // not 0: some term was not -0.0
+  std::uint8_t special_ = no_flags;
+  Bits kept_bits_;  // of an element
+  WindowFinder windows_;
+  kernels::CutIntoDigits segmentation_;
+};
+
+extern template class Accumulator<float, 1>;
+extern template class Accumulator<float, 2>;
+extern template class Accumulator<double, 1>;
+extern template class Accumulator<double, 2>;
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,272 @@
+#include "arithmetic/superaccumulator/long_integer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace steadfold::arithmetic {
+namespace {
+
+constexpr std::uint32_t all_ones = ~std::uint32_t{0};
+
+/// Starts a window whose next digit stands at `lowest`.
+void open(Window& window, int lowest) noexcept {
+  window.lowest = lowest;
+  window.count = 0;
+}
+
+/// Appends the next higher digit; leading zeros only move the window up.
+void append(Window& window, std::uint32_t digit) noexcept {
+  if (window.count == 0 && digit == 0) {
+    ++window.lowest;
+  } else {
+    window.digits[static_cast<std::size_t>(window.count++)] = digit;
+  }
+}
+
+/// Ends a window with the signed carry out of its last digit.
+void close(Window& window, std::int64_t carry) noexcept {
+  for (; carry != 0 && carry != -1; carry >>= 32) append(window, static_cast<std::uint32_t>(carry));
+  window.negative = carry < 0;
+  const std::uint32_t sign = window.negative ? all_ones : 0;
+  while (window.count > 0 && window.digits[static_cast<std::size_t>(window.count) - 1] == sign) --window.count;
+  if (window.zero()) window.lowest = 0;
+}
+
+/// Windows of so many digits are taken without loops, whose ends no processor foresees.
+constexpr int few_digits = 4;
+bool has_few_digits(const Window& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
+
+/// Six digits as three words, the lowest first.
+using SixDigits = std::array<std::uint64_t, 3>;
+
+/// The digits of a window of few digits from `shift` places below its first one on: zeros, digits, and what the sign
+/// continues with. 0 <= shift <= 4.
+SixDigits six_digits(const Window& window, int shift) noexcept {
+  std::array<std::uint32_t, few_digits + few_digits + 8> all;
+  std::fill_n(all.begin(), few_digits, 0);
+  std::memcpy(all.data() + few_digits, window.digits.data(), few_digits * sizeof(std::uint32_t));
+  std::fill_n(all.begin() + few_digits + window.count, 8, window.negative ? all_ones : 0);
+  const std::uint32_t* const from = all.data() + few_digits - shift;
+  const auto word = [&](int i) { return from[2 * i] | static_cast<std::uint64_t>(from[2 * i + 1]) << 32; };
+  return {word(0), word(1), word(2)};
+}
+
+/// How many digits of zeros stand before the first other one; 6 if there is none.
+int zeros_below(const SixDigits& digits) noexcept {
+  const bool in_first = digits[0] != 0;
+  const bool in_second = digits[1] != 0;
+  const std::uint64_t word = in_first ? digits[0] : in_second ? digits[1] : digits[2];
+  const int below = in_first ? 0 : in_second ? 2 : 4;
+  return word == 0 ? 6 : below + (static_cast<std::uint32_t>(word) == 0 ? 1 : 0);
+}
+
+/// The number of digits up to the last one that is not 0.
+int digits_up_to_last(const SixDigits& digits) noexcept {
+  const bool in_third = digits[2] != 0;
+  const bool in_second = digits[1] != 0;
+  const std::uint64_t word = in_third ? digits[2] : in_second ? digits[1] : digits[0];
+  const int below = in_third ? 4 : in_second ? 2 : 0;
+  return below + (word >> 32 != 0 ? 2 : word != 0 ? 1 : 0);
+}
+
+/// a + b, where `lowest` is that of the lower one and all digits, with one more for the carry, are six.
+void add_few_digits(const Window& a, const Window& b, int lowest, Window& sum) noexcept {
+  const SixDigits x = six_digits(a, a.lowest - lowest);
+  const SixDigits y = six_digits(b, b.lowest - lowest);
+  SixDigits all;
+  Uint128 carry = 0;
+  for (std::size_t i = 0; i < all.size(); ++i, carry >>= 64) {
+    carry += Uint128{x[i]} + y[i];
+    all[i] = static_cast<std::uint64_t>(carry);
+  }
+  sum.negative = all[2] >> 63 != 0;
+  const std::uint64_t sign = sum.negative ? ~std::uint64_t{0} : 0;
+  const int zeros = zeros_below(all);
+  const int end = digits_up_to_last({all[0] ^ sign, all[1] ^ sign, all[2] ^ sign});
+  sum.lowest = zeros == 6 ? 0 : lowest + zeros;
+  sum.count = std::max(end - zeros, 0);
+  std::array<std::uint32_t, 12> digits{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    digits[2 * i] = static_cast<std::uint32_t>(all[i]);
+    digits[2 * i + 1] = static_cast<std::uint32_t>(all[i] >> 32);
+  }
+  std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
+}
+
+/// Reads digit by digit, as they were written: a wider read right afterwards would have to wait for the cache.
+Leading leading_of_few(const Window& window, int lowest_exponent) noexcept {
+  Uint128 bits = window.digits[few_digits - 1];
+  for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
+  bits <<= 32 * (few_digits - window.count);  // the last digit is the highest; none behind it is left
+  const Uint128 sign = window.negative ? ~Uint128{0} : 0;
+  bits = (bits ^ sign) - sign;
+  const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
+  return {.negative = window.negative,
+          .sticky = false,
+          .exponent = lowest_exponent + 32 * window.end() - 1 - spare,
+          .bits = bits << spare};
+}
+
+/// Rounds +-(bits + sticky) 2^(exponent - 63), the highest of the 64 bits set.
+template <class Result>
+Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) noexcept {
+  using F = Format<Result>;
+  using Bits = typename F::Bits;
+  const Bits sign = negative ? F::sign_bit : 0;
+  Bits magnitude = F::infinity;
+  if (exponent < F::top_exponent) {
+    const int places = exponent - F::lowest_exponent + 1;  // bits down to the smallest subnormal; may be negative
+    const int keep = std::clamp(places, 0, F::precision);
+    std::uint64_t kept = keep == 0 ? 0 : bits >> (64 - keep);
+    const std::uint64_t rest = places < 0 ? 0 : bits << keep;  // the first bit of it is the half
+    const bool above_half = (rest << 1 != 0) | sticky;
+    kept +=
+        (rest >> 63) & (static_cast<std::uint64_t>(above_half) | kept);  // without a branch: it is as good as random
+    // The implicit bit of `kept` adds 1 to the exponent, and so does a carry, up to infinity.
+    const int biased_less_one = std::max(places - F::precision, 0);
+    magnitude = (static_cast<Bits>(biased_less_one) << (F::precision - 1)) + static_cast<Bits>(kept);
+  }
+  return std::bit_cast<Result>(static_cast<Bits>(sign | magnitude));
+}
+
+/// floor(sqrt(n)) of n >= 2^126: the upper half's root bit by bit, the lower half by one division (Zimmermann 1999).
+/// The quotient is never too small, at most 1 too large, and 2^32 only where it is.
+std::uint64_t integer_root(Uint128 n) noexcept {
+  std::uint64_t root = 0;
+  auto rest = static_cast<std::uint64_t>(n >> 64);
+  for (std::uint64_t bit = std::uint64_t{1} << 62; bit != 0; bit >>= 2) {
+    const std::uint64_t trial = root + bit;
+    root >>= 1;
+    if (rest >= trial) {
+      rest -= trial;
+      root += bit;
+    }
+  }
+  // (rest 2^32 + the next 32 bits) / (2 root), both halved: rest <= 2 root < 2^33.
+  const std::uint64_t dividend = rest << 31 | static_cast<std::uint32_t>(n >> 32) >> 1;
+  root = root << 32 | std::min(dividend / root, std::uint64_t{all_ones});
+  return Uint128{root} * root > n ? root - 1 : root;
+}
+
+/// Writes the result if flags and row count decide it, and says whether they do.
+template <class Result>
+bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexcept {
+  using F = Format<Result>;
+  const bool plus = (flags & has_plus_infinity) != 0;
+  const bool minus = (flags & has_minus_infinity) != 0;
+  typename F::Bits bits = 0;
+  if ((flags & has_nan) != 0 || (plus && minus)) {
+    bits = F::quiet_nan;
+  } else if (plus || minus) {
+    bits = F::infinity | (minus ? F::sign_bit : 0);
+  } else if (sum.bits == 0) {
+    bits = rows > 0 && (flags & not_minus_zero) == 0 ? F::sign_bit : 0;
+  } else {
+    return false;
+  }
+  result = std::bit_cast<Result>(bits);
+  return true;
+}
+
+}  // namespace
+
+bool Window::canonical() const noexcept {
+  if (count == 0) return negative || lowest == 0;
+  return digits[0] != 0 && digits[static_cast<std::size_t>(count) - 1] != (negative ? all_ones : 0);
+}
+
+void make_window(std::span<const std::int64_t> words, int lowest, Window& window) noexcept {
+  open(window, lowest);
+  std::int64_t carry = 0;
+  for (const std::int64_t word : words) {
+    // Wraps instead of overflowing where the words are not what they should be.
+    const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) + static_cast<std::uint64_t>(carry));
+    append(window, static_cast<std::uint32_t>(sum));
+    carry = sum >> 32;
+  }
+  close(window, carry);
+}
+
+void add_windows(const Window& a, const Window& b, Window& sum) noexcept {
+  const int lowest = a.zero() ? b.lowest : b.zero() ? a.lowest : std::min(a.lowest, b.lowest);
+  const int end = std::max(a.end(), b.end());
+  if (has_few_digits(a) && has_few_digits(b) && end - lowest <= few_digits + 1)
+    return add_few_digits(a, b, lowest, sum);
+  open(sum, lowest);
+  std::uint64_t carry = 0;
+  for (int position = sum.lowest; position < end; ++position) {
+    carry += std::uint64_t{a.digit(position)} + b.digit(position);
+    append(sum, static_cast<std::uint32_t>(carry));
+    carry >>= 32;
+  }
+  close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
+}
+
+/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
+/// so ends the borrow.
+Leading leading(const Window& window, int lowest_exponent) noexcept {
+  if (window.zero()) return {};
+  if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
+  const int top = std::max(window.count, 1) - 1;
+  const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
+  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
+  for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
+  if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
+  const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
+  bits <<= spare;
+  bool sticky = top > 4;  // the first digit is not 0
+  if (top >= 4) {
+    const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
+    const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
+    bits |= fifth >> 32;
+    sticky |= static_cast<std::uint32_t>(fifth) != 0;
+  }
+  return {.negative = window.negative,
+          .sticky = sticky,
+          .exponent = lowest_exponent + 32 * (window.lowest + top) + 31 - spare,
+          .bits = bits};
+}
+
+template <class Result>
+Result rounded(Flags flags, Count rows, const Leading& sum) noexcept {
+  Result result;
+  if (special(flags, rows, sum, result)) return result;
+  const bool sticky = sum.sticky || static_cast<std::uint64_t>(sum.bits) != 0;
+  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(sum.bits >> 64), sticky, sum.exponent);
+}
+
+template <class Result>
+Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept {
+  Result result;
+  if (special(flags, rows, sum, result)) return result;
+  // bits 2^(exponent - 127), with exponent - 127 made even: the root of the integer part has 64 bits, and a square
+  // between it and the next integer's leaves a rest.
+  Uint128 bits = sum.bits;
+  const bool is_odd = (sum.exponent & 1) == 0;
+  if (is_odd) bits >>= 1;
+  const int exponent = sum.exponent + (is_odd ? 1 : 0);
+  const std::uint64_t root = integer_root(bits);
+  const bool sticky = sum.sticky || (is_odd && (sum.bits & 1) != 0) || Uint128{root} * root != bits;
+  return round_once<Result>(false, root, sticky, 63 + (exponent - 127) / 2);
+}
+
+template <class Result>
+Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept {
+  Result result;
+  if (special(flags, rows, sum, result)) return result;
+  // 2^127 / 2^64 at least: the quotient of the integer part has 64 bits, and what follows it stays below one.
+  const Uint128 quotient = sum.bits / rows;
+  const int spare = zeros_before(quotient);
+  const Uint128 bits = quotient << spare;
+  const bool sticky = sum.sticky || quotient * rows != sum.bits || static_cast<std::uint64_t>(bits) != 0;
+  return round_once<Result>(sum.negative, static_cast<std::uint64_t>(bits >> 64), sticky, sum.exponent - spare);
+}
+
+template float rounded(Flags, Count, const Leading&) noexcept;
+template double rounded(Flags, Count, const Leading&) noexcept;
+template float rounded_root(Flags, Count, const Leading&) noexcept;
+template double rounded_root(Flags, Count, const Leading&) noexcept;
+template float rounded_mean(Flags, Count, const Leading&) noexcept;
+template double rounded_mean(Flags, Count, const Leading&) noexcept;
+
+}  // namespace steadfold::arithmetic

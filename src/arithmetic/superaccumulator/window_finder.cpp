@@ -1,0 +1,103 @@
+#include "arithmetic/superaccumulator/window_finder.hpp"
+
+#include <algorithm>
+
+namespace steadfold::arithmetic {
+namespace {
+
+constexpr std::uint32_t longest_wait = 63;
+constexpr int no_window = kernels::highest_window_top + 1;
+
+void set_tops(std::span<const ColumnWindowFinder::Top> tops, int levels, kernels::ColumnWindows& windows) noexcept {
+  for (std::size_t i = 0; i < tops.size(); ++i)
+    windows.top[i] = std::clamp<int>(tops[i], kernels::lowest_window_top(levels), kernels::highest_window_top);
+}
+
+bool all_fit(const kernels::ColumnRows& rows, const kernels::ColumnWindows& windows) noexcept {
+  bool all = true;
+  for (order::Count i = 0; i < rows.columns; ++i) all = all & (windows.fits[i] != 0);
+  return all;
+}
+
+}  // namespace
+
+WindowFinder::WindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+    : highest_(kernels::highest_exponent(target, terms)),
+      few_levels_(terms == kernels::Terms::products_of_doubles ? kernels::most_window_levels : 2),
+      top_(no_window) {
+  for (const int levels : {few_levels_, kernels::most_window_levels})
+    add_[static_cast<std::size_t>(levels)] = kernels::add_to_window(target, terms, levels);
+}
+
+bool WindowFinder::fit(const void* first, const void* second, order::Count count, int levels, int top,
+                       WindowSums& sums) noexcept {
+  sums.top = std::max(top, kernels::lowest_window_top(levels));
+  sums.count = add_[static_cast<std::size_t>(levels)](first, second, count, sums.top, sums.sums.data());
+  return sums.count > 0;
+}
+
+WindowSums WindowFinder::add(const void* first, const void* second, order::Count count) noexcept {
+  WindowSums sums;
+  if (add_[kernels::most_window_levels] == nullptr) return sums;
+  if (wait_ > 0) {
+    --wait_;
+    return sums;
+  }
+  if (top_ != no_window && fit(first, second, count, few_levels_, top_, sums)) return sums;
+  top_ = kernels::window_top(highest_(first, second, std::min(count, kernels::window_block)));
+  if (top_ <= kernels::highest_window_top) {
+    const bool fits = fit(first, second, count, few_levels_, top_, sums) ||
+                      (few_levels_ < kernels::most_window_levels &&
+                       fit(first, second, count, kernels::most_window_levels, top_, sums));
+    if (fits) {
+      next_wait_ = 0;
+      return sums;
+    }
+  }
+  top_ = no_window;
+  wait_ = next_wait_;
+  next_wait_ = std::min(2 * next_wait_ + 1, longest_wait);
+  return sums;
+}
+
+ColumnWindowFinder::ColumnWindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+    : few_(kernels::add_columns_to_windows(target, terms, 2)),
+      most_(kernels::add_columns_to_windows(target, terms, kernels::most_window_levels)),
+      highest_(kernels::highest_exponents(target, terms)) {}
+
+/// Tries those columns that fit no window yet; whether all fit then.
+bool ColumnWindowFinder::fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops,
+                                    Found& found) const noexcept {
+  Found tried;
+  set_tops(tops, levels, tried);
+  (levels == 2 ? few_ : most_)(rows, tried);
+  for (order::Count i = 0; i < rows.columns; ++i) {
+    if (found.fits[i] != 0 || tried.fits[i] == 0) continue;
+    found.fits[i] = tried.fits[i];
+    found.top[i] = tried.top[i];
+    for (std::size_t level = 0; level < static_cast<std::size_t>(levels); ++level)
+      found.sums[level][i] = tried.sums[level][i];
+  }
+  return all_fit(rows, found);
+}
+
+int ColumnWindowFinder::add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept {
+  const auto columns = tops.first(rows.columns);
+  if (std::ranges::find(columns, no_top) == columns.end()) {
+    set_tops(columns, 2, found);
+    few_(rows, found);
+    if (all_fit(rows, found)) return 2;
+    for (std::size_t level = 2; level < found.sums.size(); ++level) found.sums[level] = {};
+  } else {
+    found = {};
+  }
+  kernels::EachColumn<std::int64_t> highest;
+  highest_(rows, highest);
+  for (order::Count i = 0; i < rows.columns; ++i)
+    if (found.fits[i] == 0)
+      columns[i] = static_cast<Top>(std::min<int>(kernels::window_top(static_cast<int>(highest[i])), no_top));
+  if (!fit_others(rows, 2, columns, found)) fit_others(rows, kernels::most_window_levels, columns, found);
+  return kernels::most_window_levels;
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,474 @@
+#include "arithmetic/tree/tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "arithmetic/tree/merge.hpp"
+#include "arithmetic/tree/node_batch.hpp"
+#include "arithmetic/tree/node_stack.hpp"
+#include "arithmetic/tree/pass_through.hpp"
+#include "arithmetic/tree/record.hpp"
+
+namespace steadfold::arithmetic {
+namespace {
+
+using order::Interval;
+using order::IntervalSet;
+using order::Node;
+using tree_record::are_siblings;
+using tree_record::digest_of;
+using tree_record::head_of;
+using tree_record::parse;
+using tree_record::Prefix;
+using tree_record::Record;
+using tree_record::record_bytes;
+using tree_record::single_node;
+using tree_record::SingleNode;
+using tree_record::write_head;
+
+/// Calls `visit(interval, values)` for the intervals of two records in ascending order; it returns where those values
+/// end, unless it does not care for values.
+template <class Visit>
+void visit_both(const Record& left, const Record& right, Visit visit) {
+  auto a = left.intervals.begin();
+  auto b = right.intervals.begin();
+  const std::byte* a_values = left.values;
+  const std::byte* b_values = right.values;
+  while (a != left.intervals.end() || b != right.intervals.end()) {
+    const bool from_left = b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
+    auto& interval = from_left ? a : b;
+    const std::byte*& values = from_left ? a_values : b_values;
+    values = visit(*interval, values);
+    ++interval;
+  }
+}
+
+/// The size of a union of intervals, found before any value is touched.
+struct Survey {
+  Count interval_count = 0;
+  Count closed_nodes = 0;  // of all intervals but the last
+  Count stack_nodes = 0;   // most that stand on the stack at a time
+  bool overlap = false;
+  Interval open;
+
+  void take(Interval interval) {
+    overlap = overlap || (interval_count > 0 && interval.begin < open.end);
+    if (interval_count > 0 && interval.begin == open.end) {
+      open.end = interval.end;
+    } else {
+      close();
+      closed_nodes += order::node_count(open);
+      open = interval;
+      ++interval_count;
+    }
+  }
+  void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
+};
+
+/// Where `bytes` of values go whose head has so many intervals; null if there is no room.
+std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
+  const Bytes head = head_of(interval_count);
+  if (head > out.head.size()) return nullptr;
+  const std::span<std::byte> values = out.values.empty() ? out.head.subspan(head) : out.values;
+  return bytes > values.size() ? nullptr : values.data();
+}
+
+/// The record that was written: its head to `out`, its values to `values`.
+Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
+  const Bytes head = head_of(interval_count);
+  if (out.values.empty()) return out.head.first(head + value_bytes);
+  return {out.head.first(head), values};
+}
+
+/// What a piece of a merge comes to whose operator failed or wants to be called later.
+Partial given_up(bool is_postponed, Count made, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
+  if (is_postponed) {
+    pieces.postpone(piece, made);
+    return {};
+  }
+  pieces.stop();
+  return failed(out, header, Status::operator_failed);
+}
+Partial given_up(const NodeStack& stack, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
+  return given_up(stack.is_postponed(), stack.made(), piece, out, header, pieces);
+}
+
+/// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
+/// `sources` is called twice: to survey, and to combine the nodes and list the intervals.
+template <class Sources>
+Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out,
+                 Pieces& pieces) {
+  const Bytes stride = op.element_bytes * columns;
+  Survey survey;
+  sources([&](Interval interval, const std::byte* nodes) {
+    survey.take(interval);
+    return nodes;
+  });
+  survey.close();
+  if (survey.overlap) return failed(out, header, Status::overlap);
+  std::byte* const values = room_for_values(out, survey.interval_count, survey.stack_nodes * stride);
+  if (values == nullptr) return failed(out, header, Status::transport_failed);
+
+  NodeStack stack(op, columns, stride, values, 0, std::exchange(pieces.made, 0));
+  bool ok = true;
+  auto* const table = reinterpret_cast<Interval*>(out.head.data() + sizeof(Prefix));
+  Interval* last = table - 1;
+  sources([&](Interval interval, const std::byte* nodes) {
+    if (ok) nodes = stack.append(interval, nodes);
+    ok = ok && nodes != nullptr;
+    if (last >= table && last->end == interval.begin)
+      last->end = interval.end;
+    else
+      *++last = interval;
+    return nodes;
+  });
+  if (!ok) return given_up(stack, {0, columns}, out, header, pieces);
+  stack.settle();
+
+  const Prefix prefix{.header = header,
+                      .interval_count = static_cast<std::uint32_t>(survey.interval_count),
+                      .node_count = stack.count()};
+  std::memcpy(out.head.data(), &prefix, sizeof prefix);
+  return written(out, survey.interval_count, values, stack.count() * stride);
+}
+
+/// Merges two siblings, which is what partners' records mostly are, by one operation. Nothing if they are something
+/// else or there is no room. `is_result`: the values are those of the result.
+std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
+                                      const Room& out, bool is_result, Pieces& pieces) {
+  const Bytes stride = op.element_bytes * columns;
+  const SingleNode a = single_node(left, stride);
+  const SingleNode b = single_node(right, stride);
+  if (a.value == nullptr || b.value == nullptr || digest_of(a) != digest_of(b)) return std::nullopt;
+  const bool is_ascending = a.interval.begin < b.interval.begin;
+  const SingleNode& lower = is_ascending ? a : b;
+  const SingleNode& upper = is_ascending ? b : a;
+  std::byte* const values = room_for_values(out, 1, stride);
+  if (!are_siblings(lower.interval, upper.interval) || values == nullptr) return std::nullopt;
+  const Interval both{lower.interval.begin, upper.interval.end};
+  const Header header = header_of({a.head, sizeof(Header)});  // `out` may be where it stands
+  const Interval piece = pieces.take(columns);
+  const Bytes at = piece.begin * op.element_bytes;
+  const int wrong = is_result ? combine_to_result(op, lower.value + at, upper.value + at, values + at, piece.size())
+                              : combine(op, lower.value + at, upper.value + at, values + at, piece.size());
+  if (wrong != 0) return given_up(wrong == postponed, 0, piece, out, header, pieces);
+  if (pieces.more) return Partial{};
+  write_head(out.head, header, std::span(&both, 1), 1);
+  return written(out, 1, values, stride);
+}
+
+/// Merges two records of one interval each that touch, which is what data in rank order has. Nothing if they are
+/// something else or there is no room.
+std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
+                                      const Record& b, const Room& out, Pieces& pieces) {
+  if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;
+  const bool is_ascending = a.intervals.front().begin < b.intervals.front().begin;
+  const Record& lower = is_ascending ? a : b;
+  const Record& upper = is_ascending ? b : a;
+  const Interval both{lower.intervals.front().begin, upper.intervals.front().end};
+  const Bytes stride = op.element_bytes * columns;
+  std::byte* const values = room_for_values(out, 1, order::most_nodes(both) * stride);
+  if (lower.intervals.front().end != upper.intervals.front().begin || values == nullptr) return std::nullopt;
+  const Interval piece = pieces.take(columns);
+  const Bytes at = piece.begin * op.element_bytes;
+  NodeStack stack(op, piece.size(), stride, values + at, 0, std::exchange(pieces.made, 0));
+  for (const Record* record : {&lower, &upper})
+    if (stack.append(record->intervals.front(), record->values + at) == nullptr)
+      return given_up(stack, piece, out, header, pieces);
+  stack.settle();
+  if (pieces.more) return Partial{};
+  write_head(out.head, header, std::span(&both, 1), stack.count());
+  return written(out, 1, values, stack.count() * stride);
+}
+
+/// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
+class TreeBuilder final : public Builder {
+ public:
+  TreeBuilder(const Operator& op, Count columns)
+      : op_(op), columns_(columns), stride_(op.element_bytes * columns), stack_(op_, columns_, nullptr) {
+    if (columns == 1 && op.fold == nullptr) batch_.emplace(op);
+    storage_.resize(stride_ * initial_nodes);
+    clear();
+  }
+
+  void clear() override {
+    first_row_.row = nullptr;
+    runs_.clear();
+    stack_ = NodeStack(op_, columns_, storage_.data());
+    status_ = Status::ok;
+  }
+
+  void push(Index begin, const Block& block) override {
+    if (block.rows == 0) return;
+    if (runs_.empty() && first_row_.row == nullptr && block.rows == 1) {
+      first_row_ = {begin, block.first};
+      return;
+    }
+    push_first_row();
+    push_run(begin, block);
+  }
+
+  Bytes write(std::span<std::byte> out) override {
+    if (first_row_.row != nullptr && head_of(1) + stride_ <= out.size())
+      return write_interval({first_row_.index, first_row_.index + 1}, first_row_.row, 1, out);
+    push_first_row();
+    if (status_ != Status::ok) return write_failure(out, {}, status_);
+    stack_.settle();
+    if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
+      return write_interval(runs_.front().rows, storage_.data(), stack_.count(), out);
+    const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), ascending)) std::sort(runs_.begin(), runs_.end(), ascending);
+    const auto sources = [this](auto visit) {
+      for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
+    };
+    Pieces whole{.most = columns_};
+    return assemble(op_, columns_, {}, sources, {out}, whole).head.size();
+  }
+
+  bool finishes_alone() const noexcept override { return true; }
+  Status finish_alone(Count element_count, std::byte* values, std::byte* spare) override {
+    if (status_ != Status::ok) return status_;
+    stack_.settle();
+    const Count rows = first_row_.row != nullptr ? 1 : runs_.empty() ? 0 : runs_.front().rows.end;
+    const Status whole = check_row_count(rows, element_count);
+    if (whole != Status::ok) return whole;
+    if (rows == 0) return value_of_nothing(op_, values, columns_);
+    if (first_row_.row != nullptr) return pass_through(op_, columns_, stride_, first_row_.row, 1, values, spare);
+    return pass_through(op_, columns_, stride_, storage_.data(), stack_.count(), values, spare);
+  }
+
+ private:
+  struct Run {
+    Interval rows;
+    Count first_node;  // where its nodes begin in the storage
+  };
+  struct FirstRow {
+    Index index = 0;
+    const std::byte* row = nullptr;  // null: there is none
+  };
+  static constexpr Count initial_nodes = 2;
+
+  /// The first row waits in the caller's memory: if no other comes, it is the record.
+  void push_first_row() {
+    if (first_row_.row == nullptr) return;
+    const FirstRow first = std::exchange(first_row_, {});
+    push_run(first.index, {.first = first.row, .second = nullptr, .rows = 1, .row_stride = stride_});
+  }
+
+  Bytes write_interval(Interval rows, const std::byte* values, Count nodes, std::span<std::byte> out) const {
+    const Bytes head = write_head(out, {}, std::span(&rows, 1), nodes);
+    copy_values(op_, values, out.data() + head, nodes * columns_);
+    return head + nodes * stride_;
+  }
+
+  void push_run(Index begin, const Block& block) {
+    if (runs_.empty() || runs_.back().rows.end != begin) runs_.push_back({{begin, begin}, stack_.count()});
+    const bool is_column = columns_ == 1 && block.row_stride == stride_;
+    const bool ok = is_column ? push_column({begin, begin + block.rows}, block.first) : push_rows(begin, block);
+    if (!ok) status_ = Status::operator_failed;
+    runs_.back().rows.end = begin + block.rows;
+  }
+
+  void make_room(Count nodes) {
+    const Bytes needed = (stack_.count() + nodes) * stride_;
+    if (storage_.size() >= needed) return;
+    storage_.resize(2 * needed);
+    stack_.moved_to(storage_.data());
+  }
+
+  bool push_rows(Index begin, const Block& block) {
+    constexpr Count few = Count{1} << kernels::rows_level;
+    const Index end = begin + block.rows;
+    const std::byte* row = block.first;
+    for (Count taken = 0; begin < end; begin += taken, row += taken * block.row_stride) {
+      make_room(1);
+      const bool together = op_.fold_rows != nullptr && begin % few == 0 && end - begin >= few;
+      taken = together ? few : 1;
+      const std::byte* value = row;
+      if (together) {
+        stack_.settle();
+        std::byte* const next = storage_.data() + stack_.count() * stride_;
+        op_.fold_rows(row, block.row_stride, columns_, next);
+        value = next;
+      }
+      if (!stack_.push({begin, together ? kernels::rows_level : 0}, value)) return false;
+    }
+    return true;
+  }
+
+  /// Pushes contiguous elements, which a kernel folds into whole nodes.
+  bool push_column(Interval rows, const std::byte* elements) {
+    if (op_.fold == nullptr) return push_batches(rows, elements);
+    make_room(order::most_nodes(rows));
+    if (runs_.back().rows.empty()) {  // nothing stands there to be combined with
+      stack_.adopt(rows, op_.fold(elements, rows.begin, rows.size(), storage_.data() + stack_.count() * stride_));
+      return true;
+    }
+    std::array<std::byte, 128 * 16> values;  // of built-in operators' elements: as many nodes as an interval may have
+    op_.fold(elements, rows.begin, rows.size(), values.data());
+    const bool ok = stack_.append(rows, values.data()) != nullptr;
+    stack_.settle();
+    return ok;
+  }
+
+  bool push_batches(Interval rows, const std::byte* element) {
+    while (!rows.empty()) {
+      Node node = order::first_node(rows);
+      node.level = std::min(node.level, batch_->most_level());
+      const std::byte* const value = batch_->fold(element, node.level);
+      make_room(1);
+      if (value == nullptr || !stack_.push(node, value)) return false;
+      stack_.settle();
+      rows.begin = node.end();
+      element += node.size() * stride_;
+    }
+    return true;
+  }
+
+  const Operator& op_;
+  Count columns_;
+  Bytes stride_;
+  NodeStack stack_;
+  std::vector<std::byte> storage_;
+  std::optional<NodeBatch> batch_;  // of an operator without a kernel, for one column
+  std::vector<Run> runs_;
+  FirstRow first_row_;  // instead of runs
+  Status status_ = Status::ok;
+};
+
+class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAtHand {
+ public:
+  TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
+
+  Bytes capacity(const IntervalSet& rows) const override {
+    return record_bytes(rows.intervals().size(), rows.node_count(), stride_);
+  }
+
+  Bytes working_capacity(const IntervalSet& rows) const override {
+    Count nodes = 0;
+    for (const Interval interval : rows.intervals()) nodes += order::most_nodes(interval);
+    return record_bytes(rows.intervals().size(), nodes, stride_);
+  }
+
+  bool has_fixed_size() const noexcept override { return false; }
+  Count row_count(const IntervalSet& rows) const override { return rows.node_count(); }
+  Bytes value_bytes() const noexcept override { return stride_; }
+
+  std::unique_ptr<Builder> builder() const override { return std::make_unique<TreeBuilder>(op_, columns_); }
+
+  std::unique_ptr<PreparedMerge> prepare_merge(const IntervalSet& left, const IntervalSet& right,
+                                               std::uint64_t digest) const override {
+    return prepare_tree_merge(op_, columns_, digest, left, right);
+  }
+
+  const ValuesApart* values_apart() const noexcept override { return this; }
+  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
+
+ private:
+  Count piece_columns() const noexcept override { return columns_of_piece(op_); }
+
+  static constexpr Count most_rows_at_hand = 16;
+  /// One for each level of the tree but the lowest, and the root, which goes to the values.
+  std::optional<Count> spare_rows(Count rows) const noexcept override {
+    if (rows == 0 || rows > most_rows_at_hand) return std::nullopt;
+    return static_cast<Count>(std::bit_width(rows - 1));
+  }
+  Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const override {
+    if (rows.size() == 1) return pass_through(op_, columns_, stride_, rows.front(), 1, values, spare);
+    if (node_of(rows, values, spare) == nullptr) return Status::operator_failed;
+    if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
+    return Status::ok;
+  }
+  /// Where the value of the tree over these rows is: a row if there is one, else `out`. Null: the operator failed.
+  const std::byte* node_of(std::span<const std::byte* const> rows, std::byte* out, std::byte* spare) const {
+    if (rows.size() == 1) return rows.front();
+    if (rows.size() == 2) return combine(op_, rows[0], rows[1], out, columns_) == 0 ? out : nullptr;
+    const std::size_t half = std::bit_ceil(rows.size()) / 2;
+    const std::byte* const left = node_of(rows.first(half), out, spare);
+    const std::byte* const right = left == nullptr ? nullptr : node_of(rows.subspan(half), spare, spare + stride_);
+    if (right == nullptr || combine(op_, left, right, out, columns_) != 0) return nullptr;
+    return out;
+  }
+
+  /// Partials of several intervals are merged in one piece.
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    if (const auto merged = merge_siblings(op_, columns_, left, right, out, false, pieces)) return *merged;
+    const auto [header, ok] = merge_headers(left.head, right.head);
+    if (!ok) return failed(out, header, header.status);
+    const auto a = parse(left, stride_);
+    const auto b = parse(right, stride_);
+    if (!a || !b) return failed(out, header, Status::transport_failed);
+    if (const auto merged = merge_touching(op_, columns_, header, *a, *b, out, pieces)) return *merged;
+    const auto sources = [&](auto visit) { visit_both(*a, *b, visit); };
+    pieces.stop();
+    return assemble(op_, columns_, header, sources, out, pieces);
+  }
+
+  /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& pieces) const override {
+    const Status status = header_of(partial.head).status;
+    if (status != Status::ok) return status;
+    const auto record = parse(partial, stride_);
+    if (!record) return Status::transport_failed;
+    if (record->intervals.empty())
+      return element_count == 0 || element_count == unknown_count ? value_of_nothing(op_, values, columns_)
+                                                                  : Status::gap;
+    const Interval all = record->intervals.front();
+    if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
+    const Status whole = check_row_count(all.end, element_count);
+    if (whole != Status::ok) return whole;
+    if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
+    const Interval piece = pieces.take(columns_);
+    const Bytes at = piece.begin * op_.element_bytes;
+    Changes changes(std::exchange(pieces.made, 0));
+    const int wrong = pass_through(op_, piece.size(), stride_, record->values + at, record->node_count, values + at,
+                                   spare + at, changes);
+    if (wrong == 0) return Status::ok;
+    wrong == postponed ? pieces.postpone(piece, changes.made()) : pieces.stop();
+    return Status::operator_failed;
+  }
+
+  Bytes head_bytes(std::span<const std::byte> whole) const noexcept override {
+    Prefix prefix;
+    if (header_of(whole).status != Status::ok || whole.size() < sizeof prefix)
+      return std::min(whole.size(), sizeof(Header));
+    std::memcpy(&prefix, whole.data(), sizeof prefix);
+    return std::min(whole.size(), head_of(prefix.interval_count));
+  }
+
+  Bytes values_bytes(std::span<const std::byte> head) const noexcept override {
+    Prefix prefix;
+    if (head.size() < sizeof prefix) return 0;
+    std::memcpy(&prefix, head.data(), sizeof prefix);
+    return prefix.node_count * stride_;
+  }
+
+  Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const noexcept override {
+    const Interval interval{row, row + 1};
+    return write_head(head, header, std::span(&interval, 1), 1);
+  }
+
+  std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
+                                         std::byte* values) const override {
+    Pieces whole{.most = columns_};
+    return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
+  }
+
+  const Operator& op_;
+  Count columns_;
+  Bytes stride_;
+};
+
+}  // namespace
+
+std::unique_ptr<PartialKind> make_tree(const Operator& op, Count columns) {
+  return std::make_unique<TreeKind>(op, columns);
+}
+
+}  // namespace steadfold::arithmetic

@@ -1,0 +1,132 @@
+// Binary: partials climb a binary tree whose ranks stand in order; for allreduce the values descend it. With segments
+// it is the pipelined tree. Rank order: kept, for any root, which is the top of the tree (for allreduce the middle
+// rank). Cost: about 2 log2(p)(alpha + n beta + n gamma), and 2 rounds of one segment for every further segment;
+// allreduce twice that. Source: [S1] algorithms C and D, whose trees are numbered level by level and have one root.
+// Misprint: C never reduces what it receives in lines 16 and 17.
+#include <algorithm>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/block_size.hpp"
+#include "schedule/algorithms/in_order.hpp"
+#include "schedule/algorithms/scatter.hpp"
+#include "schedule/algorithms/tree_cost.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr std::uint32_t segments_ahead = 4;  // segments for which receives are open
+constexpr int from_left = 0;
+constexpr int from_right = 1;
+
+Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank_count}); }
+
+// Takes in the right child's partials last and sends its values first: its subtree is the larger one.
+Steps climb(Context c, InOrderPlace at) {
+  const bool has_left = at.left.count > 0;
+  const bool has_right = at.right.count > 0;
+  for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
+    if (open < c.segments && has_left) co_yield make::receive(top_of(at.left), landing(from_left, open), at.left);
+    if (open < c.segments && has_right) co_yield make::receive(top_of(at.right), landing(from_right, open), at.right);
+    if (open < segments_ahead) continue;
+    const std::uint32_t s = open - segments_ahead;
+    const Slot sum = partial(0, s);
+    co_yield make::lift(sum, c.rank);
+    if (has_left) co_yield make::merge(sum, landing(from_left, s), sum, {at.left.first, at.left.count + 1});
+    if (has_right) co_yield make::merge(sum, sum, landing(from_right, s), at.subtree());
+    if (at.parent >= 0) co_yield make::send(at.parent, sum, landing(at.is_below ? from_left : from_right, s));
+    if (at.parent >= 0) continue;
+    co_yield make::finish(value(0, s), sum);
+    if (c.rooted()) continue;
+    if (has_right) co_yield make::send(top_of(at.right), value(0, s), landing_value(0, s));
+    if (has_left) co_yield make::send(top_of(at.left), value(0, s), landing_value(0, s));
+  }
+}
+
+Steps descend(Context c, InOrderPlace at) {
+  for (std::uint32_t open = 0; open < c.segments + segments_ahead; ++open) {
+    if (open < c.segments) co_yield make::receive(at.parent, landing_value(0, open));
+    if (open < segments_ahead) continue;
+    const Slot landed = landing_value(0, open - segments_ahead);
+    if (at.right.count > 0) co_yield make::send(top_of(at.right), landed, landed);
+    if (at.left.count > 0) co_yield make::send(top_of(at.left), landed, landed);
+    co_yield make::copy(value(0, landed.segment), landed);
+  }
+}
+
+// The round in which a segment leaves the top of a subtree of n ranks, whose port takes in the left half's partial,
+// then the right half's: max(2 + that of the left, 1 + that of the right), with (n - 1) / 2 ranks each. The solution
+// reads off bits of n + 1.
+Count climb_rounds(Rank ranks) {
+  const auto next = static_cast<Count>(ranks) + 1;
+  const int top = order::floor_log2(next);
+  return 2 * static_cast<Count>(top - 1) + ((next >> (top - 1)) & 1);
+}
+
+// Rounds with `below` and `above` ranks beside the top; each of `more` segments adds 2 if any rank has two children.
+Count reduce_rounds(Rank below, Rank above, Count more) {
+  const Rank larger = std::max(below, above);
+  if (larger == 0) return 0;
+  if (below == 0 || above == 0) return climb_rounds(larger) + 1 + (larger < 3 ? 1 : 2) * more;
+  return std::max(climb_rounds(below) + 2, climb_rounds(above) + 1) + 2 * more;
+}
+
+Steps climb_and_descend(Context c) {
+  const InOrderPlace at = in_order_place(c.rank, c.rank_count, top_rank(c));
+  for (Steps steps = climb(c, at); const Step* step = steps.next();) co_yield *step;
+  if (c.rooted() || at.parent < 0) co_return;
+  for (Steps steps = descend(c, at); const Step* step = steps.next();) co_yield *step;
+}
+
+Steps binary(Context c) { return c.scatters() ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
+
+// Allreduce: the way down takes as long as the way up. If the top's children have two children each, they take in all
+// partials before the first value, so that each of many segments takes 4 rounds.
+Count binary_rounds(Context c) {
+  if (c.scatters()) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  const Rank top = top_rank(c);
+  const Rank above = c.rank_count - 1 - top;
+  const Count more = c.segments - 1;
+  const Count up = reduce_rounds(top, above, more);
+  if (c.rooted() || c.rank_count == 1) return up;
+  const Count down = reduce_rounds(top, above, 0);
+  const Count through_child = above < 3 ? 0 : 2 * climb_rounds(above) + 1 + 4 * more;
+  return std::max(up + down, through_child);
+}
+
+}  // namespace
+
+constexpr Row binary_row = {
+    .name = "binary",
+    .sentence = "partials climb a binary tree of ranks in order; for allreduce the values descend it",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S1",
+    .steps = binary,
+    .messages = tree_messages,
+    .rounds = binary_rounds,
+    .partial_messages = tree_partials,
+};
+
+constexpr Row pipelined_tree_row = {
+    .name = "pipelined_tree",
+    .sentence = "the tree of binary in segments, one behind the other",
+    .collectives = Collective::reduce | Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = binary,
+    .messages = tree_messages,
+    .rounds = binary_rounds,
+    .partial_messages = tree_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
+
+}  // namespace steadfold::schedule::algorithm

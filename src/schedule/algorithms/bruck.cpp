@@ -1,0 +1,146 @@
+// Bruck's global combine: in each round every rank sends what it holds to n ranks before it, and learns as much from n
+// ranks behind it. The digits of p - 1 to the base n + 1, the highest first, say how many of them get the sum that a
+// rank holds, itself included; the others get that of the ranks behind it alone. So no rank's part comes twice.
+// Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
+// Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports; about as many merges again for the sum without
+// itself. Source: Bruck and Ho, as [S4] section III.C has it.
+#include <array>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/cyclic.hpp"
+#include "schedule/algorithms/together.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+Rank ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
+
+// One round. A rank holds the sum of itself and the `behind` ranks behind it, and that of these ranks alone.
+struct Round {
+  Rank behind = 0;
+  Rank ports = 1;
+  Rank whole = 0;  // messages with the rank's own part, a digit of p - 1; the others come without
+
+  Rank messages() const { return behind == 0 ? whole : ports; }
+  Rank behind_next() const { return behind * (ports + 1) + whole; }
+  bool is_whole(Rank i) const { return i < whole; }
+  // How far behind a rank its i-th source stands.
+  Rank distance(Rank i) const {
+    return is_whole(i) ? (i + 1) * (behind + 1) : whole * (behind + 1) + (i + 1 - whole) * behind;
+  }
+  // What the i-th message covers, as an offset from its receiver and a count.
+  Rank first(Rank i) const { return distance(i) + (is_whole(i) ? 0 : 1); }
+  Rank count(Rank i) const { return behind + (is_whole(i) ? 1 : 0); }
+};
+
+// The rounds in turn.
+class Rounds {
+ public:
+  Rounds(Rank rank_count, Rank ports) : ports_(ports), last_(static_cast<Count>(rank_count) - 1) {
+    if (last_ == 0) return;
+    while (last_ / power_ > static_cast<Count>(ports)) power_ *= base();
+    current_ = round(0);
+  }
+
+  bool done() const { return last_ == 0 || power_ == 0; }
+  const Round& current() const { return current_; }
+  Rank messages() const { return current_.messages(); }
+  int number() const { return number_; }
+  void next() {
+    const Rank behind = current_.behind_next();
+    power_ /= base();
+    ++number_;
+    if (power_ > 0) current_ = round(behind);
+  }
+
+ private:
+  Count base() const { return static_cast<Count>(ports_) + 1; }
+  Round round(Rank behind) const {
+    return {.behind = behind, .ports = ports_, .whole = static_cast<Rank>(last_ / power_ % base())};
+  }
+
+  Rank ports_;
+  Count last_;
+  Count power_ = 1;
+  Round current_;
+  int number_ = 0;
+};
+
+Slot sum_behind(int round) { return partial(2 + round % 2); }
+Slot arrived_sum() { return partial(4); }
+Slot landing_of(const Rounds& rounds, Rank i) { return landing_in(rounds.number(), rounds.current().ports, i); }
+
+Steps receives(Context c, Rounds rounds) {
+  const Round round = rounds.current();
+  for (Rank i = 0; i < round.messages(); ++i)
+    co_yield make::receive(ahead(c, round.distance(i)), landing_of(rounds, i),
+                           {ahead(c, round.first(i)), round.count(i)});
+}
+
+Steps sends(Context c, Rounds rounds) {
+  const Round round = rounds.current();
+  for (Rank i = 0; i < round.messages(); ++i)
+    co_yield make::send(behind(c, round.distance(i)),
+                        round.is_whole(i) ? whole_sum(rounds.number()) : sum_behind(rounds.number()),
+                        landing_of(rounds, i));
+}
+
+// What arrived is merged first, since both sums grow by it.
+Steps merges(Context c, Rounds rounds, bool is_last) {
+  const Round round = rounds.current();
+  const int number = rounds.number();
+  const bool begins = round.behind == 0;
+  Slot arrived = landing_of(rounds, 0);
+  Rank count = round.count(0);
+  for (Rank i = 1; i < round.messages(); ++i) {
+    const Slot sum = begins ? sum_behind(number + 1) : arrived_sum();
+    count += round.count(i);
+    co_yield make::merge(sum, arrived, landing_of(rounds, i), {ahead(c, round.first(0)), count});
+    arrived = sum;
+  }
+  co_yield make::merge(whole_sum(number + 1), whole_sum(number), arrived, {c.rank, round.behind + 1 + count});
+  if (is_last) co_return;
+  const RankRange behind{ahead(c, 1), round.behind + count};
+  if (!begins) co_yield make::merge(sum_behind(number + 1), sum_behind(number), arrived, behind);
+  if (begins && round.messages() == 1) co_yield make::copy(sum_behind(number + 1), arrived, behind);
+}
+
+Rounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
+
+Steps bruck(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
+
+Count bruck_messages(Context c) { return message_count(c, rounds_of(c)); }
+
+Count bruck_partials(Context c) { return bruck_messages(c) * c.segments; }
+
+Count bruck_rounds(Context c) { return round_count(rounds_of(c)); }
+
+std::uint32_t bruck_ports(Context c) { return static_cast<std::uint32_t>(ports_of(c)); }
+
+void check_bruck(const Spec& spec) { ports_of({.spec = &spec}); }
+
+constexpr std::array<std::string_view, 1> bruck_parameters = {"n"};
+constexpr std::array<std::string_view, 3> bruck_examples = {"n=2", "n=3", "n=5"};
+
+}  // namespace
+
+constexpr Row bruck_row = {
+    .name = "bruck",
+    .sentence = "every rank sends what it holds to n ranks before it, round by round, and all end together",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::no,
+    .restrictions = "no plain whose bits follow the order of combining",
+    .parameters = bruck_parameters,
+    .source = "S4",
+    .steps = bruck,
+    .messages = bruck_messages,
+    .rounds = bruck_rounds,
+    .partial_messages = bruck_partials,
+    .ports = bruck_ports,
+    .check_parameters = check_bruck,
+    .examples = bruck_examples,
+    .uneven = true,
+};
+
+}  // namespace steadfold::schedule::algorithm

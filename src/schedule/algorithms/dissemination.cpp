@@ -1,0 +1,331 @@
+// n-way dissemination, adapted so that nothing counts twice. A rank holds the sum of itself and the ranks behind it,
+// b^l of them before round l, where b = n + 1; in each round it gets those of the n ranks that stand b^l, 2 b^l, ...
+// behind it. In the last round this would go round too far, unless the ranks are b^k. So the last source sends a part
+// of its sum only, and the receiver leaves out a cut of its own: both end at a data boundary, where one message ended
+// and the next began, so both are stored in the round in which they are made. Nothing is subtracted.
+//
+// If no two boundaries fit, (p, n) is not adaptable. Then the part is put together digit by digit, to the base b: in a
+// round a second partial, the part so far, travels beside the sum of the same rank. Without `n=`, the smallest n is
+// taken that needs least of this, which is the smallest adaptable one if there is one.
+// Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
+// Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.
+// Source: [S4] section III.B, whose 5-tuples are (sources, part, cut) here; larger messages: section III.D.
+//
+// The original form leaves nothing out: every rank always sends its whole sum, so some ranks count twice unless p is a
+// multiple of b^(k-1), in k rounds. A message from p ranks behind or more would bring nothing new and is not sent.
+// Cost: the same rounds without cuts and second partials. Source: Hoefler et al., by [S4] (1) and (2).
+#include <algorithm>
+#include <array>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/cyclic.hpp"
+#include "schedule/algorithms/together.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// How the last round is adapted: ranks = sources * size + part - cut, where `size` ranks are in a sum by then.
+// (8) of [S4], in which a boundary is where a * b^i ranks end; its case without a cut is P - 1 = g_snd.
+struct Adaption {
+  Count sources = 0;     // messages to a rank in the last round
+  Count part = 0;        // how many ranks' rows the last of them holds
+  Count cut = 0;         // how many the receiver leaves out of its own sum
+  Count companions = 0;  // rounds in which a second partial travels; 0: adaptable
+
+  bool better_than(const Adaption& other) const {
+    return companions != other.companions ? companions < other.companions : sources < other.sources;
+  }
+};
+
+Count digits_above_zero(Count number, Count base) {
+  Count digits = 0;
+  for (; number > 0; number /= base) digits += number % base > 0 ? 1 : 0;
+  return digits;
+}
+
+Count size_before_last_round(Count ranks, Count base) {
+  Count size = 1;
+  while (size * base < ranks) size *= base;
+  return size;
+}
+
+Adaption adaption_by(Count cut, Count ranks, Count base, Count size) {
+  const Count sources = (ranks + cut - 1) / size;
+  const Count part = ranks + cut - sources * size;
+  return {.sources = sources, .part = part, .cut = cut, .companions = digits_above_zero(part, base) - 1};
+}
+
+// The one with the fewest companions, then the fewest messages, then the smallest cut.
+Adaption adaption_of(Count ranks, Count base) {
+  if (ranks == 1) return {};
+  const Count size = size_before_last_round(ranks, base);
+  Adaption best = adaption_by(0, ranks, base, size);
+  for (Count boundary = 1; boundary < size; boundary *= base) {
+    for (Count i = 1; i < base; ++i) {
+      const Adaption found = adaption_by(i * boundary, ranks, base, size);
+      if (found.sources < base && found.better_than(best)) best = found;
+    }
+  }
+  return best;
+}
+
+// The original form: as many whole sums as are needed, the last of which may go round too far.
+Adaption unadapted(Count ranks, Count base) {
+  const Count size = size_before_last_round(ranks, base);
+  return {.sources = (ranks - 1) / size, .part = size};
+}
+
+Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
+
+// The smallest n with the fewest companions.
+Rank best_ports(Count ranks) {
+  Rank best = 1;
+  Count fewest = ~Count{0};
+  for (Rank ports = 1; ports <= most_ports && fewest > 0; ++ports) {
+    const Count companions = adaption_of(ranks, base_of(ports)).companions;
+    if (companions < fewest) best = ports, fewest = companions;
+  }
+  return best;
+}
+
+Rank ports_of(const Context& c) {
+  const bool is_given = c.spec != nullptr && c.spec->parameter("n") != nullptr;
+  return is_given ? schedule::ports_of(c.spec, 1) : best_ports(c.ranks());
+}
+
+// The rounds in turn. What a rank holds is counted in offsets: 0 is itself, 1 the rank behind it.
+class Rounds {
+ public:
+  Rounds(Count ranks, Rank ports, const Adaption& adaption) : ranks_(ranks), ports_(ports), adaption_(adaption) {}
+
+  bool done() const { return size_ >= ranks_; }
+  bool is_last() const { return !done() && size_ * base() >= ranks_; }
+  int number() const { return number_; }
+  Rank ports() const { return ports_; }
+  const Adaption& adaption() const { return adaption_; }
+  Rank messages() const { return is_last() ? static_cast<Rank>(adaption_.sources) : ports_; }
+  void next() {
+    turn_ += digit() > 0 ? 1 : 0;
+    size_ *= base();
+    ++number_;
+  }
+
+  // How many ranks' rows a sum holds, and how far behind a rank its i-th source stands.
+  Count size() const { return size_; }
+  Count distance(Rank i) const { return (static_cast<Count>(i) + 1) * size_; }
+  bool is_part(Rank i) const { return is_last() && i + 1 == messages() && adaption_.part < size_; }
+  Count count(Rank i) const { return is_part(i) ? adaption_.part : size_; }
+
+  // The part grows in a round by its digit: to so many sums, and the part so far of one rank more, which is missing if
+  // there is none yet. It is made when the messages before the i-th have been merged.
+  bool makes_part(Rank i) const { return digit() == static_cast<Count>(i) + 1; }
+  bool has_companion(Rank i) const { return makes_part(i) && part_so_far() > 0; }
+  Count part_so_far() const { return adaption_.part % size_; }
+  int turn() const { return turn_; }
+
+  // Whether the cut was made in rounds before; whether it is made before the i-th message is merged.
+  bool is_cut() const { return adaption_.cut > 0 && adaption_.cut < size_; }
+  bool cuts_before(Rank i) const { return adaption_.cut == distance(i); }
+  bool cuts_after(Rank i) const { return adaption_.cut > distance(i) && adaption_.cut < size_ * base(); }
+  // Whether the next round needs the whole sum.
+  bool needs_whole() const {
+    const bool is_next_last = size_ * base() * base() >= ranks_;
+    return !is_next_last || adaption_.sources > 1 || adaption_.part == size_ * base();
+  }
+
+ private:
+  Count base() const { return base_of(ports_); }
+  Count digit() const { return is_last() ? 0 : adaption_.part / size_ % base(); }
+
+  Count ranks_;
+  Rank ports_;
+  Adaption adaption_;
+  Count size_ = 1;
+  int number_ = 0;
+  int turn_ = 0;  // how often the part has grown
+};
+
+// The part takes turns as whole sums do: it is sent while the next is made.
+Slot part_sum(int turn) { return partial(2 + turn % 2); }
+Slot cut_sum() { return partial(4); }
+Slot rest_sum() { return partial(5); }  // what is behind the cut
+// A message with a companion has slots of its own, since a landing slot always comes with the same others.
+Slot landing_of(const Rounds& r, Rank i) {
+  return r.has_companion(i) ? paired_landing_in(r.number(), r.ports(), 0) : landing_in(r.number(), r.ports(), i);
+}
+Slot companion_of(const Rounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
+
+// The ranks at these offsets, `end` excluded: all ranks, where the original form goes round too far.
+RankRange ranks_at(const Context& c, Count begin, Count end) {
+  return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(std::min(end - begin, c.ranks()))};
+}
+
+Steps receives(Context c, Rounds r) {
+  for (Rank i = 0; i < r.messages(); ++i) {
+    const Count from = r.distance(i);
+    const Rank source = behind(c, static_cast<Rank>(from));
+    co_yield make::with_next(make::receive(source, landing_of(r, i), ranks_at(c, from, from + r.count(i))),
+                             r.has_companion(i));
+    if (r.has_companion(i)) co_yield make::receive(source, companion_of(r), ranks_at(c, from, from + r.part_so_far()));
+  }
+}
+
+Steps sends(Context c, Rounds r) {
+  for (Rank i = 0; i < r.messages(); ++i) {
+    const Rank target = ahead(c, static_cast<Rank>(r.distance(i)));
+    const Slot sum = r.is_part(i) ? part_sum(r.turn()) : whole_sum(r.number());
+    co_yield make::with_next(make::send(target, sum, landing_of(r, i)), r.has_companion(i));
+    if (r.has_companion(i)) co_yield make::send(target, part_sum(r.turn()), companion_of(r));
+  }
+}
+
+// What a round has brought so far: the ranks from the cut, or the rank itself, to here.
+struct Sum {
+  Slot slot;
+  Count begin;
+  Count end;
+
+  RankRange ranks(const Context& c) const { return ranks_at(c, begin, end); }
+};
+
+// The part of the next round: the sum so far, with what was cut off, and the part so far of the next source.
+Steps make_part(Context c, Rounds r, Sum sum, Rank i) {
+  const Slot part = part_sum(r.turn() + 1);
+  const Covers before = ranks_at(c, 0, sum.end);
+  const Covers with_companion = ranks_at(c, 0, sum.end + r.part_so_far());
+  const bool has_cut = sum.begin > 0;
+  if (has_cut) co_yield make::merge(part, sum.slot, cut_sum(), before);
+  if (r.has_companion(i)) co_yield make::merge(part, companion_of(r), has_cut ? part : sum.slot, with_companion);
+  if (!has_cut && !r.has_companion(i)) co_yield make::copy(part, sum.slot, before);
+}
+
+// Where the sum goes that takes in the i-th message.
+Slot target_of(const Rounds& r, Rank i) {
+  if (r.is_last()) return whole_sum(r.number() + 1);
+  if (r.cuts_after(i)) return cut_sum();
+  const bool is_behind_cut = r.adaption().cut > 0 && r.adaption().cut <= r.distance(i);
+  return is_behind_cut ? rest_sum() : whole_sum(r.number() + 1);
+}
+
+Steps merges(Context c, Rounds r, bool is_last) {
+  Sum sum{r.is_cut() ? rest_sum() : whole_sum(r.number()), r.is_cut() ? r.adaption().cut : 0, r.size()};
+  for (Rank i = 0; i < r.messages(); ++i) {
+    if (r.makes_part(i))
+      for (Steps steps = make_part(c, r, sum, i); const Step* step = steps.next();) co_yield *step;
+    const Count end = r.distance(i) + r.count(i);
+    if (r.cuts_before(i)) {
+      if (i == 0) co_yield make::copy(cut_sum(), sum.slot, sum.ranks(c));
+      sum = {landing_of(r, i), r.distance(i), end};
+      continue;
+    }
+    const Sum grown{target_of(r, i), sum.begin, end};
+    co_yield make::merge(grown.slot, landing_of(r, i), sum.slot, grown.ranks(c));
+    sum = grown;
+  }
+  if (is_last || sum.begin == 0) co_return;
+  if (sum.slot != rest_sum()) co_yield make::copy(rest_sum(), sum.slot, sum.ranks(c));
+  if (r.needs_whole()) co_yield make::merge(whole_sum(r.number() + 1), rest_sum(), cut_sum(), ranks_at(c, 0, sum.end));
+}
+
+Rounds rounds_of(const Context& c) {
+  const Rank ports = ports_of(c);
+  return {c.ranks(), ports, adaption_of(c.ranks(), base_of(ports))};
+}
+
+Steps dissemination(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
+
+Count dissemination_messages(Context c) { return message_count(c, rounds_of(c)); }
+
+Count dissemination_partials(Context c) {
+  const Rounds rounds = rounds_of(c);
+  return (message_count(c, rounds) + rounds.adaption().companions * c.ranks()) * c.segments;
+}
+
+Count dissemination_rounds(Context c) { return round_count(rounds_of(c)); }
+
+std::uint32_t dissemination_ports(Context c) { return static_cast<std::uint32_t>(ports_of(c)); }
+
+bool is_strict(const Spec& spec) { return number_of(spec, "strict", 0, 0, 1) == 1; }
+
+void check_dissemination(const Spec& spec) {
+  schedule::ports_of(&spec, 1);
+  is_strict(spec);
+}
+
+std::optional<std::string> refusal_of_dissemination(const Context& c) {
+  const auto is_adaptable = [&](Rank ports) { return adaption_of(c.ranks(), base_of(ports)).companions == 0; };
+  if (!is_strict(*c.spec) || is_adaptable(ports_of(c))) return std::nullopt;
+  const Rank best = best_ports(c.ranks());
+  const std::string other = is_adaptable(best) ? "take n=" + std::to_string(best) + " or " : "";
+  return "schedule '" + text_of(*c.spec) + "' cannot serve " + std::to_string(c.rank_count) +
+         " ranks (no data boundaries fit, and larger messages are ruled out), " + other + "leave 'strict' out";
+}
+
+constexpr std::array<std::string_view, 2> dissemination_parameters = {"n", "strict"};
+constexpr std::array<std::string_view, 4> dissemination_examples = {"n=1", "n=2", "n=3", "n=5"};
+
+Rank original_ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
+
+Rounds original_rounds_of(const Context& c) {
+  const Rank ports = original_ports_of(c);
+  return {c.ranks(), ports, unadapted(c.ranks(), base_of(ports))};
+}
+
+Steps original(Context c) { return together(in_rounds(c, original_rounds_of(c)), c.segments); }
+
+Count original_messages(Context c) { return message_count(c, original_rounds_of(c)); }
+
+Count original_partials(Context c) { return original_messages(c) * c.segments; }
+
+Count original_rounds(Context c) { return round_count(original_rounds_of(c)); }
+
+std::uint32_t original_port_count(Context c) { return static_cast<std::uint32_t>(original_ports_of(c)); }
+
+void check_original(const Spec& spec) { original_ports_of({.spec = &spec}); }
+
+constexpr std::array<std::string_view, 1> original_parameters = {"n"};
+constexpr std::array<std::string_view, 3> original_examples = {"n=2", "n=3", "n=5"};
+
+}  // namespace
+
+constexpr Row dissemination_row = {
+    .name = "dissemination",
+    .sentence = "every rank sends what it holds to n ranks ahead of it, n+1 times as far in each round, no rank twice",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::no,
+    .restrictions = "no plain whose bits follow the order of combining",
+    .parameters = dissemination_parameters,
+    .source = "S4",
+    .steps = dissemination,
+    .messages = dissemination_messages,
+    .rounds = dissemination_rounds,
+    .partial_messages = dissemination_partials,
+    .ports = dissemination_ports,
+    .check_parameters = check_dissemination,
+    .refusal_of_ranks = refusal_of_dissemination,
+    .examples = dissemination_examples,
+    .uneven = true,
+};
+
+constexpr Row original_dissemination_row = {
+    .name = "original_dissemination",
+    .sentence = "as dissemination, but all that a rank holds is always sent, so some ranks count twice",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::no,
+    .restrictions = "min, max and locations by plain only",
+    .parameters = original_parameters,
+    .source = "S4",
+    .steps = original,
+    .messages = original_messages,
+    .rounds = original_rounds,
+    .partial_messages = original_partials,
+    .ports = original_port_count,
+    .check_parameters = check_original,
+    .examples = original_examples,
+    .counts = Counts::at_least_once,
+    .uneven = true,
+};
+
+}  // namespace steadfold::schedule::algorithm

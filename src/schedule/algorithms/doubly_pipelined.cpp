@@ -1,0 +1,193 @@
+// Doubly pipelined: two trees over half of the ranks each; partials climb, the two roots exchange them, and the values
+// of earlier segments descend meanwhile. The trees are binary or chains, numbered in post-order.
+// Rank order: kept; a node merges its left run, its right run and its own.
+// Cost: per segment 3(alpha + n beta) in trees, 2 in chains, after some 4 log2(p/2) or p rounds for the first.
+// Source: Träff, arXiv 2109.12626; [S1] algorithms E and F, which have one root, keep no rank order, and send empty
+// blocks.
+#include <algorithm>
+#include <array>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/block_size.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr std::uint32_t ahead = 2;  // iterations for which receives are open
+constexpr int from_other_root = 2;  // a root's landing slot; 0 and 1 are for children
+
+constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
+
+// A rank's place in one of the two trees. The last rank of a run is the top of its subtree.
+struct Place {
+  RankRange subtree;  // this rank's; first the whole half
+  RankRange other;    // the other half
+  Rank parent = -1;
+  int child = 0;  // which of its parent's children it is
+  std::uint32_t depth = 0;
+  std::array<RankRange, 2> children;  // an empty run is no child
+
+  Place(const Context& c, int arity) {
+    const Rank half = (c.rank_count + 1) / 2;
+    subtree = {0, half};
+    other = {half, c.rank_count - half};
+    if (c.rank >= half) std::swap(subtree, other);
+    split(arity);
+    for (; c.rank != last_of(subtree); ++depth, split(arity)) {
+      parent = last_of(subtree);
+      child = c.rank <= last_of(children[0]) ? 0 : 1;
+      subtree = children[static_cast<std::size_t>(child)];
+    }
+  }
+
+  bool is_root() const { return parent < 0; }
+  // How many iterations after its partial a segment's value comes back. `depth` would do if merging took no time.
+  std::uint32_t lag() const { return 2 * depth; }
+  bool exchanges() const { return is_root() && other.count > 0; }
+
+ private:
+  void split(int arity) {
+    const Rank below = subtree.count - 1;
+    const Rank left = arity == 1 ? below : (below + 1) / 2;
+    children = {RankRange{subtree.first, left}, RankRange{subtree.first + left, below - left}};
+  }
+};
+
+// What iteration `t` of a node takes in: segment t on its way up, and on its way down the segment that went up `lag`
+// iterations before, whose value is handed on in the next iteration.
+struct Iteration {
+  std::uint32_t climbing;
+  bool has_climbing;
+  std::uint32_t returning;
+  bool has_returning;
+};
+
+Iteration iteration(std::uint32_t t, std::uint32_t lag, std::uint32_t segments) {
+  return {t, t < segments, t - lag, t >= lag && t - lag < segments};
+}
+
+Steps open_receives(Context c, Place at, std::uint32_t t) {
+  const Iteration now = iteration(t, at.lag(), c.segments);
+  for (int i = 0; i < 2 && now.has_climbing; ++i) {
+    const RankRange child = at.children[static_cast<std::size_t>(i)];
+    if (child.count > 0) co_yield make::receive(last_of(child), landing(i, t), child);
+  }
+  if (now.has_climbing && at.exchanges())
+    co_yield make::receive(last_of(at.other), landing(from_other_root, t), at.other);
+  if (now.has_returning && !at.is_root()) co_yield make::receive(at.parent, landing_value(0, now.returning));
+}
+
+Steps descend(Context /*c*/, Place at, std::uint32_t s) {
+  const Slot from = at.is_root() ? value(0, s) : landing_value(0, s);
+  for (const RankRange child : at.children) {
+    if (child.count > 0) co_yield make::send(last_of(child), from, landing_value(0, s));
+  }
+  if (!at.is_root()) co_yield make::copy(value(0, s), from);
+}
+
+Steps climb(Context c, Place at, std::uint32_t s) {
+  const Slot sum = partial(0, s);
+  RankRange merged = {c.rank, 1};
+  co_yield make::lift(sum, c.rank);
+  for (int i = 1; i >= 0; --i) {
+    const RankRange child = at.children[static_cast<std::size_t>(i)];
+    if (child.count == 0) continue;
+    merged = {child.first, child.count + merged.count};
+    co_yield make::merge(sum, landing(i, s), sum, merged);
+  }
+  if (!at.is_root()) co_yield make::send(at.parent, sum, landing(at.child, s));
+  if (!at.is_root()) co_return;
+  Slot all = sum;
+  if (at.exchanges()) {
+    const Slot others = landing(from_other_root, s);
+    const bool is_lower = at.subtree.first == 0;
+    all = partial(1, s);
+    co_yield make::send(last_of(at.other), sum, others);
+    co_yield make::merge(all, is_lower ? sum : others, is_lower ? others : sum, {0, c.rank_count});
+  }
+  co_yield make::finish(value(0, s), all);
+}
+
+Steps run(Context c, int arity) {
+  const Place at(c, arity);
+  const std::uint32_t iterations = c.segments + at.lag() + 1;
+  for (std::uint32_t t = 0; t < iterations + ahead; ++t) {
+    for (Steps steps = open_receives(c, at, t); const Step* step = steps.next();) co_yield *step;
+    if (t < ahead) continue;
+    const Iteration now = iteration(t - ahead, at.lag(), c.segments);
+    const Iteration before = iteration(t - ahead - 1, at.lag(), c.segments);
+    if (t > ahead && before.has_returning)
+      for (Steps steps = descend(c, at, before.returning); const Step* step = steps.next();) co_yield *step;
+    if (now.has_climbing)
+      for (Steps steps = climb(c, at, now.climbing); const Step* step = steps.next();) co_yield *step;
+  }
+}
+
+Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
+Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
+
+// Up the longer half, across, and down again.
+Count doubly_pipelined_linear_rounds(Context c) {
+  if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
+  const Count half = (c.ranks() + 1) / 2;
+  return 2 * half - 1 + 2 * (c.segments - 1);
+}
+
+// A subtree of n ranks has sent its first segment after u(n) rounds and has its value w(n) rounds after its top, where
+// u(n) = max(2 + u(n/2), 1 + u(n/2)), the left half being the larger, and w likewise with the right half first: both
+// read off the two highest bits, of n and of n + 1.
+Count doubly_pipelined_tree_rounds(Context c) {
+  const Count half = (c.ranks() + 1) / 2;
+  if (half <= 2) return doubly_pipelined_linear_rounds(c);
+  const auto levels = [](Count n) {
+    const int top = order::floor_log2(n);
+    return 2 * static_cast<Count>(top) + ((n >> (top - 1)) & 1);
+  };
+  return levels(half) + levels(half + 1) - 2 + 3 * (c.segments - 1);
+}
+
+// As in a tree, except that the two roots send each other partials and no value.
+Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
+
+Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : c.ranks() * c.segments; }
+
+}  // namespace
+
+constexpr Row doubly_pipelined_linear_row = {
+    .name = "doubly_pipelined_linear",
+    .sentence = "two chains climb to two roots that exchange partials; values descend while segments climb",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = doubly_pipelined_linear,
+    .messages = dual_root_messages,
+    .rounds = doubly_pipelined_linear_rounds,
+    .partial_messages = dual_root_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
+
+constexpr Row doubly_pipelined_tree_row = {
+    .name = "doubly_pipelined_tree",
+    .sentence = "two post-order trees climb to two roots that exchange partials; values descend while segments climb",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = doubly_pipelined_tree,
+    .messages = dual_root_messages,
+    .rounds = doubly_pipelined_tree_rounds,
+    .partial_messages = dual_root_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,159 @@
+// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0. For a
+// scan the chain begins at rank 0, and every rank keeps the sum that passes.
+// Rank order: kept, for any root.
+// Cost: (p-1)(alpha + n beta + n gamma) to an end rank; S segments: S-1 more rounds of one each; allreduce twice.
+// Source: [S1] section 2.1, widened to roots inside the chain.
+#include <algorithm>
+#include <array>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/block_size.hpp"
+#include "schedule/algorithms/scatter.hpp"
+#include "schedule/algorithms/tree_cost.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// The ranks on one side of the root: the neighbour through which they reach it, and the rows that they bring.
+struct Chain {
+  Rank neighbour;
+  int slot;  // number of the root's landing slot
+  RankRange covers;
+};
+
+Steps at_root(Context c) {
+  const Chain below = {c.rank - 1, 0, {0, c.rank}};
+  const Chain above = {c.rank + 1, 1, {c.rank + 1, c.rank_count - 1 - c.rank}};
+  // The shorter chain's messages come first: receiving them in that order keeps the port free for the longer one's.
+  const bool below_first = below.covers.count <= above.covers.count;
+  const std::array<Chain, 2> by_length = {below_first ? below : above, below_first ? above : below};
+  for (const Chain& chain : by_length) {
+    if (chain.covers.count == 0) continue;
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      co_yield make::receive(chain.neighbour, landing(chain.slot, s), chain.covers);
+    }
+  }
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    Slot sum = partial(0, s);
+    if (below.covers.count > 0) {
+      co_yield make::merge(partial(1, s), landing(below.slot, s), sum, {0, c.rank + 1});
+      sum = partial(1, s);
+    }
+    if (above.covers.count > 0) {
+      co_yield make::merge(partial(2, s), sum, landing(above.slot, s), {0, c.rank_count});
+      sum = partial(2, s);
+    }
+    co_yield make::finish(value(0, s), sum);
+    if (!c.rooted() && c.rank_count > 1) co_yield make::send(1, value(0, s), landing_value(0, s));
+  }
+}
+
+// Any other rank: takes in what comes from the end of its side and hands it on towards the root.
+Steps in_chain(Context c, Rank root) {
+  const bool below = c.rank < root;
+  const Rank towards = below ? c.rank + 1 : c.rank - 1;
+  const Rank away = below ? c.rank - 1 : c.rank + 1;
+  const bool is_end = away < 0 || away == c.rank_count;
+  const RankRange further = below ? RankRange{0, c.rank} : RankRange{c.rank + 1, c.rank_count - 1 - c.rank};
+  const RankRange merged = below ? RankRange{0, c.rank + 1} : RankRange{c.rank, c.rank_count - c.rank};
+  const int target = towards == root && !below ? 1 : 0;
+
+  for (std::uint32_t s = 0; s < c.segments && !is_end; ++s) co_yield make::receive(away, landing(0, s), further);
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    co_yield make::lift(partial(0, s), c.rank);
+    if (!is_end) {
+      const Slot left = below ? landing(0, s) : partial(0, s);
+      const Slot right = below ? partial(0, s) : landing(0, s);
+      co_yield make::merge(partial(1, s), left, right, merged);
+    }
+    co_yield make::send(towards, partial(is_end ? 0 : 1, s), landing(target, s));
+  }
+  if (c.rooted()) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::receive(towards, landing_value(0, s));
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    if (!is_end) co_yield make::send(away, landing_value(0, s), landing_value(0, s));
+    co_yield make::copy(value(0, s), landing_value(0, s));
+  }
+}
+
+Steps linear_scan(Context c) {
+  const bool is_last = c.rank + 1 == c.rank_count;
+  const bool is_exclusive = c.collective == Collective::exscan;
+  for (std::uint32_t s = 0; s < c.segments && c.rank > 0; ++s)
+    co_yield make::receive(c.rank - 1, landing(0, s), {0, c.rank});
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    Slot sum = partial(0, s);
+    if (!is_last || !is_exclusive) co_yield make::lift(sum, c.rank);
+    if (c.rank > 0 && (!is_last || !is_exclusive)) {
+      co_yield make::merge(partial(1, s), landing(0, s), sum, {0, c.rank + 1});
+      sum = partial(1, s);
+    }
+    if (!is_last) co_yield make::send(c.rank + 1, sum, landing(0, s));
+    if (!is_exclusive) co_yield make::finish(value(0, s), sum, {0, c.rank + 1});
+    if (is_exclusive && c.rank > 0) co_yield make::finish(value(0, s), landing(0, s), {0, c.rank});
+  }
+}
+
+Steps linear(Context c) {
+  if (c.is_scan()) return linear_scan(c);
+  if (c.scatters()) return reduce_then_scatter(c, linear);
+  const Rank root = c.rooted() ? c.root : 0;
+  return c.rank == root ? at_root(c) : in_chain(c, root);
+}
+
+Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
+
+// Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
+// Allreduce: between the ends partials and values share a rank's ports, so each further segment takes two rounds, less
+// one round in which they do not meet yet.
+Count linear_rounds(Context c) {
+  if (c.rank_count == 1) return 0;
+  if (c.scatters()) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
+  const Count more = c.segments - 1;
+  if (c.is_scan()) return c.ranks() - 1 + more;
+  if (!c.rooted()) return 2 * (c.ranks() - 1) + (c.rank_count == 2 || more == 0 ? more : 2 * more - 1);
+  const auto below = static_cast<Count>(c.root);
+  const Count above = c.ranks() - 1 - below;
+  const Count shorter = std::min(below, above);
+  const Count longer = std::max(below, above);
+  return shorter == 0 ? longer + more : std::max(longer + more, shorter + 1 + 2 * more);
+}
+
+}  // namespace
+
+constexpr Row linear_row = {
+    .name = "linear",
+    .sentence = "partials run along a chain of ranks, from both ends towards the root",
+    .collectives = reductions | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = {},
+    .source = "S1",
+    .steps = linear,
+    .messages = linear_messages,
+    .rounds = linear_rounds,
+    .partial_messages = tree_partials,
+};
+
+constexpr Row pipelined_linear_row = {
+    .name = "pipelined_linear",
+    .sentence = "the chain of linear in segments, one behind the other",
+    .collectives = Collective::reduce | Collective::allreduce | scans,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "",
+    .parameters = block_parameter,
+    .source = "S1",
+    .steps = linear,
+    .messages = linear_messages,
+    .rounds = linear_rounds,
+    .partial_messages = tree_partials,
+    .check_parameters = check_block,
+    .examples = block_example,
+    .segments = Segments::pipelined,
+};
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,155 @@
+// Single and multi notify: partials climb any tree of ranks; for allreduce the values descend it. In single_notify a
+// rank merges its children in the order of their ranks, each as soon as it and those before it have come ([S2] waits
+// for all of them first, which is never sooner); in multi_notify in the order in which their messages come. Rank order:
+// single_notify keeps it for root 0 (and allreduce), cyclic from the root otherwise; multi_notify does not. Cost: for a
+// tree of depth d with c children per node d c (alpha + n beta + n gamma) at most; allreduce adds as many alpha + n
+// beta. Segments go together. Source: [S2], "Reduce implementations: SingleNotify & MultiNotify", between threads; as
+// protocols over cache lines they are tools/studies/protocols/tree_reduce.hpp.
+#include <array>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/open.hpp"
+#include "schedule/algorithms/rank_tree.hpp"
+#include "schedule/algorithms/scatter.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+enum class Order : std::uint8_t { of_ranks, of_arrival };
+
+// A rank's place, with ranks for what the tree counts from the root on.
+class Node {
+ public:
+  explicit Node(const Context& c)
+      : tree_(c.spec),
+        rank_(c.rank),
+        rank_count_(c.rank_count),
+        root_(c.rooted() ? c.root : 0),
+        place_(tree_, c.rank_count, (c.rank - root_ + c.rank_count) % c.rank_count) {}
+
+  bool is_root() const { return place_.parent < 0; }
+  Rank parent() const { return (place_.parent + root_) % rank_count_; }
+  Rank children() const { return tree_.children(place_.ranks); }
+  RankRange child(Rank i) const {
+    const RankTree::Child child = tree_.child(place_.ranks, i);
+    return {(rank_ + child.offset) % rank_count_, child.ranks};
+  }
+  // The ranks of this subtree up to child i, with it.
+  RankRange merged(Rank i) const {
+    const RankTree::Child child = tree_.child(place_.ranks, i);
+    return {rank_, child.offset + child.ranks};
+  }
+  // Where its parent takes it in.
+  Slot landing_at_parent() const { return landing(place_.number % most_open); }
+
+ private:
+  RankTree tree_;
+  Rank rank_;
+  Rank rank_count_;
+  Rank root_;
+  TreePlace place_;
+};
+
+// At most `most_open` children at a time.
+Steps climb(Context c, Order order) {
+  const bool any_order = order == Order::of_arrival;
+  const Node node(c);
+  const Rank children = node.children();
+  for (Rank first = 0; first == 0 || first < children; first += most_open) {
+    const Rank end = std::min(first + most_open, children);
+    for (Rank i = first; i < end; ++i) {
+      const RankRange child = node.child(i);
+      co_yield make::in_any_order(make::receive(child.first, landing(i % most_open), child), any_order);
+    }
+    if (first == 0) co_yield make::lift(partial(), c.rank);
+    for (Rank i = first; i < end; ++i) {
+      const Step merge = make::merge(partial(), partial(), landing(i % most_open), node.merged(i));
+      co_yield make::in_any_order(merge, any_order);
+    }
+  }
+  if (node.is_root())
+    co_yield make::finish(value(), partial());
+  else
+    co_yield make::send(node.parent(), partial(), node.landing_at_parent());
+}
+
+// The last child's subtree is the largest, so its value leaves first.
+Steps descend(Context c) {
+  const Node node(c);
+  const Slot from = node.is_root() ? value() : landing_value();
+  if (!node.is_root()) co_yield make::receive(node.parent(), landing_value());
+  for (Rank i = node.children(); i-- > 0;) co_yield make::send(node.child(i).first, from, landing_value());
+  if (!node.is_root()) co_yield make::copy(value(), landing_value());
+}
+
+template <Order order>
+Steps of_one_segment(Context c) {
+  for (Steps steps = climb(c, order); const Step* step = steps.next();) co_yield *step;
+  if (c.rooted()) co_return;
+  for (Steps steps = descend(c); const Step* step = steps.next();) co_yield *step;
+}
+
+template <Order order>
+Steps notify(Context c) {
+  return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>) : together(of_one_segment<order>(c), c.segments);
+}
+
+// One message per edge and way, whatever the segments.
+Count notify_messages(Context c) { return (c.ranks() - 1) * (c.rooted() ? 1 : 2); }
+Count notify_partials(Context c) { return (c.ranks() - 1) * c.segments; }
+
+Count notify_rounds(Context c) {
+  const Count one_way = RankTree(c.spec).rounds(c.ranks());
+  if (c.scatters()) return one_way + scatter_rounds(c);
+  return c.rooted() ? one_way : 2 * one_way;
+}
+
+void check_tree(const Spec& spec) { RankTree{&spec}; }
+
+constexpr std::array<std::string_view, 2> tree_parameters = {"tree", "k"};
+constexpr std::array<std::string_view, 2> single_examples = {"tree=binomial", "tree=kary:k=3"};
+constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tree=kary:k=3", "tree=flat"};
+
+}  // namespace
+
+constexpr Row single_notify_row = {
+    .name = "single_notify",
+    .sentence =
+        "partials climb a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=), children merged "
+        "in the order of ranks; for allreduce the values descend it",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::root_zero,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .parameters = tree_parameters,
+    .source = "S2",
+    .steps = notify<Order::of_ranks>,
+    .messages = notify_messages,
+    .rounds = notify_rounds,
+    .partial_messages = notify_partials,
+    .check_parameters = check_tree,
+    .examples = single_examples,
+    .uneven = true,
+};
+
+constexpr Row multi_notify_row = {
+    .name = "multi_notify",
+    .sentence = "the trees of single_notify, children merged in the order in which their partials come",
+    .collectives = reductions,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "no plain whose bits follow the order of merging",
+    .parameters = tree_parameters,
+    .source = "S2",
+    .steps = notify<Order::of_arrival>,
+    .messages = notify_messages,
+    .rounds = notify_rounds,
+    .partial_messages = notify_partials,
+    .check_parameters = check_tree,
+    .examples = multi_examples,
+    .uneven = true,
+    .merges_on_arrival = true,
+};
+
+}  // namespace steadfold::schedule::algorithm

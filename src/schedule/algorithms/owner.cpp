@@ -1,0 +1,175 @@
+// Owner: every node of the reduction tree is reduced on the rank that holds its first element; each rank sends the
+// right children of nodes that other ranks reduce, in ascending order.
+// Rank order: kept, for any root.
+// Cost: one message of one node per outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`; a rank has
+// O(log N) of them. With a buffer of k nodes up to k roots for one rank share a message, as in section 3.1.1: it leaves
+// when it is full, when the next root goes to another rank, and before a root over more than 64 elements is begun. One
+// more message if the root does not hold element 0.
+// Source: [S0] Algorithm 1 and section 3.1.1.
+//
+// The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on: their subtrees
+// partition its rows, and only the last may reach beyond. Then the subtrees behind its rows are right children of nodes
+// that it reduces. Their levels increase, so the level of a message's first root names its landing slot.
+//
+// Ascending order is critical-path order, which [S0] chapter 5 leaves to future work: the path of x to the result leads
+// through the node of which the next root is the right child (x with its lowest run of ones cleared), so that every
+// root has at least as long a way to go as the next one.
+#include <algorithm>
+#include <vector>
+
+#include "order/pe_intersecting.hpp"
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/make_step.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+using order::Interval;
+
+constexpr Count most_buffered = 64;   // no rank has more outbound roots
+constexpr Count most_held_back = 64;  // elements of a root that a buffer may wait for
+
+Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
+
+// Who reduces what, and which roots share a message: sender and receiver compute the same.
+class Owners {
+ public:
+  explicit Owners(const Context& c)
+      : layout_(c.layout),
+        root_(c.root),
+        buffer_(c.spec ? buffer_of(*c.spec) : 1),
+        row_count_(layout_ ? layout_->element_count() : c.ranks()) {}
+
+  Count row_count() const { return row_count_; }
+  Count buffer() const { return buffer_; }
+  Interval rows(Rank rank) const { return {start(rank), start(rank + 1)}; }
+  Rank owner(Index x) const { return layout_ ? layout_->owner(x) : static_cast<Rank>(x); }
+
+  // The rank to which the largest node at x is sent. The node over all elements goes to the root.
+  Rank target(Index x) const { return x == 0 ? root_ : owner(order::parent(x)); }
+
+  // The rows of the message whose first outbound root is x.
+  Interval message(Index x) const {
+    const Index end_of_rank = rows(owner(x)).end;
+    Index end = end_of_subtree(x);
+    for (Count held = 1; held < buffer_ && end < end_of_rank; ++held) {
+      const Index next = end_of_subtree(end);
+      if (target(end) != target(x) || next - end > most_held_back) break;
+      end = next;
+    }
+    return {x, end};
+  }
+
+ private:
+  Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
+  // Where the next root begins. Nothing overflows, not even at the largest index.
+  Index end_of_subtree(Index x) const {
+    return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
+  }
+
+  const order::Layout* layout_;
+  Rank root_;
+  Count buffer_;
+  Count row_count_;
+};
+
+Slot landing_of(Interval message, std::uint32_t segment) {
+  return landing(message.begin == 0 ? 0 : order::max_level(message.begin) + 1, segment);
+}
+
+// The last of a rank's messages; it alone takes in what other ranks send.
+Interval last_message(const Owners& owners, Interval own) {
+  Interval message = owners.message(own.begin);
+  while (message.end < own.end) message = owners.message(message.end);
+  return message;
+}
+
+void check_owner(const Spec& spec) { buffer_of(spec); }
+
+Steps owner(Context c) {
+  const Owners owners(c);
+  const Interval own = owners.rows(c.rank);
+  const Interval all{0, owners.row_count()};
+  const bool is_root = c.rank == c.root;
+  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the rank that holds element 0
+  const Interval last = own.empty() ? Interval{} : last_message(owners, own);
+
+  // Receives from the ranks above are open from the start.
+  for (Interval inbound{0, own.end}; inbound.end < last.end;) {
+    inbound = owners.message(inbound.end);
+    for (std::uint32_t s = 0; s < c.segments; ++s)
+      co_yield make::receive(owners.owner(inbound.begin), landing_of(inbound, s), inbound);
+  }
+  for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
+    co_yield make::receive(owners.owner(0), landing_of(all, s), all);
+
+  int turn = 0;  // two slots in turn, so that one is filled while the other is sent
+  for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; turn = 1 - turn) {
+    sent = owners.message(sent.end);
+    const Rank target = owners.target(sent.begin);
+    for (std::uint32_t s = 0; s < c.segments; ++s) {
+      const Slot sum = partial(turn, s);
+      Index end = std::min(sent.end, own.end);
+      co_yield make::lift(sum, Interval{sent.begin, end});
+      while (end < sent.end) {
+        const Interval inbound = owners.message(end);
+        end = inbound.end;
+        co_yield make::merge(sum, sum, landing_of(inbound, s), Interval{sent.begin, end});
+      }
+      if (target == c.rank) co_yield make::finish(value(0, s), sum);
+      if (target != c.rank) co_yield make::send(target, sum, landing_of(sent, s));
+    }
+  }
+
+  if (!takes_all && !(is_root && own.empty())) co_return;
+  for (std::uint32_t s = 0; s < c.segments; ++s) {
+    Slot result = landing_of(all, s);
+    if (own.empty()) {  // the root takes part with an empty partial, which carries its status
+      result = partial(0, s);
+      co_yield make::lift(result, c.rank);
+      if (takes_all) co_yield make::merge(result, result, landing_of(all, s), all);
+    }
+    co_yield make::finish(value(0, s), result);
+  }
+}
+
+// Without a buffer [S0]'s count of PE-intersecting nodes, else a walk from message to message.
+Count owner_messages(Context c) {
+  const Owners owners(c);
+  if (owners.row_count() == 0) return 0;
+  Count messages = owners.owner(0) == c.root ? 0 : 1;
+  std::vector<Index> starts;
+  for (Rank rank = 0; rank < c.rank_count; ++rank) {
+    const Interval own = owners.rows(rank);
+    starts.push_back(own.begin);
+    if (owners.buffer() == 1 || own.begin == 0) continue;
+    for (Index sent = own.begin; sent < own.end; sent = owners.message(sent).end) ++messages;
+  }
+  if (owners.buffer() == 1) messages += order::pe_intersecting_nodes(starts, owners.row_count());
+  return messages * c.segments;
+}
+
+constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
+constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
+
+}  // namespace
+
+constexpr Row owner_row = {
+    .name = "owner",
+    .sentence = "a node is reduced where its first element lives; ranks send others the right children they need",
+    .collectives = Collective::reduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "reduce only; elements in rank order",
+    .parameters = owner_parameters,
+    .source = "S0",
+    .steps = owner,
+    .messages = owner_messages,
+    .rounds = nullptr,  // they follow the layout along the longest chain, which no formula finds
+    .partial_messages = owner_messages,
+    .check_parameters = check_owner,
+    .examples = owner_examples,
+    .layouts = Layouts::rank_order,
+};
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,63 @@
+// Pairwise exchange: recursive doubling among the ranks below 2^k, the highest power of two up to p. The others pair up
+// with the first ranks, rank 2^k + i with rank i, which takes part for both and sends the value back.
+// Rank order: that of recursive doubling if p is a power of two; else a partial holds two runs of ranks, which takes
+// records of more intervals than the adjacent pairs of recursive_doubling. All ranks get the same bits.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta if ranks pair up.
+// Source: [S4] section III.A, after Gupta et al.
+#include <algorithm>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/doubling.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// Every unit is one of the first 2^k ranks, with the rank 2^k above it if that exists.
+struct DistantPairs {
+  int rounds;
+  Rank units;
+  Rank pairs;
+
+  explicit DistantPairs(Rank rank_count)
+      : rounds(order::floor_log2(static_cast<Count>(rank_count))),
+        units(Rank{1} << rounds),
+        pairs(rank_count - units) {}
+
+  bool in_pair(Rank rank) const { return rank < pairs || rank >= units; }
+  bool is_second_of_pair(Rank rank) const { return rank >= units; }
+  Rank other_of_pair(Rank rank) const { return rank ^ units; }
+  Rank unit_of(Rank rank) const { return rank; }  // of a rank that takes part
+  Rank first_rank(Rank unit) const { return unit; }
+
+  Covers block(Rank unit, int level) const {
+    const Rank first = (unit >> level) << level;
+    const RankRange firsts{first, Rank{1} << level};
+    const Rank seconds = std::clamp(pairs - first, 0, firsts.count);
+    return seconds == 0 ? Covers(firsts) : Covers(firsts, {units + first, seconds});
+  }
+};
+
+Steps pairwise_exchange(Context c) { return doubling(c, DistantPairs(c.rank_count)); }
+
+Count pairwise_messages(Context c) { return doubling_messages(c); }
+Count pairwise_partials(Context c) { return doubling_partials(c); }
+Count pairwise_rounds(Context c) { return doubling_rounds(c); }
+
+}  // namespace
+
+constexpr Row pairwise_exchange_row = {
+    .name = "pairwise_exchange",
+    .sentence = "as recursive_doubling, but ranks beyond the highest power of two pair up with the first ones",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "no plain with an operator that does not commute",
+    .parameters = {},
+    .source = "S4",
+    .steps = pairwise_exchange,
+    .messages = pairwise_messages,
+    .rounds = pairwise_rounds,
+    .partial_messages = pairwise_partials,
+};
+
+}  // namespace steadfold::schedule::algorithm

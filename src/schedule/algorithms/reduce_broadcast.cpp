@@ -1,0 +1,91 @@
+// Reduce and broadcast: any schedule's reduce to rank 0, whole, then a binomial broadcast of the values.
+// Rank order: that of the reduce at root 0, which is kept.
+// Cost: the reduce's and ceil(log2 p)(alpha + n beta), one after the other.
+// Source: [S1] section 1.2, the naive allreduce that the others are measured against.
+#include <algorithm>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/block_size.hpp"
+#include "schedule/algorithms/broadcast.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+// The row of the reduce, and its context.
+struct Reduce {
+  const Row* row;
+  Context context;
+
+  explicit Reduce(Context c) : row(&binomial_row), context(c) {
+    const Spec::Parameter* asked = c.spec ? c.spec->parameter("reduce") : nullptr;
+    context.collective = Collective::reduce;
+    context.root = 0;
+    context.spec = asked ? &asked->nested.front() : nullptr;
+    if (asked) row = context.spec->row;
+  }
+};
+
+void check_reduce_broadcast(const Spec& spec) {
+  require_nested(spec, "reduce", Collective::reduce);
+  check_block(spec);
+}
+
+Steps reduce_broadcast(Context c) {
+  const Reduce reduce(c);
+  for (Steps steps = reduce.row->steps(reduce.context); const Step* step = steps.next();) co_yield *step;
+  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+}
+
+Count reduce_broadcast_messages(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->messages(reduce.context) + (c.ranks() - 1) * c.segments;
+}
+
+Count reduce_broadcast_partials(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->partial_messages(reduce.context);
+}
+
+Count reduce_broadcast_unit(Context c) {
+  const Reduce reduce(c);
+  return reduce.row->unit_of(reduce.context);
+}
+
+// The broadcast begins with the last segment. If every rank sends its own block to the root, that segment is there
+// before the others, after as many rounds as there are segments.
+Count reduce_broadcast_rounds(Context c) {
+  const Reduce reduce(c);
+  Count until_last = reduce.row->rounds(reduce.context);
+  if (reduce.row->partials == Partials::of_one_rank && c.segments > 1)
+    until_last = std::min(until_last, Count{c.segments});
+  return until_last + broadcast_rounds(c.rank_count, c.segments);
+}
+
+constexpr std::array<std::string_view, 2> reduce_parameters = {"reduce", "block"};
+constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", "reduce=[flat]",
+                                                             "reduce=[knomial:k=3]"};
+
+}  // namespace
+
+constexpr Row reduce_broadcast_row = {
+    .name = "reduce_broadcast",
+    .sentence =
+        "any schedule's reduce to rank 0 (reduce=[name], else binomial), then a binomial broadcast of the values",
+    .collectives = Collective::allreduce,
+    .keeps_rank_order = KeepsRankOrder::always,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "allreduce only",
+    .parameters = reduce_parameters,
+    .source = "S1",
+    .steps = reduce_broadcast,
+    .messages = reduce_broadcast_messages,
+    .rounds = reduce_broadcast_rounds,
+    .partial_messages = reduce_broadcast_partials,
+    .check_parameters = check_reduce_broadcast,
+    .examples = reduce_examples,
+    .segments = Segments::pipelined,
+    .unit = reduce_broadcast_unit,
+    .uneven = true,
+};
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,214 @@
+// Root's group last: every group but the root's reduces to its first rank; these and the first rank of the root's group
+// reduce to the latter; then the root's group reduces to the root, and that rank brings what it got from the others
+// beside its own rows. Groups are the nodes of the machine or `size=` ranks in a row, as in two_level.
+// Rank order: cyclic at best. Cost: the reduces of the largest other group, between groups and of the root's group, one
+// after the other; a message fewer than two_level has if the root is not the first rank of its group.
+// Source: [S3] section III.A, what MPICH's reduce does on nodes; there the root itself stands for its node.
+//
+// A partial between groups covers whole groups and the first rank of the root's; one in the root's group covers some of
+// its ranks, and all other groups if the first rank is among them. Either is at most two runs of places.
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/levels.hpp"
+#include "schedule/form.hpp"
+
+namespace steadfold::schedule::algorithm {
+namespace {
+
+constexpr Defaults defaults = {.inner = &binomial_row, .outer = &binomial_row};
+
+// Slot numbers are of three kinds: the inner schedule's slots, the outer one's partials, the outer one's values.
+Slot inner_slot(Slot slot, bool is_last) {
+  if (slot.kind == SlotKind::none || (is_last && holds_value(slot))) return slot;
+  const bool was_value = holds_value(slot);
+  if (was_value) slot = as_partial(slot);
+  slot.number = static_cast<std::uint16_t>(2 * slot.number + (was_value ? 1 : 0));
+  return of_kind(slot, 0);
+}
+Slot outer_slot(Slot slot) {
+  if (slot.kind == SlotKind::none) return slot;
+  return holds_value(slot) ? of_kind(as_partial(slot), 2) : of_kind(slot, 1);
+}
+Slot group_partial(std::uint32_t segment) { return inner_slot(value(0, segment), false); }
+Slot others_partial(std::uint32_t segment) { return outer_slot(value(0, segment)); }
+static_assert(last_number_of(2 * std::max(most_open, last_landing_slot) + 1, most_nested + 1) <=
+                  std::numeric_limits<decltype(Slot::number)>::max(),
+              "an inner schedule's slots take twice as many numbers");
+
+template <class Rename>
+void rename_slots(Step& step, Rename rename) {
+  for (Slot* const slot : {&step.target, &step.left, &step.right}) *slot = rename(*slot);
+}
+
+class RootLast {
+ public:
+  explicit RootLast(const Context& c)
+      : levels_(c, defaults),
+        rank_count_(c.rank_count),
+        root_(levels_.groups().places(levels_.root_group())),
+        root_place_(levels_.groups().place_of(c.root)) {}
+
+  const Levels& levels() const { return levels_; }
+  bool is_in_roots() const { return levels_.group() == levels_.root_group(); }
+  bool is_first_in_roots() const { return is_in_roots() && levels_.is_leader(); }
+
+  /// The reduce of the root's group, or of a group of so many with its root there.
+  Nested last() const {
+    Nested nested = levels_.inner_of(root_.count);
+    nested.context.rank = levels_.place() - root_.first;
+    nested.context.root = root_place_ - root_.first;
+    return nested;
+  }
+
+  /// Other groups and the first rank of the root's: a cyclic run of groups.
+  Covers between(RankRange groups) const {
+    const Groups& all = levels_.groups();
+    const Rank before = (levels_.root_group() - groups.first + all.count()) % all.count();
+    if (before >= groups.count) return all.places(groups);
+    const RankRange below = all.places(RankRange{groups.first, before});
+    const RankRange above = all.places(RankRange{(levels_.root_group() + 1) % all.count(), groups.count - before - 1});
+    return {{before > 0 ? below.first : root_.first, below.count + 1}, above};
+  }
+  Covers between_all() const { return between({0, levels_.groups().count()}); }
+
+  /// A cyclic run of ranks of the root's group, with all other groups if its first rank is among them.
+  Covers in_roots(RankRange run) const {
+    if (run.count == 0) return run;
+    const bool has_first = run.first == 0 || run.first + run.count > root_.count;
+    const Rank others = rank_count_ - root_.count;
+    if (!has_first) return {root_.first + run.first, run.count};
+    if (run.first == 0) return {(root_.first + root_.count) % rank_count_, others + run.count};
+    return {root_.first + run.first, others + run.count};
+  }
+
+  Step inner_step(Step step) const {
+    const RankRange group = levels_.own();
+    const bool was_value = holds_value(step.target);
+    rename_slots(step, [](Slot slot) { return inner_slot(slot, false); });
+    name_peer(step, group);
+    if (step.covers.ranks.count > 0) step.covers.ranks.first += group.first;
+    if (was_value && step.kind != StepKind::send) step.covers = group;
+    if (step.kind == StepKind::finish) step.kind = StepKind::copy;
+    return step;
+  }
+  Step outer_step(Step step) const {
+    const bool was_value = holds_value(step.target);
+    const bool was_lift = step.kind == StepKind::lift;
+    rename_slots(step, outer_slot);
+    if (step.peer >= 0) step.peer = levels_.leader(step.peer);
+    step.covers = was_value && step.kind != StepKind::send ? between_all() : between(step.covers.ranks);
+    if (step.kind == StepKind::finish) step.kind = StepKind::copy;
+    if (!was_lift) return step;
+    if (is_in_roots()) return make::lift(step.target, levels_.place());
+    return make::copy(step.target, group_partial(step.target.segment), levels_.own());
+  }
+  Step last_step(Step step) const {
+    const bool was_lift = step.kind == StepKind::lift;
+    rename_slots(step, [](Slot slot) { return inner_slot(slot, true); });
+    name_peer(step, root_);
+    step.covers = in_roots(step.covers.ranks);
+    if (!was_lift || !levels_.is_leader()) return step;
+    return make::copy(step.target, others_partial(step.target.segment), between_all());
+  }
+
+ private:
+  void name_peer(Step& step, RankRange group) const {
+    if (step.peer >= 0) step.peer = levels_.groups().rank_at(group.first + step.peer);
+  }
+
+  Levels levels_;
+  Rank rank_count_;
+  RankRange root_;  // places of the root's group
+  Rank root_place_;
+};
+
+// Its own partials may cover two runs, to which another level would add.
+void check_root_group_last(const Spec& spec) {
+  check_levels(spec);
+  const Spec::Parameter* outer = spec.parameter("outer");
+  for (const Spec* nested = outer ? &outer->nested.front() : nullptr; nested != nullptr;) {
+    if (nested->row == &root_group_last_row)
+      refuse_value(spec, "outer", "its partials cover too many runs of ranks there");
+    const Spec::Parameter* further = nested->parameter("outer");
+    nested = further ? &further->nested.front() : nullptr;
+  }
+}
+
+Steps root_group_last(Context c) {
+  const RootLast job(c);
+  const Levels& levels = job.levels();
+  if (!job.is_in_roots())
+    for (Steps steps = levels.inner().steps(); const Step* step = steps.next();) co_yield job.inner_step(*step);
+  if (levels.is_leader())
+    for (Steps steps = levels.outer().steps(); const Step* step = steps.next();) co_yield job.outer_step(*step);
+  if (job.is_in_roots())
+    for (Steps steps = job.last().steps(); const Step* step = steps.next();) co_yield job.last_step(*step);
+}
+
+Count root_group_last_messages(Context c) {
+  const RootLast job(c);
+  const Rank own = job.levels().groups().places(job.levels().root_group()).count;
+  return inner_messages(job.levels()) - job.levels().inner_of(own).messages() + job.levels().outer().messages() +
+         job.last().messages();
+}
+
+// The largest of the other groups; 0 if there is none.
+Rank most_in_others(const RootLast& job) {
+  const Groups& groups = job.levels().groups();
+  const Rank own = groups.places(job.levels().root_group()).count;
+  Rank most = 0;
+  for (const auto& [ranks, count] : groups.sizes())
+    if (count > (ranks == own ? 1 : 0)) most = ranks;
+  return most;
+}
+
+Count root_group_last_rounds(Context c) {
+  const RootLast job(c);
+  const Rank most = most_in_others(job);
+  const Count others = most == 0 ? 0 : job.levels().inner_of(most).rounds();
+  return others + job.levels().outer().rounds() + job.last().rounds();
+}
+
+double root_group_last_vectors(Context c) {
+  const RootLast job(c);
+  const Rank most = most_in_others(job);
+  const double others = most == 0 ? 0 : job.levels().inner_of(most).vectors();
+  return others + job.levels().outer().vectors() + job.last().vectors();
+}
+
+Count root_group_last_unit(Context c) { return unit_of(Levels(c, defaults)); }
+std::uint32_t root_group_last_ports(Context c) { return ports_of(Levels(c, defaults)); }
+
+constexpr std::array<std::string_view, 3> root_group_last_parameters = {"inner", "outer", "size"};
+constexpr std::array<std::string_view, 3> root_group_last_examples = {
+    "size=3", "inner=[flat]:outer=[ring]:size=4", "inner=[halving_doubling]:outer=[halving_doubling]:size=3"};
+
+}  // namespace
+
+constexpr Row root_group_last_row = {
+    .name = "root_group_last",
+    .sentence =
+        "groups reduce (inner=[name]) but the root's, then their first ranks (outer=[name]), and the root's group "
+        "last; "
+        "groups are the machine's nodes or size= ranks in a row",
+    .collectives = Collective::reduce,
+    .keeps_rank_order = KeepsRankOrder::never,
+    .same_on_all_ranks = SameOnAllRanks::yes,
+    .restrictions = "reduce only; no plain with an operator that does not commute",
+    .parameters = root_group_last_parameters,
+    .source = "S3",
+    .steps = root_group_last,
+    .messages = root_group_last_messages,
+    .rounds = root_group_last_rounds,
+    .ports = root_group_last_ports,
+    .check_parameters = check_root_group_last,
+    .refusal_of_ranks = refusal_between_groups,
+    .examples = root_group_last_examples,
+    .segments = Segments::one_per_rank,
+    .unit = root_group_last_unit,
+    .vectors = root_group_last_vectors,
+    .uneven = true,
+    .rounds_at_most = true,
+    .has_groups = true,
+};
+
+}  // namespace steadfold::schedule::algorithm

@@ -1,0 +1,188 @@
+// The cases of a sweep of proofs: rows, parameters, collectives, rank counts, roots, segments and layouts.
+// Cost: that of the proofs.
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "order/distribution.hpp"
+#include "schedule/algorithms/open.hpp"
+#include "schedule/checker/checker.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
+// Landing slots are used again from 66 ranks on; a few ranks beyond that, fewer cases are tried.
+constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
+
+// All roots of a small job. In a larger one those near the ends, in the middle and near the first that uses a landing
+// slot again, and an arbitrary one; if there are p^2 messages, only that one and the first.
+std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
+  std::vector<Rank> roots;
+  if (is_large(rank_count) && segments >= static_cast<std::uint32_t>(rank_count)) return {0, rank_count * 7 / 11};
+  if (!is_large(rank_count)) {
+    for (Rank root = 0; root < rank_count; ++root) roots.push_back(root);
+    return roots;
+  }
+  roots = {0, 1, rank_count / 2 - 1, rank_count / 2, rank_count * 7 / 11, rank_count - 2, rank_count - 1};
+  for (const Rank root : {most_open - 1, most_open, most_open + 1})
+    if (root < rank_count - 2) roots.push_back(root);
+  return roots;
+}
+
+// The layouts on which a row is checked: null (one row per rank) if its steps follow no layout. In a larger job only
+// one rule, and a layout in which every other rank has no rows.
+std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
+  using order::Distribution;
+  constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
+                                Distribution::optimized};
+  if (row.layouts == Layouts::any) return {std::nullopt};
+  std::vector<std::optional<order::Layout>> layouts;
+  const auto add = [&](const std::vector<Count>& counts) { layouts.emplace_back(order::Layout::contiguous(counts)); };
+  const auto ranks = static_cast<Count>(rank_count);
+  std::vector<Count> gaps(ranks);
+  for (std::size_t rank = 1; rank < gaps.size(); rank += 2) gaps[rank] = 5 * rank + rank % 3;
+  add(gaps);
+  if (is_large(rank_count)) {
+    add(order::counts(rules[ranks % rules.size()], 37 * ranks + 5, rank_count));
+    return layouts;
+  }
+  add(std::vector<Count>(ranks));
+  for (const Distribution rule : rules) {
+    for (const Count rows : {ranks / 2, 16 * ranks + 1, 37 * ranks + 5}) add(order::counts(rule, rows, rank_count));
+  }
+  return layouts;
+}
+
+// One, two, three, and more segments than a pipeline has receives open for; or, if they come in units, one, the unit
+// and twice the unit. A huge job leaves out the last.
+std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
+  const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
+  const bool is_whole = row.segments != Segments::one_per_rank;
+  std::vector<std::uint32_t> all = is_whole ? std::vector{1u, 2u, 3u, 7u} : std::vector{1u, unit, 2 * unit};
+  if (is_huge(context.rank_count)) all.pop_back();
+  return all;
+}
+
+void check_case(const Row& row, const Context& context, Sweep& sweep) {
+  if (std::optional<std::string> failure = check(row, context)) {
+    sweep.failures.push_back(*std::move(failure));
+  } else {
+    ++sweep.passed;
+  }
+}
+
+// Where each rank's segments begin, and the end: one each, two each, none to two, all to the last rank.
+std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
+  std::vector<std::vector<std::uint32_t>> all;
+  const auto add = [&](const auto& segments_of_rank) {
+    all.push_back({0});
+    for (Rank rank = 0; rank < rank_count; ++rank)
+      all.back().push_back(all.back().back() + static_cast<std::uint32_t>(segments_of_rank(rank)));
+  };
+  add([](Rank) { return 1; });
+  add([&](Rank rank) { return (5 * rank + rank_count) % 3; });
+  if (all.back().back() == 0) all.pop_back();
+  if (is_large(rank_count)) return all;
+  add([](Rank) { return 2; });
+  add([&](Rank rank) { return rank + 1 == rank_count ? 2 : 0; });
+  return all;
+}
+
+void check_blocks(const Row& row, Context context, Sweep& sweep) {
+  context.collective = Collective::reduce_scatter;
+  for (const std::vector<std::uint32_t>& blocks : blocks_of(context.rank_count)) {
+    context.blocks = blocks;
+    context.segments = blocks.back();
+    check_case(row, context, sweep);
+  }
+}
+
+void check_collectives(const Row& row, Context context, Sweep& sweep) {
+  for (const Collective each : {Collective::allreduce, Collective::scan, Collective::exscan}) {
+    context.collective = each;
+    if (offers(row.collectives, each)) check_case(row, context, sweep);
+  }
+  if (!offers(row.collectives, Collective::reduce)) return;
+  context.collective = Collective::reduce;
+  for (const Rank root : roots_of(context.rank_count, context.segments)) {
+    context.root = root;
+    check_case(row, context, sweep);
+  }
+}
+
+bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
+
+// The names whose steps differ: `block=` only says how many segments there are.
+std::vector<std::string> names_to_check(const Row& row) {
+  std::vector<std::string> names = names_of(row);
+  std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });
+  return names;
+}
+
+// The nodes on which a schedule is checked: null (ranks in a row); if it takes its groups from nodes, also ranks dealt
+// to nodes in turn and at random, to nodes of growing sizes, to one, and to one each. A larger job: in turn and at
+// random.
+std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& spec, Rank rank_count) {
+  std::vector<std::optional<order::Nodes>> all = {std::nullopt};
+  if (!row.has_groups || spec.parameter("size") != nullptr) return all;
+  const auto add = [&](const auto& label) {
+    std::vector<Rank> labels;
+    labels.reserve(static_cast<std::size_t>(rank_count));
+    for (Rank rank = 0; rank < rank_count; ++rank) labels.push_back(label(rank));
+    all.emplace_back(labels);
+  };
+  std::minstd_rand random(static_cast<std::uint32_t>(rank_count));
+  add([&](Rank rank) { return rank % (rank_count / 4 + 1); });
+  const auto levels = static_cast<Count>(1 + order::ceil_log2(static_cast<Count>(rank_count)));
+  add([&](Rank) { return static_cast<Rank>(random() % levels); });
+  if (is_large(rank_count)) return all;
+  add([&](Rank) { return static_cast<Rank>(random() % static_cast<Count>(rank_count)); });
+  add([](Rank rank) { return order::floor_log2(static_cast<Count>(rank) + 1); });
+  add([](Rank) { return 0; });
+  add([](Rank rank) { return rank; });
+  return all;
+}
+
+void check_job(const Row& row, const Context& job, Sweep& sweep) {
+  if (offers(row.collectives, Collective::reduce_scatter)) check_blocks(row, job, sweep);
+  for (const auto& layout : layouts_of(row, job.rank_count)) {
+    for (const std::uint32_t segments : segments_of(row, job)) {
+      Context context = job;
+      context.segments = segments;
+      context.layout = layout ? &*layout : nullptr;
+      check_collectives(row, context, sweep);
+    }
+  }
+}
+
+void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& sweep) {
+  for (const auto& nodes : nodes_of(row, spec, rank_count))
+    check_job(row, {.rank_count = rank_count, .spec = &spec, .nodes = nodes ? &*nodes : nullptr}, sweep);
+}
+
+}  // namespace
+
+Sweep check_all(Rank first, Rank last, Rows rows) {
+  Sweep sweep;
+  for (const Row& row : rows) {
+    for (const std::string& name : names_to_check(row)) {
+      const Spec spec = parse(name, rows);
+      for (Rank rank_count = first; rank_count <= last; ++rank_count) {
+        if (is_huge(rank_count) && has(name, ":open=")) break;  // all slots are used again there anyway
+        check_rank_count(row, spec, rank_count, sweep);
+      }
+    }
+  }
+  return sweep;
+}
+
+bool is_swept(const Spec& spec) {
+  Spec without_block = spec;
+  std::erase_if(without_block.parameters, [](const Spec::Parameter& each) { return each.name == "block"; });
+  const std::string text = text_of(without_block);
+  const std::vector<std::string> names = names_to_check(*spec.row);
+  return std::ranges::find(names, text) != names.end();
+}
+
+}  // namespace steadfold::schedule

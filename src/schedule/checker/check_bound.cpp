@@ -1,0 +1,61 @@
+// Which case is proved when a schedule that no sweep covers is bound: the call's own, or the largest affordable one.
+// Cost: some milliseconds at most, whatever the call.
+#include <algorithm>
+
+#include "schedule/checker/checker.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+constexpr Rank most_ranks = 1024;             // some rows prepare O(rank count) for each rank
+constexpr Count most_steps = Count{1} << 16;  // over all ranks
+
+bool is_affordable(const Row& row, Context context) {
+  if (context.rank_count > most_ranks) return false;
+  Count steps = 0;
+  for (context.rank = 0; context.rank < context.rank_count; ++context.rank)
+    for (Steps each = row.steps(context); each.next() != nullptr;)
+      if (++steps > most_steps) return false;
+  return true;
+}
+
+// At most three segments, or one unit; if ranks have blocks, one segment each.
+std::uint32_t few_segments(const Row& row, const Context& context) {
+  if (context.collective == Collective::reduce_scatter) return static_cast<std::uint32_t>(context.rank_count);
+  return std::max(row.segments_up_to(3, context), static_cast<std::uint32_t>(row.unit_of(context)));
+}
+
+bool takes_fewer_segments(const Row& row, Context& context) {
+  const std::uint32_t few = few_segments(row, context);
+  if (few >= context.segments) return false;
+  context.segments = few;
+  context.blocks = {};
+  return true;
+}
+
+// `nodes` keeps those of the ranks that are left.
+bool takes_half_of_ranks(const Row& row, Context& context, std::optional<order::Nodes>& nodes) {
+  if (context.rank_count == 1 || context.layout != nullptr) return false;
+  context.rank_count /= 2;
+  if (context.nodes) context.nodes = &nodes.emplace(context.nodes->first_ranks(context.rank_count));
+  context.root = std::min(context.root, context.rank_count - 1);
+  context.blocks = {};
+  context.segments = few_segments(row, context);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> check_when_bound(const Spec& spec, const Context& context) {
+  if (is_swept(spec)) return std::nullopt;
+  Context tried = context;
+  tried.spec = &spec;
+  const Row& row = *spec.row;
+  if (row.layouts == Layouts::any) tried.layout = nullptr;
+  std::optional<order::Nodes> nodes;
+  while (!is_affordable(row, tried))
+    if (!takes_fewer_segments(row, tried) && !takes_half_of_ranks(row, tried, nodes)) return std::nullopt;
+  return check(row, tried);
+}
+
+}  // namespace steadfold::schedule

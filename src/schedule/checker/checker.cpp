@@ -1,0 +1,488 @@
+// Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
+// Rank order: a symbol is one or two cyclic runs of rows, in the order merged; a rank holds one row, or as many as the
+// layout says. If there are nodes, rows stand in the order of their ranks' places. Cost: O(steps of all ranks).
+#include "schedule/checker/checker.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "schedule/algorithms/blocks.hpp"
+#include "schedule/checker/checker_cell.hpp"
+#include "schedule/checker/matching.hpp"
+#include "schedule/form.hpp"
+#include "schedule/interpreter.hpp"
+#include "schedule/ports.hpp"
+
+namespace steadfold::schedule {
+namespace {
+
+// The proof of one case. It is the Machine of all ranks in turn: `rank_` is the current one.
+class Proof : private Machine {
+ public:
+  Proof(const Row& row, Context context)
+      : row_(row),
+        context_(context),
+        row_per_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
+        layout_(context.layout ? *context.layout : row_per_rank_),
+        circle_(layout_.element_count()) {}
+
+  // What is wrong; empty when proved.
+  std::string run() {
+    compile();
+    if (failure_.empty()) {
+      Matching matching(programs_);
+      fail(matching.fault());
+      matching_ = &matching;
+      if (failure_.empty()) drive();
+      if (failure_.empty()) judge_values();
+      if (failure_.empty()) judge_cost();
+    }
+    return failure_;
+  }
+
+ private:
+  struct Started {
+    bool yes = false;
+    bool arrived = false;  // the message of a receive that has not ended
+    Count round = 0;       // in which a send starts
+  };
+  struct Addition {
+    std::vector<std::uint32_t> started;  // by their numbers
+    std::uint32_t segment = 0;
+  };
+  struct Ports {
+    std::vector<Count> send;  // the first round in which each is free
+    std::vector<Count> receive;
+    std::uint32_t first_receive = 0;  // all tickets before it are no receives, or ended
+  };
+  struct Carried {
+    Count partials = 0;
+    Count values = 0;
+  };
+
+  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
+  Rank rank_count() const { return context_.rank_count; }
+  const Program& program(Rank rank) const { return programs_[at(rank)]; }
+  Cell& cell(Rank rank, std::uint32_t place) { return cells_[first_cell_[at(rank)] + place]; }
+  Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
+
+  Count row_count() const { return layout_.element_count(); }
+  RowSet rows_of(const Covers& covers) const {
+    if (covers.is_part()) return RowRun{covers.part.begin, covers.part.size()};
+    return *circle_.joined(run_of(covers.ranks), run_of(covers.apart));
+  }
+  RowRun run_of(RankRange ranks) const {
+    const Index begin = layout_.start(ranks.first);
+    const Rank end = ranks.first + ranks.count;
+    const Index first = begin % std::max(row_count(), Count{1});
+    if (end <= rank_count()) return {first, layout_.start(end) - begin};
+    return {first, row_count() - begin + layout_.start(end - rank_count())};
+  }
+  RowRun own_rows() const { return run_of({context_.nodes ? context_.nodes->place_of(rank_) : rank_, 1}); }
+  std::string words(RowRun rows) const {
+    if (!context_.layout) return text_of(RankRange{static_cast<Rank>(rows.first), static_cast<Rank>(rows.count)});
+    return std::to_string(rows.count) + " rows from " + std::to_string(rows.first);
+  }
+  std::string words(const RowSet& rows) const {
+    return words(rows.run) + (rows.apart.count > 0 ? " and " + words(rows.apart) : "");
+  }
+  bool same_rows(const RowSet& a, const RowSet& b) const { return circle_.same(a, b); }
+  bool same_rows(const RowSet& a, const Covers& b) const { return same_rows(a, rows_of(b)); }
+
+  // Keeps the first failure only: later ones may be its consequences.
+  void fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+  void fail(Rank rank, const std::string& what) { fail("rank " + std::to_string(rank) + " " + what); }
+  void fail(Rank rank, const Step& step, const std::string& what) {
+    fail(rank, "step " + std::to_string(program(rank).index_of(step)) + " (" + text_of(step.kind) + "): " + what);
+  }
+
+  void compile() {
+    programs_.reserve(at(rank_count()));
+    std::size_t cells = 0;
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+      Context own = context_;
+      own.rank = rank;
+      programs_.emplace_back(row_.steps(own), context_.segments);
+      first_cell_.push_back(cells);
+      cells += program(rank).slots().size();
+      for (const std::string& fault : {fault_of_messages(program(rank).steps()), fault_of_waves(program(rank).steps())})
+        if (!fault.empty()) fail(rank, "has " + fault);
+      if (!program(rank).waves().empty() && !merges_on_arrival(row_, context_.spec))
+        fail(rank, "merges in the order of arrival, which the row does not say");
+      for (const Step& step : program(rank).steps()) {
+        const std::string form = fault_of_form(step, own);
+        if (!form.empty()) fail(rank, step, form);
+        if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that are not there");
+      }
+    }
+    cells_.resize(cells);
+  }
+
+  // Lets every rank that may be able to go on do so, until all are done or none can.
+  void drive() {
+    std::vector<Interpreter> interpreters(programs_.begin(), programs_.end());
+    started_.resize(matching_->size());
+    additions_.resize(matching_->addition_count());
+    carried_.resize(context_.segments);
+    const std::vector<Count> free(row_.port_count(context_), 0);
+    ports_.assign(programs_.size(), {.send = free, .receive = free});
+    ended_.resize(programs_.size());
+    done_.assign(programs_.size(), 0);
+    is_queued_.assign(programs_.size(), 0);
+    wake_all();
+    while (failure_.empty()) {
+      if (queue_.empty() && (all_done() || !relax_ports())) break;
+      rank_ = queue_.front();
+      queue_.pop_front();
+      is_queued_[at(rank_)] = 0;
+      moved_ = false;
+      done_[at(rank_)] = interpreters[at(rank_)].advance<Machine>(*this) ? 1 : 0;
+      if (moved_) wake(rank_);
+    }
+    if (!failure_.empty()) return;
+    if (!all_done()) fail_deadlock(interpreters);
+    if (!ports_in_order_)
+      fail("rounds are undefined: a rank's receives stand in an order that its own sends contradict");
+  }
+
+  bool all_done() const { return std::find(done_.begin(), done_.end(), 0) == done_.end(); }
+  void wake(Rank rank) {
+    if (is_queued_[at(rank)] || done_[at(rank)]) return;
+    is_queued_[at(rank)] = 1;
+    queue_.push_back(rank);
+  }
+  void wake_all() {
+    for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
+  }
+
+  // If no rank can move while receive ports serve in order, that order may be the reason: goes on without it, once.
+  bool relax_ports() {
+    if (!ports_in_order_) return false;
+    ports_in_order_ = false;
+    wake_all();
+    return true;
+  }
+
+  void fail_deadlock(const std::vector<Interpreter>& interpreters) {
+    std::string text = "deadlock: waiting are";
+    for (Rank rank = 0, named = 0; rank < rank_count() && named < 4; ++rank) {
+      if (done_[at(rank)]) continue;
+      const auto steps = program(rank).steps();
+      const std::uint32_t next = interpreters[at(rank)].next_step();
+      const bool ended = next == steps.size();
+      text += (named++ ? ", rank " : " rank ") + std::to_string(rank) +
+              (ended ? " at its end" : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
+    }
+    fail(text);
+  }
+
+  // The cell that a step reads; null, and a failure, if it may not read it.
+  Cell* read(const Step& step, std::uint32_t place) {
+    Cell& own = cell(rank_, place);
+    if (!own.filled || own.in_flight) {
+      fail(rank_, step,
+           "reads " + text_of(program(rank_).slots()[place]) +
+               (own.in_flight ? " while a communication may change it" : ", which holds nothing"));
+    }
+    own.unread = false;
+    return failure_.empty() ? &own : nullptr;
+  }
+
+  void write(const Step& step, const Cell& content) {
+    if (holds_partial(step.target) && !same_rows(content.rows, step.covers)) {
+      fail(rank_, step, "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as it says");
+    }
+    Cell& target = target_cell(rank_, step);
+    if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
+    target = content;
+    target.being_sent = 0;
+  }
+
+  bool compute(const Step& step) override {
+    moved_ = true;
+    if (failure_.empty()) carry_out(step);
+    return true;
+  }
+
+  void carry_out(const Step& step) {
+    const Program::Places& places = program(rank_).places(step);
+    if (step.kind == StepKind::lift) return lift(step);
+    const Cell* left = read(step, places.left);
+    if (!left) return;
+    if (step.kind == StepKind::merge) {
+      if (const Cell* right = read(step, places.right)) write(step, merged(step, *left, *right));
+      return;
+    }
+    if (step.kind == StepKind::finish && !same_rows(left->rows, finished_rows(step)))
+      fail(rank_, step, "finishes " + words(left->rows) + " only");
+    write(step, *left);
+  }
+
+  RowSet finished_rows(const Step& step) const {
+    const bool says_nothing = step.covers.ranks.count == 0 && !step.covers.is_part();
+    return says_nothing ? RowSet(RowRun{0, row_count()}) : rows_of(step.covers);
+  }
+
+  void lift(const Step& step) {
+    const RowRun own = own_rows();
+    const RowRun lifted = step.covers.is_part() ? rows_of(step.covers).run : own;
+    if (lifted.first < own.first || lifted.first + lifted.count > own.first + own.count)
+      fail(rank_, step, "takes " + words(lifted) + ", which it does not hold");
+    write(step, {.rows = lifted, .filled = true, .tree = joined_tree(lifted.first + 1, lifted.count)});
+  }
+
+  Cell merged(const Step& step, const Cell& left, const Cell& right) {
+    if (left.rows.count() == 0 || right.rows.count() == 0) {
+      Cell result = left.rows.count() == 0 ? right : left;
+      result.ready = std::max(left.ready, right.ready);
+      return result;
+    }
+    const auto fail_merge = [&](const std::string& how) {
+      fail(rank_, step, "merges " + how + " " + words(left.rows) + " with " + words(right.rows));
+    };
+    const std::optional<RowSet> rows = circle_.joined(left.rows, right.rows);
+    const bool counts_once = counts_of(row_, context_.spec) == Counts::once;
+    const bool keeps_order = row_.keeps_rank_order != KeepsRankOrder::never;
+    const bool may_be_two = !keeps_order && step.covers.apart.count > 0;
+    if (counts_once && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
+    if (!rows || (rows->apart.count > 0 && !may_be_two)) fail_merge("what is not adjacent,");
+    if (keeps_order && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
+    Cell result = left;
+    result.rows = rows.value_or(left.rows);
+    result.tree = joined_tree(left.tree, right.tree);
+    result.ready = std::max(left.ready, right.ready);
+    return result;
+  }
+
+  void start(const Step& step, std::uint32_t ticket) override {
+    moved_ = true;
+    if (!failure_.empty()) return;
+    const std::uint32_t own = matching_->number(rank_, ticket);
+    started_[own].yes = true;
+    switch (step.kind) {
+      case StepKind::send: return start_send(own);
+      case StepKind::receive: return start_receive(own);
+      default: return start_addition(step, own);
+    }
+  }
+
+  void start_send(std::uint32_t own) {
+    Count ready = 0;
+    for (const Step& step : matching_->message(own)) {
+      Cell* content = read(step, program(rank_).places(step).left);
+      if (!content) return;
+      ++content->being_sent;
+      Carried& carried = carried_[step.left.segment];
+      ++(holds_partial(step.left) ? carried.partials : carried.values);
+      ready = std::max(ready, content->ready);
+    }
+    started_[own].round = serve(std::span(ports_[at(rank_)].send), ready, Count{1});
+    if (started_[(*matching_)[own].partner].yes) deliver(own);
+  }
+
+  void start_receive(std::uint32_t own) {
+    for (const Step& step : matching_->message(own)) {
+      Cell& target = target_cell(rank_, step);
+      if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
+      if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
+      target.in_flight = true;
+    }
+    const std::uint32_t send = (*matching_)[own].partner;
+    if (started_[send].yes) deliver(send);
+  }
+
+  // Both sides have started: moves the bytes as they are now and wakes both ranks.
+  void deliver(std::uint32_t send) {
+    const std::uint32_t receive = (*matching_)[send].partner;
+    const Rank source = (*matching_)[send].rank;
+    const Rank target = (*matching_)[receive].rank;
+    for (std::size_t i = 0; i < matching_->message(send).size(); ++i) {
+      const Step& receiving = matching_->message(receive)[i];
+      Cell content = cell(source, program(source).places(matching_->message(send)[i]).left);
+      if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
+        fail(target, receiving,
+             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
+      }
+      content.in_flight = content.unread = true;
+      content.being_sent = 0;
+      target_cell(target, receiving) = content;
+    }
+    ended_[at(source)].push_back(send);
+    started_[receive].arrived = true;
+    wake(source);
+    wake(target);
+  }
+
+  void start_addition(const Step& step, std::uint32_t own) {
+    Cell* content = read(step, program(rank_).places(step).left);
+    if (!content) return;
+    ++content->being_sent;
+    if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
+    Addition& addition = additions_[(*matching_)[own].partner];
+    if (!addition.started.empty() && addition.segment != step.target.segment) {
+      fail(rank_, step, "adds another segment than the ranks before it");
+    }
+    addition.segment = step.target.segment;
+    addition.started.push_back(own);
+    target_cell(rank_, step).in_flight = true;
+    if (addition.started.size() < at(rank_count())) return;
+    for (const std::uint32_t each : addition.started) ended_[at((*matching_)[each].rank)].push_back(each);
+    wake_all();
+  }
+
+  void poll(Tickets& tickets) override {
+    std::vector<std::uint32_t>& ended = ended_[at(rank_)];
+    for (const std::uint32_t own : ended) end(own, tickets);
+    ended.clear();
+    end_receives(tickets);
+  }
+
+  // Receives end in the order of the steps, unless it was that order by which all ranks were stuck.
+  void end_receives(Tickets& tickets) {
+    std::uint32_t& first = ports_[at(rank_)].first_receive;
+    for (std::uint32_t ticket = first; ticket < program(rank_).ticket_count(); ++ticket) {
+      const std::uint32_t own = matching_->number(rank_, ticket);
+      const bool is_receive = matching_->step(own).kind == StepKind::receive;
+      if (is_receive && !started_[own].arrived && ports_in_order_) return;
+      if (is_receive && started_[own].arrived) end(own, tickets);
+      if (ports_in_order_) first = ticket + 1;
+      started_[own].arrived = false;
+    }
+  }
+
+  void end(std::uint32_t own, Tickets& tickets) {
+    const Step& step = matching_->step(own);
+    if (step.kind == StepKind::receive)
+      end_receive(own);
+    else if (step.kind == StepKind::add_words)
+      write(step, {.rows = RowRun{0, row_count()}, .filled = true});
+    for (const Step& each : matching_->message(own))
+      if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
+    tickets.complete(matching_->ticket(own));
+    moved_ = true;
+  }
+
+  void end_receive(std::uint32_t own) {
+    const Count sent = started_[(*matching_)[own].partner].round;
+    const Count ready = serve(std::span(ports_[at(rank_)].receive), sent, Count{1}) + 1;
+    for (const Step& step : matching_->message(own)) {
+      Cell& landed = target_cell(rank_, step);
+      landed.in_flight = false;
+      landed.ready = ready;
+    }
+    rounds_ = std::max(rounds_, ready);
+  }
+
+  // Whether a rank should have the value of a segment in the end.
+  bool is_due(Rank rank, std::uint32_t segment) const {
+    switch (context_.collective) {
+      case Collective::reduce: return rank == context_.root;
+      case Collective::reduce_scatter:
+        return segment >= Blocks(context_).begin(rank) && segment < Blocks(context_).end(rank);
+      case Collective::exscan: return rank > 0;
+      default: return true;
+    }
+  }
+  // The rows that the values of a rank should stand for.
+  RowRun due_rows(Rank rank) const {
+    if (!context_.is_scan()) return {0, row_count()};
+    return run_of({0, rank + (context_.collective == Collective::scan ? 1 : 0)});
+  }
+
+  void judge_values() {
+    trees_.assign(context_.segments, 0);
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+      const auto slots = program(rank).slots();
+      std::uint32_t values = 0;
+      for (std::uint32_t place = 0; place < slots.size(); ++place) {
+        const Cell& own = cell(rank, place);
+        if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
+        if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
+        ++values;
+        if (!is_due(rank, slots[place].segment)) fail(rank, "has " + text_of(slots[place]) + ", which is not its own");
+        judge_value(rank, slots[place].segment, own);
+      }
+      std::uint32_t due = 0;
+      for (std::uint32_t s = 0; s < context_.segments; ++s) due += is_due(rank, s) ? 1 : 0;
+      if (values != due) fail(rank, "has " + std::to_string(values) + " values, not " + std::to_string(due));
+    }
+  }
+
+  void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
+    const Rank root = context_.rooted() ? context_.root : 0;
+    if (!same_rows(own.rows, due_rows(rank)))
+      fail(rank, "has the value of " + words(own.rows) + ", not of " + words(due_rows(rank)));
+    if (row_.keeps_order(root) && own.rows.run.first != 0) {
+      fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
+                     std::to_string(own.rows.run.first) + " round, not in rank order");
+    }
+    if (context_.collective != Collective::allreduce || !same_on_all_ranks(row_, context_.spec)) return;
+    if (rank == 0) trees_[segment] = own.tree;
+    if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
+  }
+
+  void judge_cost() {
+    const auto judge = [&](std::string_view what, Count found, Count formula) {
+      if (found == formula) return;
+      fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
+    };
+    const bool is_uneven = row_.uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
+    Count partials = 0;
+    for (const Carried& carried : carried_) partials += carried.partials;
+    if (is_uneven && row_.partial_messages) judge("partials", partials, row_.partial_messages(context_));
+    if (!has_even_blocks()) return;
+    if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
+    for (const Carried& carried : carried_) {
+      if (!row_.messages || !row_.partial_messages || is_uneven) break;
+      judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
+      judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
+    }
+    if (!row_.allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_.rounds(context_));
+  }
+
+  // Whether all blocks have equally many segments. The formulas of messages and rounds hold only then.
+  bool has_even_blocks() const {
+    const Count each = context_.segments / at(rank_count());
+    for (std::size_t rank = 0; rank + 1 < context_.blocks.size(); ++rank)
+      if (context_.blocks[rank + 1] - context_.blocks[rank] != each) return false;
+    return true;
+  }
+
+  const Row& row_;
+  const Context context_;
+  const order::Layout row_per_rank_;
+  const order::Layout& layout_;
+  const Circle circle_;
+  const Matching* matching_ = nullptr;
+  std::string failure_;
+
+  std::vector<Program> programs_;  // by rank
+  std::vector<Cell> cells_;        // rank by rank, in the order of Program::slots
+  std::vector<std::size_t> first_cell_;
+  std::vector<Started> started_;  // by number in Matching
+  std::vector<Addition> additions_;
+  std::vector<Ports> ports_;                       // by rank
+  std::vector<Carried> carried_;                   // by segment
+  std::vector<std::vector<std::uint32_t>> ended_;  // by rank, what its interpreter is to be told; not the receives
+  std::vector<std::uint64_t> trees_;               // rank 0's, by segment
+
+  std::vector<std::uint8_t> done_;  // by rank
+  std::vector<std::uint8_t> is_queued_;
+  std::deque<Rank> queue_;  // ranks that may be able to go on
+  Rank rank_ = 0;
+  bool moved_ = false;  // whether anything happened in the turn of rank_
+  bool ports_in_order_ = true;
+  Count rounds_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> check(const Row& row, Context context) {
+  std::string failure = Proof(row, context).run();
+  if (failure.empty()) return std::nullopt;
+  return (context.spec ? text_of(*context.spec) : std::string(row.name)) + text_of(context) + ": " + failure;
+}
+
+}  // namespace steadfold::schedule

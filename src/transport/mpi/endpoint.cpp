@@ -1,0 +1,277 @@
+// Requests that are open stand one after the other, so that one call asks for all of them.
+#include "transport/mpi/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "transport/landing.hpp"
+#include "transport/patience.hpp"
+
+namespace steadfold::transport {
+namespace {
+
+/// `size` bytes, too many for an int to count, as one element; MPI_DATATYPE_NULL if the library refuses.
+MPI_Datatype large_type(Bytes size) noexcept {
+  constexpr int chunk_bytes = 1 << 30;
+  MPI_Datatype chunk = MPI_DATATYPE_NULL;
+  if (PMPI_Type_contiguous(chunk_bytes, MPI_BYTE, &chunk) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
+  const int lengths[] = {static_cast<int>(size / chunk_bytes), static_cast<int>(size % chunk_bytes)};
+  const MPI_Aint displacements[] = {0, static_cast<MPI_Aint>(size - size % chunk_bytes)};
+  const MPI_Datatype types[] = {chunk, MPI_BYTE};
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  const bool made = PMPI_Type_create_struct(2, lengths, displacements, types, &type) == MPI_SUCCESS &&
+                    PMPI_Type_commit(&type) == MPI_SUCCESS;
+  PMPI_Type_free(&chunk);
+  return made ? type : MPI_DATATYPE_NULL;
+}
+
+class MpiEndpoint final : public Endpoint {
+ public:
+  MpiEndpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag, std::span<const Bytes> capacities,
+              Ticket tickets, bool shares_cores)
+      : comms_(comms),
+        addresses_(addresses),
+        held_tag_(std::move(tag)),
+        tag_(held_tag_.number()),
+        slots_(capacities),
+        operations_(tickets),
+        patience_(shares_cores) {
+    for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
+      const Bytes room = slots_.with_margin(slot).size();
+      if (room > int_max) large_slots_.push_back({slot, large_type(room)});
+    }
+    requests_.reserve(2 * std::size_t{tickets});  // messages in two parts
+    open_.reserve(2 * std::size_t{tickets});
+    failed_.reserve(tickets);
+  }
+
+  ~MpiEndpoint() override {
+    if (finalized()) return;
+    if (!requests_.empty()) held_tag_.never_give_back();  // a late message must not meet a new endpoint
+    for (std::size_t i = 0; i < requests_.size(); ++i) withdraw(requests_[i], open_[i].kind);
+    for (LargeSlot& large : large_slots_) {
+      if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
+    }
+  }
+
+  std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
+
+  void put(Ticket ticket, Rank target, SlotNumber, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
+    traffic_.messages += 1;
+    traffic_.bytes += bytes.size();
+    operations_[ticket] = {};
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!started(ticket, Kind::send, request, send(request, target, bytes)) || !second) return;
+    traffic_.bytes += second->size();
+    started(ticket, Kind::send, request, send(request, target, *second));
+  }
+
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
+    const std::span<std::byte> room = second ? slots_[slot].first(second->head) : slots_.with_margin(slot);
+    operations_[ticket] = {.has_two_parts = second.has_value(), .slot = slot};
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (started(ticket, Kind::receive, request, receive(request, source, room, slot)) && second)
+      started(ticket, Kind::receive, request, receive(request, source, second->room, slot));
+  }
+
+  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
+    operations_[ticket] = {};
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = words.size() > int_max
+                          ? MPI_ERR_COUNT
+                          : PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
+                                            MPI_SUM, comms_.words, &request);
+    started(ticket, Kind::sum, request, error);
+  }
+
+  /// Asks for a batch of what is open, in turn if there is more.
+  std::size_t poll(std::span<Completion> completions) noexcept override {
+    if (!failed_.empty()) return take_failed(completions);
+    if (next_ >= requests_.size()) next_ = 0;
+    const std::size_t asked = std::min({completions.size(), batch, requests_.size() - next_});
+    const std::size_t count = asked == 0 ? 0 : take(ask(static_cast<int>(asked)), completions);
+    next_ += asked;
+    count > 0 ? patience_.found_something() : patience_.found_nothing();
+    return count;
+  }
+
+  Traffic traffic() const noexcept override { return traffic_; }
+
+ private:
+  static constexpr std::size_t batch = 16;  // bounds what a poll costs: some 30 ns for each with MPICH
+  enum class Kind : std::uint8_t { send, receive, sum };
+  /// What a request is part of.
+  struct Open {
+    Ticket ticket;
+    Kind kind;
+  };
+  struct Operation {
+    std::uint8_t open = 0;  // requests
+    bool failed = false;
+    bool has_two_parts = false;
+    SlotNumber slot = 0;
+    Bytes arrived = 0;
+  };
+  struct LargeSlot {
+    SlotNumber slot;
+    MPI_Datatype type;
+  };
+
+  /// Whether it did start. The request is a reference, since the call that makes it may be this one's other argument,
+  /// and compilers differ in which of two arguments they evaluate first.
+  bool started(Ticket ticket, Kind kind, const MPI_Request& request, int error) noexcept {
+    Operation& operation = operations_[ticket];
+    if (error == MPI_SUCCESS) {
+      operation.open += 1;
+      requests_.push_back(request);
+      open_.push_back({ticket, kind});
+      return true;
+    }
+    operation.failed = true;
+    if (operation.open == 0) failed_.push_back(ticket);
+    return false;
+  }
+
+  std::size_t take_failed(std::span<Completion> completions) noexcept {
+    std::size_t count = 0;
+    for (; !failed_.empty() && count < completions.size(); failed_.pop_back())
+      completions[count++] = {.ticket = failed_.back(), .failed = true};
+    return count;
+  }
+
+  /// Finds which of the next requests are done; returns how many. One alone costs less by PMPI_Test.
+  int ask(int asked) noexcept {
+    int done = 0;
+    if (asked > 1) {
+      const int error = PMPI_Testsome(asked, &requests_[next_], &done, indices_.data(), statuses_.data());
+      if (error == MPI_SUCCESS) {
+        for (int i = 0; i < done; ++i) statuses_[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
+        return done;
+      }
+      int kind_of_error = MPI_SUCCESS;
+      PMPI_Error_class(error, &kind_of_error);
+      if (kind_of_error == MPI_ERR_IN_STATUS) return done;
+    }
+    int count = 0;
+    for (int i = 0; i < asked; ++i) {
+      const auto at = static_cast<std::size_t>(count);
+      const int error = PMPI_Test(&requests_[next_ + static_cast<std::size_t>(i)], &done, &statuses_[at]);
+      if (error == MPI_SUCCESS && !done) continue;
+      indices_[at] = i;
+      statuses_[at].MPI_ERROR = error;
+      ++count;
+    }
+    return count;
+  }
+
+  /// Takes in the requests that are done, and closes the gaps that they leave.
+  std::size_t take(int done, std::span<Completion> completions) noexcept {
+    const std::span indices(indices_.data(), static_cast<std::size_t>(done));
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const Open open = open_[next_ + static_cast<std::size_t>(indices[i])];
+      if (has_ended(open, statuses_[i])) {
+        const Operation& operation = operations_[open.ticket];
+        completions[count++] = {.ticket = open.ticket,
+                                .failed = operation.failed,
+                                .size = operation.failed ? 0 : operation.arrived,
+                                .data = open.kind == Kind::receive ? slots_[operation.slot].data() : nullptr};
+      }
+    }
+    if (indices.size() > 1) std::ranges::sort(indices, std::greater());
+    for (const int index : indices) {
+      const std::size_t at = next_ + static_cast<std::size_t>(index);
+      requests_[at] = requests_.back();
+      open_[at] = open_.back();
+      requests_.pop_back();
+      open_.pop_back();
+    }
+    return count;
+  }
+
+  /// Whether the ticket of a request that is done has come to its end: all its parts have, even if one failed, since
+  /// the others may still write into the caller's memory.
+  bool has_ended(const Open& open, const MPI_Status& status) noexcept {
+    Operation& operation = operations_[open.ticket];
+    operation.open -= 1;
+    if (status.MPI_ERROR != MPI_SUCCESS || (open.kind == Kind::receive && !has_landed(operation, status)))
+      operation.failed = true;
+    return operation.open == 0;
+  }
+
+  /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If
+  /// a message has two parts, the first says how large it is.
+  bool has_landed(Operation& operation, const MPI_Status& status) const noexcept {
+    int count = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &count);
+    MPI_Count bytes = count;
+    if (count == MPI_UNDEFINED) PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    operation.arrived += static_cast<Bytes>(bytes);
+    return operation.has_two_parts || operation.arrived <= slots_[operation.slot].size();
+  }
+
+  int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
+    const Addresses::Address to = addresses_.of_target(target, tag_);
+    if (bytes.size() <= int_max)
+      return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to.process, to.tag, comms_.messages,
+                        &request);
+    MPI_Datatype type = large_type(bytes.size());
+    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+    const int error = PMPI_Isend(bytes.data(), 1, type, to.process, to.tag, comms_.messages, &request);
+    PMPI_Type_free(&type);  // the send under way keeps the type
+    return error;
+  }
+
+  int receive(MPI_Request& request, Rank source, std::span<std::byte> room, SlotNumber slot) noexcept {
+    const Addresses::Address from = addresses_.of_source(source, tag_);
+    if (room.size() <= int_max)
+      return PMPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE, from.process, from.tag, comms_.messages,
+                        &request);
+    const auto large = std::ranges::find(large_slots_, slot, &LargeSlot::slot);
+    const bool is_slot = large != large_slots_.end() && room.size() == slots_.with_margin(slot).size();
+    MPI_Datatype type = is_slot ? large->type : large_type(room.size());
+    if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+    const int error = PMPI_Irecv(room.data(), 1, type, from.process, from.tag, comms_.messages, &request);
+    if (!is_slot) PMPI_Type_free(&type);
+    return error;
+  }
+
+  /// Makes sure that nothing under way can still write into our slots or the caller's words.
+  static void withdraw(MPI_Request& request, Kind kind) noexcept {
+    if (kind == Kind::send) {
+      PMPI_Request_free(&request);
+      return;
+    }
+    if (kind == Kind::receive) PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+
+  EndpointComms comms_;
+  Addresses addresses_;
+  HeldTag held_tag_;
+  int tag_;
+  LandingSlots slots_;
+  std::vector<LargeSlot> large_slots_;
+  std::vector<Operation> operations_;  // by ticket
+  std::vector<MPI_Request> requests_;  // those that are open, one after the other
+  std::vector<Open> open_;             // what each is part of
+  std::vector<Ticket> failed_;         // could not be started, and nobody was told
+  std::size_t next_ = 0;               // the request that is asked for next
+  std::array<int, batch> indices_;     // of those that are done
+  std::array<MPI_Status, batch> statuses_;
+  Patience patience_;
+  Traffic traffic_;
+};
+
+}  // namespace
+
+std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag,
+                                            std::span<const Bytes> capacities, Ticket tickets, bool shares_cores) {
+  return std::make_unique<MpiEndpoint>(comms, addresses, std::move(tag), capacities, tickets, shares_cores);
+}
+
+}  // namespace steadfold::transport

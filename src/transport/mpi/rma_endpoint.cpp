@@ -1,0 +1,185 @@
+#include "transport/mpi/rma_endpoint.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "transport/mpi/endpoint.hpp"
+#include "transport/patience.hpp"
+
+namespace steadfold::transport {
+namespace {
+
+class RmaEndpoint final : public ForwardingEndpoint {
+ public:
+  RmaEndpoint(std::unique_ptr<Endpoint> inner, RmaTransport& owner, std::shared_ptr<Window> window,
+              std::shared_ptr<Lanes> lanes, Ticket tickets, bool shares_cores)
+      : ForwardingEndpoint(std::move(inner)),
+        owner_(&owner),
+        window_(std::move(window)),
+        lanes_(std::move(lanes)),
+        operations_(tickets),
+        patience_(shares_cores) {
+    waiting_.reserve(tickets);
+    awaited_.reserve(tickets);
+    failed_.reserve(tickets);
+  }
+
+  ~RmaEndpoint() override {
+    const bool is_idle = awaited_.empty() && waiting_.empty() && writing_ == 0;
+    owner_->rest(*lanes_, is_idle);
+  }
+
+  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
+    if (second || !lanes_->lead_to(target, slot)) {
+      open_inside_ += 1;
+      return inner().put(ticket, target, slot, bytes, second);
+    }
+    traffic_.messages += 1;
+    traffic_.bytes += bytes.size();
+    operations_[ticket] = {.peer = target, .slot = slot, .bytes = bytes};
+    waiting_.push_back(ticket);
+    if (waiting_.size() == 1) send_waiting();
+  }
+
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
+    if (second || !lanes_->lead_from(source, slot)) {
+      open_inside_ += 1;
+      return inner().release(ticket, source, slot, second);
+    }
+    operations_[ticket] = {.peer = source, .slot = slot, .bytes = {}};
+    awaited_.push_back(ticket);
+  }
+
+  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
+    open_inside_ += 1;
+    inner().add_words(ticket, words);
+  }
+
+  std::size_t poll(std::span<Completion> completions) noexcept override {
+    std::size_t count = 0;
+    for (; !failed_.empty() && count < completions.size(); failed_.pop_back())
+      completions[count++] = {.ticket = failed_.back(), .failed = true};
+    count += take_sent(completions.subspan(count));
+    if (!waiting_.empty()) {
+      lanes_->look_for_credits();
+      send_waiting();
+    }
+    count += take_arrived(completions.subspan(count));
+    if (open_inside_ > 0 && count < completions.size()) {
+      const std::size_t inside = inner().poll(completions.subspan(count));
+      open_inside_ -= inside;
+      return count + inside;
+    }
+    if (count > 0) {
+      patience_.found_something();
+    } else {
+      if (++idle_ % polls_per_progress == 0) window_->make_progress();
+      patience_.found_nothing();
+    }
+    return count;
+  }
+
+  Traffic traffic() const noexcept override {
+    const Traffic inside = ForwardingEndpoint::traffic();
+    return {.messages = inside.messages + traffic_.messages, .bytes = inside.bytes + traffic_.bytes};
+  }
+
+ private:
+  static constexpr std::size_t most_looks = 16;           // of one poll
+  static constexpr std::uint32_t polls_per_progress = 4;  // that found nothing
+  struct Operation {
+    Rank peer = 0;
+    SlotNumber slot = 0;
+    std::span<const std::byte> bytes;  // that are sent
+  };
+
+  /// Sends what need not wait any more. Messages to one target leave in the order put.
+  void send_waiting() noexcept {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const Ticket ticket = waiting_[i];
+      const Operation& operation = operations_[ticket];
+      const auto has_peer = [&](Ticket other) { return operations_[other].peer == operation.peer; };
+      const bool is_next = std::ranges::none_of(std::span(waiting_).first(kept), has_peer);
+      const Lanes::Sending how =
+          is_next ? lanes_->send(ticket, operation.peer, operation.bytes) : Lanes::Sending::waits;
+      if (how == Lanes::Sending::started) writing_ += 1;
+      if (how == Lanes::Sending::failed) failed_.push_back(ticket);
+      if (how == Lanes::Sending::waits) waiting_[kept++] = ticket;
+    }
+    waiting_.resize(kept);
+  }
+
+  std::size_t take_sent(std::span<Completion> completions) noexcept {
+    std::size_t count = 0;
+    while (writing_ > 0 && count < completions.size()) {
+      const auto sent = lanes_->take_sent();
+      if (!sent) break;
+      writing_ -= 1;
+      completions[count++] = {.ticket = sent->ticket, .failed = sent->failed};
+    }
+    return count;
+  }
+
+  /// Looks for the messages that are awaited, in turn if there are many; of one source only for the first.
+  std::size_t take_arrived(std::span<Completion> completions) noexcept {
+    std::size_t count = 0;
+    for (std::size_t look = 0; look < most_looks && count < completions.size() && !awaited_.empty(); ++look) {
+      if (next_ >= awaited_.size()) next_ = 0;
+      const Ticket ticket = awaited_[next_];
+      const Operation& operation = operations_[ticket];
+      const auto has_peer = [&](Ticket other) { return operations_[other].peer == operation.peer; };
+      const bool is_first = std::ranges::none_of(std::span(awaited_).first(next_), has_peer);
+      const auto arrival = is_first ? lanes_->look(operation.peer) : std::nullopt;
+      if (!arrival) {
+        next_ += 1;
+        if (look + 1 >= awaited_.size()) break;
+        continue;
+      }
+      completions[count++] = land(ticket, operation, *arrival);
+      awaited_.erase(awaited_.begin() + static_cast<std::ptrdiff_t>(next_));
+    }
+    return count;
+  }
+
+  /// Copies a message into its slot and gives the mailbox back.
+  Completion land(Ticket ticket, const Operation& operation, const Lanes::Arrival& arrival) noexcept {
+    if (arrival.failed) return {.ticket = ticket, .failed = true};
+    const std::span<std::byte> slot = landing(operation.slot);
+    const bool fits = arrival.size <= slot.size();
+    if (fits) {
+      for (Bytes at = 0; at < arrival.size; at += 4) {
+        const auto data = static_cast<std::uint32_t>(arrival.words[at / 4]);
+        std::memcpy(slot.data() + at, &data, std::min<Bytes>(4, arrival.size - at));
+      }
+    }
+    lanes_->accept(operation.peer);
+    return {.ticket = ticket, .failed = !fits, .size = fits ? arrival.size : 0, .data = slot.data()};
+  }
+
+  RmaTransport* owner_;
+  std::shared_ptr<Window> window_;
+  std::shared_ptr<Lanes> lanes_;
+  std::vector<Operation> operations_;  // by ticket
+  std::vector<Ticket> waiting_;        // to be sent, in the order put
+  std::vector<Ticket> awaited_;        // messages from lanes, in the order released
+  std::vector<Ticket> failed_;         // could not be started, and nobody was told
+  std::size_t writing_ = 0;            // messages
+  std::size_t next_ = 0;               // of those awaited: is looked for next
+  std::size_t open_inside_ = 0;        // communications of the inner endpoint
+  std::uint32_t idle_ = 0;             // polls that found nothing
+  Patience patience_;
+  Traffic traffic_;
+};
+
+}  // namespace
+
+std::unique_ptr<Endpoint> make_rma_endpoint(std::unique_ptr<Endpoint> inner, RmaTransport& owner,
+                                            std::shared_ptr<Window> window, std::shared_ptr<Lanes> lanes,
+                                            Ticket tickets, bool shares_cores) {
+  return std::make_unique<RmaEndpoint>(std::move(inner), owner, std::move(window), std::move(lanes), tickets,
+                                       shares_cores);
+}
+
+}  // namespace steadfold::transport

@@ -1,0 +1,16 @@
+// One rank's end of a plan whose small messages pass through lanes.
+// Rank order and cost: see mpi_rma.hpp.
+#pragma once
+
+#include <memory>
+
+#include "transport/mpi/rma.hpp"
+
+namespace steadfold::transport {
+
+/// `owner` must outlive it and gets the lanes back. `inner` carries all that the lanes do not.
+std::unique_ptr<Endpoint> make_rma_endpoint(std::unique_ptr<Endpoint> inner, RmaTransport& owner,
+                                            std::shared_ptr<Window> window, std::shared_ptr<Lanes> lanes,
+                                            Ticket tickets, bool shares_cores);
+
+}  // namespace steadfold::transport

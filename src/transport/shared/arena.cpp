@@ -1,0 +1,97 @@
+#include "transport/shared/arena.hpp"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+namespace steadfold::transport {
+namespace {
+
+Bytes machine_bytes() noexcept {
+  const auto pages = sysconf(_SC_PHYS_PAGES);
+  const auto page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<Bytes>(pages) * static_cast<Bytes>(page) : 0;
+}
+
+std::atomic<Arena*>& made() noexcept {
+  static std::atomic<Arena*> arena = nullptr;
+  return arena;
+}
+
+}  // namespace
+
+/// A child of fork sees its parent's arena, but takes from one of its own. Neither ends before the process.
+Arena& Arena::own() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  Arena* const found = made().load(std::memory_order_relaxed);
+  if (found != nullptr && found->file().file.process == getpid()) return *found;
+  auto* const arena = new Arena(machine_bytes());
+  made().store(arena, std::memory_order_release);
+  return *arena;
+}
+
+Arena* Arena::if_made() noexcept { return made().load(std::memory_order_acquire); }
+
+Arena::Arena(Bytes bytes) : free_(bytes / page) {
+  file_ = {.file = make_shared_file(bytes), .bytes = bytes};
+  base_ = mapped(file_.file, true, bytes);
+}
+
+Arena::~Arena() {
+  if (base_ != nullptr) munmap(base_, file_.bytes);
+  if (file_.file.descriptor >= 0) close(file_.file.descriptor);
+}
+
+std::byte* Arena::take(Bytes bytes) {
+  const Bytes pages = bytes / page + 1;  // so that what follows is another page, and nothing is something
+  if (base_ == nullptr || bytes > file_.bytes) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto first = free_.take(pages);
+  if (!first) return nullptr;
+  taken_.emplace(*first, pages);
+  return base_ + *first * page;
+}
+
+/// The pages go back to the system, so whoever takes them next finds zeros.
+bool Arena::give_back(std::byte* memory) noexcept {
+  const auto place = place_of(memory, 0);
+  if (!place) return false;
+  const std::lock_guard lock(mutex_);
+  const auto found = taken_.find(*place / page);
+  if (*place % page != 0 || found == taken_.end()) return false;
+  const auto [first, pages] = *found;
+  taken_.erase(found);
+  fallocate(file_.file.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first * page),
+            static_cast<off_t>(pages * page));
+  free_.give_back(first, pages);
+  return true;
+}
+
+std::optional<Bytes> Arena::place_of(const std::byte* memory, Bytes bytes) const noexcept {
+  const auto place = reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(base_);
+  if (base_ == nullptr || place >= file_.bytes || bytes > file_.bytes - place) return std::nullopt;
+  return place;
+}
+
+std::shared_ptr<const ArenaView> ArenaView::of(const ArenaFile& file) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const ArenaView>> views;
+  const std::lock_guard lock(mutex);
+  std::erase_if(views, [](const auto& view) { return view.expired(); });
+  for (const auto& view : views)
+    if (auto found = view.lock(); found && found->file() == file) return found;
+  const Arena* const arena = Arena::if_made();
+  const bool is_own = arena != nullptr && arena->file() == file;
+  std::byte* const base = is_own ? arena->base() : mapped(file.file, false, file.bytes);
+  if (base == nullptr) return nullptr;
+  auto view = std::make_shared<const ArenaView>(file, base, is_own);
+  views.push_back(view);
+  return view;
+}
+
+ArenaView::~ArenaView() {
+  if (!is_own_) munmap(base_, file_.bytes);
+}
+
+}  // namespace steadfold::transport

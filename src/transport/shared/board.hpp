@@ -1,0 +1,166 @@
+// A board where every rank posts some bytes that all others read: for ranks that see each other's memory.
+// Rank order: all alike. Cost: a post of at most `Post::most` bytes is two cache lines, or one if it fits there, which
+// every other rank fetches; a longer one as many lines as it has. Source: [S2], data and flag on one line, odd and even
+// in turn.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transport/shared/common_memory.hpp"
+#include "transport/shared/flags.hpp"
+#include "transport/shared/waiting.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+/// A post's two lines, of which a short one needs the first: its bytes, or how many there are if they are too long, and
+/// what its writer says of them. Two, since what opens a one-shot call of one number fits there.
+struct Post {
+  static constexpr Bytes most = 2 * cache_line - 2 * sizeof(std::uint64_t);
+  std::uint32_t size = 0;
+  bool is_long = false;
+  std::uint8_t mark = 0;
+  alignas(8) std::array<std::byte, most> bytes = {};
+};
+static_assert(sizeof(Box<MachineMemory, Post>) == 2 * cache_line);
+
+/// Every rank reads every post, so more ranks are better served by messages.
+inline constexpr Rank most_board_ranks = 16;
+
+/// One rank's posts, as all ranks see them; long ones with an odd and with an even number stand behind.
+struct Posts {
+  Notice<MachineMemory, Post> notice;
+  alignas(cache_line) Bytes long_bytes = 0;  // of each of the two
+
+  static Bytes long_bytes_for(Bytes longest) noexcept {
+    return longest <= Post::most ? 0 : (longest + cache_line - 1) / cache_line * cache_line;
+  }
+  std::byte* long_post(std::uint64_t parity) noexcept {
+    return reinterpret_cast<std::byte*>(this + 1) + parity * long_bytes;
+  }
+};
+
+/// Copies bytes, which are often one number.
+inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  if (bytes == sizeof(std::uint64_t))
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (bytes > 0)
+    std::memcpy(to, from, bytes);
+}
+
+/// One rank's end. One thread at a time; to be used once it is connected, and if it is: there may have been no room for
+/// a rank's posts. Each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. What was read stays as
+/// it is until this rank posts again.
+///
+/// Between cores a line takes as long as some hundred instructions. So a rank does not look at its own post, which
+/// costs as much again once others have read it: it keeps a copy, unless that takes long to make.
+class Board {
+ public:
+  /// Throws std::bad_alloc.
+  Board(const Neighbourhood& among, Rank rank, Bytes longest)
+      : blocks_(among.memory, sizeof(Posts) + 2 * Posts::long_bytes_for(longest)), rank_(rank), waiting_(among) {
+    all_.reserve(blocks_.memory().neighbour_count());
+    others_.reserve(blocks_.memory().neighbour_count());
+    if (blocks_.own() == nullptr) return;
+    own_ = new (blocks_.own()) Posts;
+    own_->long_bytes = Posts::long_bytes_for(longest);
+    for (auto& copy : copies_) copy.resize(std::min(longest, most_copied) / cache_line + 1);
+    place_.emplace(own_->notice);
+  }
+
+  CommonMemory::Place place() const noexcept { return blocks_.place(); }
+  /// Every rank's posts, in rank order.
+  void connect(std::span<const CommonMemory::Place> places) noexcept {
+    blocks_.connect(places);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      all_.push_back(reinterpret_cast<Posts*>(blocks_.of(i)));
+      if (!is_own(i)) others_.push_back(all_.back());
+    }
+  }
+  bool is_connected() const noexcept { return blocks_.are_connected(); }
+
+  Rank rank() const noexcept { return rank_; }
+  std::size_t rank_count() const noexcept { return all_.size(); }
+
+  /// Where this round's post of at most `most` bytes is written; it begins a cache line.
+  std::byte* write(Bytes most) noexcept {
+    is_copied_ = most <= most_copied;
+    return is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity());
+  }
+  /// Posts so many bytes of what was written, and a mark that goes with them.
+  void post(Bytes size, std::uint8_t mark = 0) noexcept {
+    Post& own = place_->own();
+    own.size = static_cast<std::uint32_t>(size_ = size);
+    own.is_long = !is_copied_ || size > Post::most;
+    own.mark = mark_ = mark;
+    if (is_copied_)
+      copy_bytes(own.is_long ? own_->long_post(place_->parity()) : own.bytes.data(), copy_of(place_->parity()), size);
+    place_->post();
+    seen_ = 0;
+  }
+  bool all_have_posted() noexcept {
+    while (seen_ < others_.size() && place_->look(others_[seen_]->notice) != nullptr) seen_ += 1;
+    if (seen_ == others_.size()) {
+      waiting_.found_something();
+      return true;
+    }
+    waiting_.found_nothing();
+    return false;
+  }
+  /// What a rank posted in this round; once all have.
+  std::span<const std::byte> of(std::size_t rank) const noexcept {
+    if (is_own(rank)) return {is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity()), size_};
+    const Post& post = *place_->look(all_[rank]->notice);
+    return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
+  }
+  /// The greatest mark of this round; once all have posted.
+  std::uint8_t greatest_mark() const noexcept {
+    std::uint8_t greatest = mark_;
+    for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);
+    return greatest;
+  }
+  /// Whether this is an odd round.
+  std::size_t parity() const noexcept { return place_->parity(); }
+  /// Where a rank's posts of `size` bytes, of at most `most_copied`, are found in odd or in even rounds.
+  const std::byte* place_of(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
+    if (is_own(rank)) return copy_of(parity);
+    return size > Post::most ? all_[rank]->long_post(parity) : all_[rank]->notice.boxes[parity].content.bytes.data();
+  }
+  void end_round() noexcept {
+    place_->done();
+    claim(&place_->own());
+  }
+
+  static constexpr Bytes most_copied = 4096;
+
+ private:
+  struct alignas(cache_line) Line {
+    std::array<std::byte, cache_line> bytes;
+  };
+  bool is_own(std::size_t rank) const noexcept { return static_cast<Rank>(rank) == rank_; }
+  std::byte* copy_of(std::size_t parity) noexcept { return copies_[parity].front().bytes.data(); }
+  const std::byte* copy_of(std::size_t parity) const noexcept { return copies_[parity].front().bytes.data(); }
+
+  CommonBlocks blocks_;
+  Posts* own_ = nullptr;
+  std::vector<Posts*> all_;
+  std::vector<Posts*> others_;
+  std::optional<BoardPlace<MachineMemory, Post>> place_;
+  std::array<std::vector<Line>, 2> copies_;  // of this rank's posts, odd and even as they are
+  std::size_t seen_ = 0;                     // others that have posted in this round
+  Bytes size_ = 0;                           // of this round's own
+  std::uint8_t mark_ = 0;
+  bool is_copied_ = false;
+  Rank rank_;
+  Waiting waiting_;
+};
+
+}  // namespace steadfold::transport

@@ -1,0 +1,133 @@
+// One rank's end of a plan over memory that ranks see in common: between threads, or between ranks of a node. What is
+// too large for the memory of a node, and what goes to ranks that do not see it, goes through an endpoint below.
+// Rank order: letters between two ranks arrive in the order put, and so do all other messages; but one kind may
+// overtake the other. Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between
+// threads any other is copied once, from the sender's memory to where it lands; between processes those up to
+// `largest_letter` twice. Source: [S2], sender-driven exchange.
+//
+// Which way a message goes follows from its target, its slot and its number of parts, which both of its ranks know.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/landing.hpp"
+#include "transport/shared/common_memory.hpp"
+#include "transport/shared/mail.hpp"
+#include "transport/shared/waiting.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+/// Slots up to this capacity take letters between processes.
+inline constexpr Bytes largest_letter = 4096;
+
+class SharedEndpoint final : public Endpoint {
+ public:
+  /// `inner`: for what does not go through common memory; null if all does. Joins the endpoints that wait to be
+  /// connected; that list must outlive it. Throws std::runtime_error when memory runs out, except for that of a node:
+  /// then everything goes through `inner`.
+  SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, std::unique_ptr<Endpoint> inner, Rank rank_count,
+                 std::span<const Bytes> capacities, Ticket tickets, std::vector<SharedEndpoint*>& waiting);
+  ~SharedEndpoint() override;
+  SharedEndpoint(const SharedEndpoint&) = delete;
+  SharedEndpoint& operator=(const SharedEndpoint&) = delete;
+
+  std::uint32_t tag() const noexcept { return tag_; }
+  CommonMemory::Place place() const noexcept { return blocks_.place(); }
+  /// Every neighbour's mail; not called if one has none. Then nothing goes there.
+  void connect(std::span<const CommonMemory::Place> places) noexcept;
+
+  std::span<std::byte> landing(SlotNumber slot) noexcept override {
+    return inner_ ? inner_->landing(slot) : (*slots_)[slot];
+  }
+  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override;
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override;
+  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override;
+  std::size_t poll(std::span<Completion> completions) noexcept override;
+  bool asks_to_leave() const noexcept override { return inner_ && (is_one_process() || inner_->asks_to_leave()); }
+  bool may_leave() noexcept override;
+  bool moves_others() const noexcept override { return moves_others_; }
+  Traffic traffic() const noexcept override;
+
+ private:
+  using Sender = LaneSender<MachineMemory, Letter, Mail::depth>;
+  using Receiver = LaneReceiver<MachineMemory, Letter, Mail::depth>;
+  static constexpr Ticket none = ~Ticket{0};
+
+  struct Operation {
+    SlotNumber slot = 0;
+    std::span<const std::byte> bytes;
+    std::optional<std::span<const std::byte>> second;
+    std::optional<SecondRoom> room;
+    std::uint64_t number = 0;  // of its letter, once it is sent
+    Ticket next = none;        // of its queue
+  };
+  /// Tickets in the order in which they came, linked through their operations.
+  struct Queue {
+    Ticket first = none;
+    Ticket last = none;
+    bool is_empty() const noexcept { return first == none; }
+  };
+  struct Peer {
+    std::size_t number = 0;
+    Mail* mail = nullptr;  // the peer's
+    std::optional<Sender> sender;
+    std::optional<Receiver> receiver;
+    Queue unsent;    // letters that wait for room in the lane
+    Queue untaken;   // letters whose bytes are the sender's, until they are taken
+    Queue expected;  // slots released
+    bool is_busy = false;
+    bool is_idle() const noexcept { return unsent.is_empty() && untaken.is_empty() && expected.is_empty(); }
+  };
+  struct Adding {
+    Ticket ticket = 0;
+    std::span<std::int64_t> words;
+  };
+  enum class AddState : std::uint8_t { idle, posted, added };
+
+  bool is_one_process() const noexcept { return blocks_.memory().is_one_process(); }
+  Peer* peer_for(Rank rank, bool has_second) noexcept;
+  void make_busy(Peer& peer) noexcept;
+  void append(Queue& queue, Ticket ticket) noexcept;
+  Ticket remove_first(Queue& queue) noexcept;
+  void write(Peer& peer, Operation& operation) noexcept;
+  void complete(const Completion& completion) noexcept { completed_.push_back(completion); }
+  void send_unsent(Peer& peer) noexcept;
+  void end_taken(Peer& peer) noexcept;
+  void receive(Peer& peer) noexcept;
+  Completion land(Ticket ticket, const Operation& operation, const Peer& peer, const Letter& letter) noexcept;
+  void move_letters() noexcept;
+  void begin_adding() noexcept;
+  void go_on_adding() noexcept;
+  void add_own_share() noexcept;
+
+  std::uint32_t tag_;
+  std::vector<SharedEndpoint*>* among_waiting_;
+  std::unique_ptr<Endpoint> inner_;
+  bool moves_others_;
+  std::size_t open_inside_ = 0;  // communications of the inner endpoint
+  std::uint64_t runs_ended_ = 0;
+  bool is_leaving_ = false;
+  CommonBlocks blocks_;
+  std::size_t neighbour_;
+  std::optional<LandingSlots> slots_;  // without an inner endpoint
+  Mail* own_ = nullptr;
+  std::vector<Peer> peers_;            // by neighbour
+  std::vector<Peer*> by_rank_;         // null: not a neighbour
+  std::vector<Operation> operations_;  // by ticket
+  std::vector<Peer*> busy_;            // those with communications under way
+  std::vector<Completion> completed_;  // and not yet told
+  std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
+  std::optional<BoardPlace<MachineMemory, bool>> added_;
+  std::vector<Adding> to_add_;  // in the order asked for
+  AddState adding_ = AddState::idle;
+  std::size_t seen_ = 0;  // neighbours, in this state
+  Waiting waiting_;
+  Traffic traffic_;
+};
+
+}  // namespace steadfold::transport

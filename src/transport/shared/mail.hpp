@@ -1,0 +1,83 @@
+// What an endpoint over common memory shows to the others: lanes with letters.
+// Rank order: the letters of a lane arrive in the order sent. Cost: two cache lines per letter, and its bytes beyond
+// 112. Source: [S2], sender-driven exchange.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+
+#include "transport/shared/common_memory.hpp"
+#include "transport/shared/flags.hpp"
+
+namespace steadfold::transport {
+
+/// What a message says beside its number: its bytes, or where they are.
+struct Letter {
+  static constexpr Bytes most = 112;
+
+  enum class Bears : std::uint8_t {
+    bytes,      // in here
+    enclosure,  // bytes in the room of its box
+    pointers,   // to the sender's memory, which stays as it is until the letter has been taken
+    nothing,    // the message did not fit
+  };
+  struct Pointers {
+    const std::byte* data;
+    Bytes size;
+    const std::byte* second;
+    Bytes second_size;
+  };
+  SlotNumber slot = 0;
+  Bears bears = Bears::bytes;
+  bool has_second = false;
+  std::uint16_t size = 0;  // of the bytes, in here or enclosed
+  union {
+    Pointers pointers;
+    std::byte bytes[most] = {};
+  };
+};
+
+/// A rank's mail, as it lies in its block: this head, a lane from every neighbour, the room of their boxes, and a flag
+/// per slot, which says whether letters go there.
+class Mail {
+ public:
+  static constexpr std::size_t depth = 4;
+  using MailLane = Lane<MachineMemory, Letter, depth>;
+  using WordNotice = Notice<MachineMemory, std::span<std::int64_t>>;
+  using DoneNotice = Notice<MachineMemory, bool>;
+  static_assert(sizeof(MailLane) == 576);
+
+  /// `room`: bytes of each box for what does not stand in its letter, a multiple of a cache line.
+  static Bytes bytes(std::size_t neighbours, Bytes room, std::size_t slots) noexcept {
+    return sizeof(Mail) + neighbours * (sizeof(MailLane) + depth * room) + slots;
+  }
+  static Mail* make(std::byte* block, std::size_t neighbours, Bytes room) noexcept {
+    Mail* const mail = new (block) Mail(neighbours, room);
+    for (std::size_t i = 0; i < neighbours; ++i) new (&mail->from(i)) MailLane;
+    return mail;
+  }
+
+  MailLane& from(std::size_t neighbour) noexcept { return reinterpret_cast<MailLane*>(this + 1)[neighbour]; }
+  std::byte* room(std::size_t neighbour, std::size_t box) noexcept {
+    return reinterpret_cast<std::byte*>(&from(neighbours_)) + (neighbour * depth + box) * room_;
+  }
+  Bytes room() const noexcept { return room_; }
+  /// Whether letters go to a slot; written before it is shown to the others.
+  std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
+
+  WordNotice words;                      // that this rank wants added to the others': pointers, for threads
+  DoneNotice added;                      // it has added its share of them
+  MachineMemory::Counter runs_ended{0};  // how many it has come to the end of
+
+ private:
+  Mail(std::size_t neighbours, Bytes room) noexcept : neighbours_(neighbours), room_(room) {}
+
+  alignas(cache_line) std::size_t neighbours_;
+  Bytes room_;
+};
+
+}  // namespace steadfold::transport

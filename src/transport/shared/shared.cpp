@@ -1,0 +1,342 @@
+#include "transport/shared/shared.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "transport/agreed_tags.hpp"
+#include "transport/shared/node.hpp"
+#include "transport/shared/relay.hpp"
+#include "transport/shared/transport.hpp"
+
+namespace steadfold::transport {
+namespace {
+
+/// Memory of one process: its threads see all of it at the same addresses, so a place is an address.
+class ProcessMemory final : public CommonMemory {
+ public:
+  explicit ProcessMemory(Rank workers) : workers_(static_cast<std::size_t>(workers)) {}
+  ~ProcessMemory() override { reclaim(); }
+  ProcessMemory(const ProcessMemory&) = delete;
+  ProcessMemory& operator=(const ProcessMemory&) = delete;
+
+  std::size_t neighbour_count() const noexcept override { return workers_; }
+  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
+  std::byte* own(Place place) const noexcept override { return std::bit_cast<std::byte*>(place); }
+  bool is_one_process() const noexcept override { return true; }
+
+ private:
+  Place allocate(Bytes bytes) noexcept override {
+    void* const block = ::operator new(bytes, std::align_val_t{cache_line}, std::nothrow);
+    if (block == nullptr) return no_place;
+    std::memset(block, 0, bytes);
+    return std::bit_cast<Place>(block);
+  }
+  void free(Place place, Bytes) noexcept override { ::operator delete(own(place), std::align_val_t{cache_line}); }
+
+  std::size_t workers_;
+};
+
+using GatherNotice = Notice<MachineMemory, std::span<const std::byte>>;
+
+/// What came of an exchange between processes.
+struct Outcome {
+  Connection connection = Connection::pending;
+  std::optional<Transport::Gathered> gathered;
+  std::string error;
+};
+using OutcomeNotice = Notice<MachineMemory, Outcome>;
+
+/// What all workers of a process see of one.
+struct Place {
+  Notice<MachineMemory, PreparedNotice> prepared;
+  GatherNotice gather;
+  // What the notices point to: as odd and even as they are, since others may still read the last but one.
+  std::array<std::vector<std::byte>, 2> gathered;
+  OutcomeNotice outcome;  // worker 0's
+};
+using Places = std::vector<Place>;
+
+/// With other processes, worker 0 exchanges with theirs what all workers have posted, and posts what came of it.
+class WorkerTransport final : public SharedTransport {
+ public:
+  WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places, std::shared_ptr<const Workers> all,
+                  std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay, std::vector<Rank> labels);
+
+  Rank rank() const noexcept override { return among().ranks[among().own]; }
+  Rank rank_count() const noexcept override { return all_->rank_count(); }
+  const char* name() const noexcept override { return name_.c_str(); }
+  std::span<const Rank> node_labels() const noexcept override { return labels_; }
+  bool nodes_are_far() const noexcept override { return outside_ != nullptr; }
+  std::optional<std::uint32_t> new_tags(std::uint32_t count) override {
+    return tags_ ? tags_->take(*this, count) : SharedTransport::new_tags(count);
+  }
+  bool adds_words() const noexcept override { return outside_ == nullptr; }
+
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  void connect(bool is_prepared) override { post_prepared(is_prepared); }
+  Connection connected() override;
+  void gather(std::span<const std::byte> bytes) override;
+  std::optional<Gathered> gathered() override;
+  void require_usable() const override {
+    if (outside_) outside_->processes().require_usable();
+  }
+  void require_threads() const override {
+    if (outside_) outside_->processes().require_threads();
+  }
+
+ private:
+  static std::vector<Posted*> prepared_of(Places& places) {
+    std::vector<Posted*> all;
+    for (Place& each : places) all.push_back(&each.prepared);
+    return all;
+  }
+
+  bool is_first() const noexcept { return among().own == 0; }
+  void drive_others() noexcept;
+  bool all_have_gathered() noexcept;
+  Gathered gathered_here() const;
+  std::vector<std::byte> framed(const Gathered& here) const;
+  Gathered unframed(const Gathered& frames) const;
+  bool exchange_connection(Outcome& outcome);
+  bool exchange_gathered(Outcome& outcome);
+  const Outcome* outcome(bool (WorkerTransport::*exchange)(Outcome&));
+  void end_outcome();
+
+  std::shared_ptr<Places> places_;
+  Place* own_;
+  BoardPlace<MachineMemory, std::span<const std::byte>> gather_;
+  std::size_t seen_ = 0;  // workers that have posted what is being gathered
+  std::shared_ptr<const Workers> all_;
+  std::string name_ = "shared";
+
+  // With other processes only:
+  std::shared_ptr<Outside> outside_;
+  std::shared_ptr<Relay> relay_;  // if worker 0 alone may send messages
+  std::vector<Rank> labels_;
+  std::optional<AgreedTags> tags_;
+  BoardPlace<MachineMemory, Outcome> outcome_;
+  std::vector<std::byte> frame_;  // worker 0's, under way
+  bool has_begun_ = false;        // worker 0, with an exchange
+  bool has_posted_ = false;       // what came of it
+};
+
+WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places,
+                                 std::shared_ptr<const Workers> all, std::shared_ptr<Outside> outside,
+                                 std::shared_ptr<Relay> relay, std::vector<Rank> labels)
+    : SharedTransport(std::move(among), prepared_of(*places)),
+      places_(std::move(places)),
+      own_(&(*places_)[this->among().own]),
+      gather_(own_->gather),
+      all_(std::move(all)),
+      outside_(std::move(outside)),
+      relay_(std::move(relay)),
+      labels_(std::move(labels)),
+      outcome_(own_->outcome) {
+  if (!outside_) return;
+  name_ += "+" + std::string(outside_->processes().name());
+  tags_.emplace(outside_->last_tag(*all_));
+}
+
+std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities,
+                                                   Ticket tickets) {
+  if (!outside_) return prepare_over(nullptr, tag, capacities, tickets);
+  auto others = outside_->prepare(all_, rank(), tags_->hold(tag), capacities, tickets, among().shares_cores);
+  if (relay_)
+    others = is_first() ? make_driving_endpoint(relay_, std::move(others))
+                        : make_relayed_endpoint(relay_, std::move(others), tickets, among().shares_cores);
+  return prepare_over(std::move(others), tag, capacities, tickets);
+}
+
+/// Workers that are late here may wait for messages of another call.
+void WorkerTransport::drive_others() noexcept {
+  if (relay_ && is_first()) relay_->drive();
+}
+
+Connection WorkerTransport::connected() {
+  drive_others();
+  if (!all_have_posted()) return Connection::pending;
+  Outcome came;
+  if (outside_) {
+    const Outcome* const found = outcome(&WorkerTransport::exchange_connection);
+    if (found == nullptr) return Connection::pending;
+    end_outcome();
+    came = *found;
+  } else {
+    came.connection = all_are_prepared() ? Connection::connected : Connection::failed;
+  }
+  connect_prepared(came.connection == Connection::connected);
+  if (!came.error.empty()) throw std::runtime_error(came.error);
+  return came.connection;
+}
+
+void WorkerTransport::gather(std::span<const std::byte> bytes) {
+  std::vector<std::byte>& copy = own_->gathered[gather_.parity()];
+  try {
+    copy.assign(bytes.begin(), bytes.end());
+  } catch (const std::bad_alloc&) {
+    copy.clear();
+  }
+  gather_.own() = copy;
+  gather_.post();
+  seen_ = 0;
+}
+
+bool WorkerTransport::all_have_gathered() noexcept {
+  while (seen_ < places_->size() && gather_.look((*places_)[seen_].gather) != nullptr) seen_ += 1;
+  if (seen_ < places_->size()) {
+    waiting().found_nothing();
+    return false;
+  }
+  waiting().found_something();
+  return true;
+}
+
+/// What the workers of this process have posted.
+Transport::Gathered WorkerTransport::gathered_here() const {
+  Gathered all;
+  for (const Place& place : *places_) {
+    const std::span<const std::byte> bytes = *gather_.look(place.gather);
+    all.first.push_back(all.bytes.size());
+    all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
+  }
+  all.first.push_back(all.bytes.size());
+  return all;
+}
+
+std::optional<Transport::Gathered> WorkerTransport::gathered() {
+  drive_others();
+  if (!all_have_gathered()) return std::nullopt;
+  if (!outside_) {
+    Gathered all;
+    try {
+      all = gathered_here();
+    } catch (const std::bad_alloc&) {
+      gather_.done();
+      throw;
+    }
+    gather_.done();
+    return all;
+  }
+  const Outcome* const found = outcome(&WorkerTransport::exchange_gathered);
+  if (found == nullptr) return std::nullopt;
+  gather_.done();
+  end_outcome();
+  Outcome came = *found;  // which stays as it is until the next but one
+  if (!came.error.empty()) throw std::runtime_error(came.error);
+  return std::move(came.gathered);
+}
+
+/// Where each worker's bytes end, then all bytes.
+std::vector<std::byte> WorkerTransport::framed(const Gathered& here) const {
+  const std::span<const std::byte> ends = std::as_bytes(std::span(here.first).subspan(1));
+  std::vector<std::byte> frame(ends.begin(), ends.end());
+  frame.insert(frame.end(), here.bytes.begin(), here.bytes.end());
+  return frame;
+}
+
+Transport::Gathered WorkerTransport::unframed(const Gathered& frames) const {
+  Gathered all;
+  all.first.push_back(0);
+  for (Rank process = 0; process < all_->process_count(); ++process) {
+    const std::span<const std::byte> frame = frames.of(process);
+    const Bytes before = all.bytes.size();
+    std::vector<Bytes> ends(static_cast<std::size_t>(all_->count(process)));
+    std::memcpy(ends.data(), frame.data(), std::span(ends).size_bytes());
+    for (const Bytes end : ends) all.first.push_back(before + end);
+    const auto bytes = frame.subspan(std::span(ends).size_bytes());
+    all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+/// Worker 0, once all workers have posted; to be called until it has ended.
+bool WorkerTransport::exchange_connection(Outcome& outcome) {
+  if (!std::exchange(has_begun_, true)) outside_->processes().connect(all_are_prepared());
+  outcome.connection = outside_->processes().connected();
+  return outcome.connection != Connection::pending;
+}
+
+bool WorkerTransport::exchange_gathered(Outcome& outcome) {
+  if (!std::exchange(has_begun_, true)) {
+    frame_ = framed(gathered_here());
+    outside_->processes().gather(frame_);
+  }
+  const auto frames = outside_->processes().gathered();
+  if (frames) outcome.gathered = unframed(*frames);
+  return frames.has_value();
+}
+
+/// What came of an exchange, once it is there. Else null, to be asked again.
+const Outcome* WorkerTransport::outcome(bool (WorkerTransport::*exchange)(Outcome&)) {
+  if (is_first() && !has_posted_) {
+    Outcome& own = outcome_.own();
+    if (!has_begun_) own = {};
+    try {
+      if (!(this->*exchange)(own)) return nullptr;
+    } catch (const std::exception& failed) {
+      own.error = failed.what();
+    }
+    outcome_.post();
+    has_posted_ = true;
+  }
+  const Outcome* const found = outcome_.look(places_->front().outcome);
+  if (found == nullptr) waiting().found_nothing();
+  return found;
+}
+
+void WorkerTransport::end_outcome() {
+  outcome_.done();
+  has_begun_ = has_posted_ = false;
+}
+
+/// By worker, the first worker of its process, or of its node where workers of a node share memory and stand in a row:
+/// those have the nearest way to each other.
+std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, bool shares_node) {
+  const bool by_node = shares_node && !nodes.empty() && std::ranges::is_sorted(nodes);
+  std::vector<Rank> labels;
+  for (Rank rank = 0; rank < all.rank_count(); ++rank) {
+    const Rank process = all.place(rank).process;
+    labels.push_back(all.first(by_node ? nodes[static_cast<std::size_t>(process)] : process));
+  }
+  return labels;
+}
+
+/// The workers of a process, and their memory.
+Neighbourhood workers_of(const Workers& all, Rank process, bool shares_cores) {
+  Neighbourhood among = {.memory = std::make_shared<ProcessMemory>(all.count(process)),
+                         .ranks = std::vector<Rank>(static_cast<std::size_t>(all.count(process))),
+                         .shares_cores = shares_cores};
+  std::iota(among.ranks.begin(), among.ranks.end(), all.first(process));
+  return among;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores) {
+  return make_shared_transports(std::make_shared<const Workers>(std::span(&workers, 1)), nullptr, {}, shares_cores);
+}
+
+std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
+                                                               const std::shared_ptr<Outside>& outside,
+                                                               const Neighbourhood& node, bool shares_cores) {
+  Neighbourhood among = workers_of(*all, outside ? outside->processes().rank() : 0, shares_cores);
+  const bool shares_node = node.memory != nullptr;
+  const auto labels = outside ? labels_of(*all, outside->processes().node_labels(), shares_node) : std::vector<Rank>();
+  const auto places = std::make_shared<Places>(among.ranks.size());
+  std::vector<std::unique_ptr<Transport>> transports;
+  const auto relay = outside && !outside->serves_threads() ? std::make_shared<Relay>() : nullptr;
+  for (; among.own < among.ranks.size(); ++among.own)
+    transports.push_back(std::make_unique<WorkerTransport>(among, places, all, outside, relay, labels));
+  return shares_node ? make_node_transports(std::move(transports), node, relay != nullptr) : std::move(transports);
+}
+
+}  // namespace steadfold::transport

@@ -1,0 +1,82 @@
+#include "transport/shared/transport.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace steadfold::transport {
+
+SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> posted)
+    : among_(std::move(among)),
+      waiting_(among_),
+      posted_(std::move(posted)),
+      own_(*posted_[among_.own]),
+      places_(posted_.size()) {}
+
+std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
+                                                        std::span<const Bytes> capacities, Ticket tickets) {
+  if ((!inner || among_.memory->is_one_process()) && endpoints_.size() + boards_.size() == PreparedNotice::most)
+    throw std::runtime_error("no further endpoint (" + std::to_string(PreparedNotice::most) +
+                             " wait to be connected), connect some");
+  return std::make_unique<SharedEndpoint>(tag, among_, std::move(inner), rank_count(), capacities, tickets, endpoints_);
+}
+
+std::shared_ptr<Board> SharedTransport::prepare_board(std::uint32_t tag, Bytes longest) try {
+  auto board = std::make_shared<Board>(among_, rank(), longest);
+  boards_.push_back({tag, board});
+  return board;
+} catch (const std::bad_alloc&) {
+  throw std::runtime_error("no memory for posts (there is none for two of " + std::to_string(longest) +
+                           " bytes), free some");
+}
+
+void SharedTransport::post_prepared(bool is_prepared) noexcept {
+  PreparedNotice& notice = own_.own();
+  notice.is_prepared = is_prepared;
+  notice.count = 0;
+  const auto show = [&](std::uint32_t tag, bool is_board, CommonMemory::Place place) {
+    if (notice.count < PreparedNotice::most) notice.shown[notice.count++] = {tag, is_board, place};
+  };
+  for (const SharedEndpoint* each : endpoints_) show(each->tag(), false, each->place());
+  for (const WaitingBoard& each : boards_) show(each.tag, true, each.board->place());
+  own_.post();
+  seen_ = 0;
+}
+
+bool SharedTransport::all_have_posted() noexcept {
+  while (seen_ < posted_.size() && own_.look(*posted_[seen_]) != nullptr) seen_ += 1;
+  if (seen_ < posted_.size()) {
+    waiting_.found_nothing();
+    return false;
+  }
+  waiting_.found_something();
+  return true;
+}
+
+bool SharedTransport::all_are_prepared() const noexcept {
+  return std::ranges::all_of(posted_, [&](const Posted* each) { return own_.look(*each)->is_prepared; });
+}
+
+/// Where all neighbours have what they prepared under a tag; whether all have room for it.
+bool SharedTransport::find_places(std::uint32_t tag, bool is_board) noexcept {
+  for (std::size_t i = 0; i < posted_.size(); ++i) {
+    places_[i] = own_.look(*posted_[i])->place_of(tag, is_board);
+    if (places_[i] == CommonMemory::no_place) return false;
+  }
+  return true;
+}
+
+void SharedTransport::connect_prepared(bool are_prepared) {
+  if (are_prepared) {
+    for (SharedEndpoint* each : endpoints_)
+      if (find_places(each->tag(), false)) each->connect(places_);
+    for (const WaitingBoard& each : boards_)
+      if (find_places(each.tag, true)) each.board->connect(places_);
+  }
+  endpoints_.clear();
+  boards_.clear();
+  own_.done();
+}
+
+}  // namespace steadfold::transport

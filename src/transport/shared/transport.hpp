@@ -1,0 +1,81 @@
+// Endpoints and boards over memory that ranks see in common, and how neighbours show each other what they prepared.
+// Rank order and cost: see shared_endpoint.hpp and board.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/shared/board.hpp"
+#include "transport/shared/endpoint.hpp"
+#include "transport/shared/waiting.hpp"
+#include "transport/transport.hpp"
+
+namespace steadfold::transport {
+
+/// What a rank tells its neighbours when it connects.
+struct PreparedNotice {
+  static constexpr std::size_t most = 24;  // endpoints and boards at once: a new group has nine of each
+  struct Shown {
+    std::uint32_t tag = 0;
+    bool is_board = false;
+    CommonMemory::Place place = CommonMemory::no_place;
+  };
+  bool is_prepared = false;
+  std::uint32_t count = 0;
+  std::array<Shown, most> shown = {};
+
+  CommonMemory::Place place_of(std::uint32_t tag, bool is_board) const noexcept {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (shown[i].tag == tag && shown[i].is_board == is_board) return shown[i].place;
+    return CommonMemory::no_place;
+  }
+};
+
+/// The base of transports between threads (shared.hpp) and between ranks of nodes (node.hpp).
+class SharedTransport : public Transport {
+ public:
+  bool has_boards() const noexcept override { return static_cast<std::size_t>(rank_count()) == among_.ranks.size(); }
+  bool sees_all_memory() const noexcept override { return has_boards() && among_.memory->is_one_process(); }
+  std::shared_ptr<Board> prepare_board(std::uint32_t tag, Bytes longest) override;
+
+ protected:
+  using Posted = Notice<MachineMemory, PreparedNotice>;
+
+  /// `posted`: where every neighbour posts its notices.
+  SharedTransport(Neighbourhood among, std::vector<Posted*> posted);
+
+  std::unique_ptr<Endpoint> prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
+                                         std::span<const Bytes> capacities, Ticket tickets);
+  /// Shows the neighbours what was prepared.
+  void post_prepared(bool is_prepared) noexcept;
+  bool all_have_posted() noexcept;
+  /// Connects what all neighbours have room for. `are_prepared`: all ranks have prepared theirs; else nothing is
+  /// connected.
+  void connect_prepared(bool are_prepared);
+  bool all_are_prepared() const noexcept;
+
+  const Neighbourhood& among() const noexcept { return among_; }
+  Waiting& waiting() noexcept { return waiting_; }
+
+ private:
+  struct WaitingBoard {
+    std::uint32_t tag = 0;
+    std::shared_ptr<Board> board;
+  };
+
+  bool find_places(std::uint32_t tag, bool is_board) noexcept;
+
+  Neighbourhood among_;
+  Waiting waiting_;
+  std::vector<Posted*> posted_;
+  BoardPlace<MachineMemory, PreparedNotice> own_;
+  std::size_t seen_ = 0;                     // neighbours that have posted what is under way
+  std::vector<SharedEndpoint*> endpoints_;   // prepared since the last connection
+  std::vector<WaitingBoard> boards_;         // and boards
+  std::vector<CommonMemory::Place> places_;  // of all neighbours, for what is being connected
+};
+
+}  // namespace steadfold::transport

@@ -1,0 +1,486 @@
+// All ranks in one process. A put and the release that it meets share one Transfer, made by whichever comes first.
+// Rank order: matched in the order put per (source, target, tag), by one queue each while either side waits.
+// Cost: one hash look-up per put or release, one allocation per message; a poll costs what it tells.
+#include "transport/simulated/simulated.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <list>
+#include <optional>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "transport/landing.hpp"
+
+namespace steadfold::transport {
+namespace {
+
+/// A pair of ranks and a tag: messages are matched within one channel.
+struct Channel {
+  std::uint32_t tag = 0;
+  Rank source = 0;
+  Rank target = 0;
+
+  friend bool operator==(const Channel&, const Channel&) = default;
+};
+
+/// One `add_words` over all ranks: number n under its tag.
+struct Sum {
+  std::uint32_t tag = 0;
+  std::uint32_t number = 0;
+
+  friend bool operator==(const Sum&, const Sum&) = default;
+};
+
+/// splitmix64: mixes well, and every seed is good.
+std::uint64_t mixed(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+struct Hash {
+  std::size_t operator()(const Channel& channel) const noexcept {
+    const auto source = static_cast<std::uint32_t>(channel.source);
+    const auto target = static_cast<std::uint32_t>(channel.target);
+    return mixed(mixed(channel.tag) ^ (std::uint64_t{source} << 32 | target));
+  }
+  std::size_t operator()(const Sum& sum) const noexcept { return mixed(std::uint64_t{sum.tag} << 32 | sum.number); }
+};
+
+class SimulatedEndpoint;
+
+/// Who is to be told when a communication can complete; nobody once its endpoint is gone.
+struct Waiting {
+  SimulatedEndpoint* endpoint = nullptr;
+  Ticket ticket = 0;
+};
+
+/// One message: put, released, or both.
+struct Transfer {
+  bool put = false;
+  bool released = false;
+  bool landed = false;
+  Waiting putting;
+  Waiting releasing;
+  SlotNumber put_to = 0;
+  SlotNumber released_slot = 0;
+  std::span<const std::byte> bytes;  // the caller's until its put completes, then those of `kept`
+  std::optional<std::span<const std::byte>> second;
+  std::vector<std::byte> kept;
+  std::vector<std::byte> second_kept;
+  std::span<std::byte> memory;  // where it may land
+  std::optional<std::span<std::byte>> second_memory;
+};
+
+struct Total {
+  std::vector<std::uint64_t> words;  // unsigned, so that overflow wraps around
+  std::vector<Waiting> contributions;
+  bool sizes_differ = false;
+};
+
+/// Copies a transfer's bytes, since the caller may change them once the put is complete.
+void copy_bytes_of(Transfer& transfer) {
+  if (transfer.landed) return;
+  transfer.kept.assign(transfer.bytes.begin(), transfer.bytes.end());
+  transfer.bytes = transfer.kept;
+  if (!transfer.second) return;
+  transfer.second_kept.assign(transfer.second->begin(), transfer.second->end());
+  transfer.second = transfer.second_kept;
+}
+
+class RankTransport final : public Transport {
+ public:
+  RankTransport(SimulatedNetwork::State& network, Rank rank) : network_(&network), rank_(rank) {}
+
+  Rank rank() const noexcept override { return rank_; }
+  Rank rank_count() const noexcept override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  void connect(bool is_prepared) override;
+  Connection connected() override;
+  void refuse(std::uint32_t after) noexcept { refused_ = after; }
+  /// Whether what was prepared while this many connections had begun is connected.
+  bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
+
+  void gather(std::span<const std::byte> bytes) override;
+  std::optional<Gathered> gathered() override;
+
+ private:
+  SimulatedNetwork::State* network_;
+  Rank rank_;
+  std::uint32_t connections_ = 0;  // begun
+  std::uint32_t connections_ended_ = 0;
+  std::uint32_t gathers_ = 0;             // begun
+  std::uint8_t hold_ = 0;                 // of the last connection
+  std::uint8_t gather_hold_ = 0;          // of the last gather
+  std::optional<std::uint32_t> refused_;  // after so many
+};
+
+/// One `connect` or `gather` over all ranks.
+struct Meeting {
+  std::size_t joined = 0;
+  std::size_t left = 0;
+  bool all_prepared = true;
+  std::vector<std::span<const std::byte>> brought;  // by rank, the caller's
+  Transport::Gathered gathered;
+
+  /// Once all have joined; the callers' bytes may go afterwards.
+  void join_bytes() {
+    gathered.first.assign(1, 0);
+    for (const std::span<const std::byte> bytes : brought) {
+      gathered.bytes.insert(gathered.bytes.end(), bytes.begin(), bytes.end());
+      gathered.first.push_back(gathered.bytes.size());
+    }
+  }
+};
+
+}  // namespace
+
+struct SimulatedNetwork::State {
+  explicit State(SimulatedOptions given) : options(given), random(mixed(given.seed)) {}
+
+  /// The transfer that the next put (or release) of `channel` belongs to.
+  std::shared_ptr<Transfer> meet(const Channel& channel, bool Transfer::*own_end) {
+    std::list<std::shared_ptr<Transfer>>& queue = waiting[channel];
+    if (queue.empty() || *queue.front().*own_end) return queue.emplace_back(std::make_shared<Transfer>());
+    std::shared_ptr<Transfer> transfer = std::move(queue.front());
+    queue.pop_front();
+    if (queue.empty()) waiting.erase(channel);
+    return transfer;
+  }
+
+  void withdraw(const Channel& channel, const std::shared_ptr<Transfer>& transfer) {
+    const auto found = waiting.find(channel);
+    if (found == waiting.end()) return;
+    found->second.remove(transfer);
+    if (found->second.empty()) waiting.erase(found);
+  }
+
+  /// Whether a message stands in memory of the transport's own, as in a mailbox, rather than in its landing slot.
+  bool lands_elsewhere() noexcept {
+    if (options.delivery == Delivery::prompt) return false;
+    random = mixed(random);
+    return random % 2 == 0;
+  }
+
+  /// How many more polls a ticket stays open although it can complete.
+  std::uint8_t hold() noexcept {
+    if (options.delivery == Delivery::prompt) return 0;
+    random = mixed(random);
+    return static_cast<std::uint8_t>(random % max_polls);
+  }
+
+  SimulatedOptions options;
+  std::uint64_t random;
+  std::vector<RankTransport> ranks;
+  Traffic traffic;
+  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for the other end
+  std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // lacking contributions
+  std::unordered_map<std::uint32_t, Meeting> connections;                           // by number
+  std::unordered_map<std::uint32_t, Meeting> gathers;                               // by number
+};
+
+namespace {
+
+class SimulatedEndpoint final : public Endpoint {
+ public:
+  SimulatedEndpoint(SimulatedNetwork::State& network, const RankTransport& own, std::uint32_t connections_before,
+                    std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets)
+      : network_(network),
+        own_(own),
+        connections_before_(connections_before),
+        rank_(own.rank()),
+        tag_(tag),
+        slots_(capacities),
+        leases_(capacities.size()),
+        operations_(tickets) {}
+
+  ~SimulatedEndpoint() override {
+    for (Operation& operation : operations_) {
+      if (operation.transfer) give_up(operation);
+      if (!operation.total) continue;
+      for (Waiting& each : operation.total->contributions)
+        if (each.endpoint == this) each.endpoint = nullptr;
+    }
+  }
+
+  std::span<std::byte> landing(SlotNumber slot) noexcept override { return slots_[slot]; }
+
+  void put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
+           std::optional<std::span<const std::byte>> second) noexcept override {
+    for (Traffic* traffic : {&traffic_, &network_.traffic}) {
+      traffic->messages += 1;
+      traffic->bytes += bytes.size() + (second ? second->size() : 0);
+    }
+    Operation& operation = started(ticket, Kind::put, target);
+    if (!is_connected()) return tell({this, ticket});
+    operation.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
+    Transfer& transfer = *operation.transfer;
+    transfer.put = true;
+    transfer.putting = {this, ticket};
+    transfer.put_to = slot;
+    transfer.bytes = bytes;
+    transfer.second = second;
+    if (transfer.released) tell(transfer.releasing);
+    if (transfer.released || network_.options.sends == Sends::buffered) tell(transfer.putting);
+  }
+
+  void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
+    Operation& operation = started(ticket, Kind::release, source);
+    if (!is_connected()) return tell({this, ticket});
+    operation.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
+    Transfer& transfer = *operation.transfer;
+    transfer.released = true;
+    transfer.releasing = {this, ticket};
+    transfer.released_slot = slot;
+    transfer.memory = second ? slots_[slot].first(second->head) : slots_[slot];
+    if (second) transfer.second_memory = second->room;
+    leases_[slot].end();
+    if (network_.options.delivery == Delivery::shuffled) {
+      std::ranges::fill(transfer.memory, std::byte{0xA5});
+      if (second) std::ranges::fill(second->room, std::byte{0xA5});
+    }
+    if (transfer.put) tell(transfer.releasing);
+    if (transfer.put && network_.options.sends == Sends::synchronous) tell(transfer.putting);
+  }
+
+  void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
+    Operation& operation = started(ticket, Kind::sum, rank_);
+    if (!is_connected()) return tell({this, ticket});
+    const Sum sum = {tag_, sums_++};
+    std::shared_ptr<Total>& found = network_.totals[sum];
+    if (!found) {
+      found = std::make_shared<Total>();
+      found->words.resize(words.size());
+    }
+    const std::shared_ptr<Total> total = found;
+    total->sizes_differ |= total->words.size() != words.size();
+    for (std::size_t i = 0; i < std::min(words.size(), total->words.size()); ++i) {
+      total->words[i] += static_cast<std::uint64_t>(words[i]);
+    }
+    operation.total = total;
+    operation.words = words;
+    total->contributions.push_back({this, ticket});
+    if (total->contributions.size() < network_.ranks.size()) return;
+    network_.totals.erase(sum);
+    for (const Waiting& each : total->contributions) tell(each);
+  }
+
+  std::size_t poll(std::span<Completion> completions) noexcept override {
+    ++polls_;
+    append(ready_, std::exchange(due_[polls_ % due_.size()], {}));
+    std::size_t count = 0;
+    for (; count < completions.size() && ready_.first != none; ++count) {
+      const Ticket ticket = ready_.first;
+      completions[count] = ended(ticket);
+      ready_.first = operations_[ticket].next;
+    }
+    return count;
+  }
+
+  Traffic traffic() const noexcept override { return traffic_; }
+
+ private:
+  static constexpr Ticket none = ~Ticket{0};
+  enum class Kind : std::uint8_t { put, release, sum };
+  struct Operation {
+    Kind kind = Kind::put;
+    std::uint8_t hold = 0;
+    Rank peer = 0;
+    Ticket next = none;                  // in its queue
+    std::shared_ptr<Transfer> transfer;  // of a put or release that is open
+    std::shared_ptr<Total> total;        // of an add_words that is open
+    std::span<std::int64_t> words;
+  };
+  /// Memory of the transport's own in which a message stands until its slot is released again. What reads it later
+  /// finds 0xA5, or is reported by the address sanitizer.
+  class Lease {
+   public:
+    std::span<std::byte> begin(Bytes size) {
+      end();
+      memory_ = LandingSlots(std::span(&size, 1));
+      std::ranges::fill((*memory_)[0], std::byte{0xA5});
+      return (*memory_)[0];
+    }
+    void end() noexcept {
+      if (memory_) std::ranges::fill((*memory_)[0], std::byte{0xA5});
+      memory_.reset();
+    }
+
+   private:
+    std::optional<LandingSlots> memory_;
+  };
+  struct Queue {
+    Ticket first = none;
+    Ticket last = none;
+  };
+
+  bool is_connected() const noexcept { return own_.is_connected(connections_before_); }
+
+  Operation& started(Ticket ticket, Kind kind, Rank peer) noexcept {
+    Operation& operation = operations_[ticket];
+    operation.kind = kind;
+    operation.hold = network_.hold();
+    operation.peer = peer;
+    return operation;
+  }
+
+  /// The communication can complete, and does so in one of the next polls.
+  static void tell(const Waiting& waiting) noexcept {
+    if (waiting.endpoint == nullptr) return;
+    SimulatedEndpoint& own = *waiting.endpoint;
+    own.operations_[waiting.ticket].next = none;
+    own.append(own.due_[(own.polls_ + 1 + own.operations_[waiting.ticket].hold) % own.due_.size()],
+               {waiting.ticket, waiting.ticket});
+  }
+
+  void append(Queue& queue, Queue more) noexcept {
+    if (more.first == none) return;
+    (queue.first == none ? queue.first : operations_[queue.last].next) = more.first;
+    queue.last = more.last;
+  }
+
+  /// Nothing of it is told any more. Its message stays under way; its release does not.
+  void give_up(Operation& operation) noexcept {
+    Transfer& transfer = *operation.transfer;
+    (operation.kind == Kind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
+    if (operation.kind == Kind::put)
+      copy_bytes_of(transfer);
+    else
+      network_.withdraw({tag_, operation.peer, rank_}, operation.transfer);
+  }
+
+  Completion ended(Ticket ticket) noexcept {
+    Operation& operation = operations_[ticket];
+    Completion completion{.ticket = ticket};
+    completion.failed = !operation.transfer && !operation.total;  // it was not connected
+    if (completion.failed) return completion;
+    switch (operation.kind) {
+      case Kind::put: copy_bytes_of(*operation.transfer); break;
+      case Kind::release: land(*operation.transfer, completion); break;
+      case Kind::sum: completion.failed = !take_total(operation); break;
+    }
+    operation.transfer.reset();
+    operation.total.reset();
+    return completion;
+  }
+
+  void land(Transfer& transfer, Completion& completion) noexcept {
+    transfer.landed = true;
+    const bool parts_fit = transfer.second.has_value() == transfer.second_memory.has_value() &&
+                           (!transfer.second || transfer.second->size() <= transfer.second_memory->size());
+    completion.failed =
+        transfer.bytes.size() > transfer.memory.size() || !parts_fit || transfer.put_to != transfer.released_slot;
+    if (completion.failed) return;
+    if (network_.lands_elsewhere()) transfer.memory = leases_[transfer.released_slot].begin(transfer.memory.size());
+    std::ranges::copy(transfer.bytes, transfer.memory.begin());
+    if (transfer.second) std::ranges::copy(*transfer.second, transfer.second_memory->begin());
+    completion.size = transfer.bytes.size() + (transfer.second ? transfer.second->size() : 0);
+    completion.data = transfer.memory.data();
+  }
+
+  static bool take_total(Operation& operation) noexcept {
+    if (operation.total->sizes_differ) return false;
+    std::ranges::transform(operation.total->words, operation.words.begin(),
+                           [](std::uint64_t word) { return static_cast<std::int64_t>(word); });
+    return true;
+  }
+
+  SimulatedNetwork::State& network_;
+  const RankTransport& own_;
+  std::uint32_t connections_before_;
+  Rank rank_;
+  std::uint32_t tag_;
+  std::uint32_t sums_ = 0;
+  LandingSlots slots_;
+  std::vector<Lease> leases_;  // by slot
+  std::vector<Operation> operations_;
+  std::uint64_t polls_ = 0;
+  std::array<Queue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
+  Queue ready_;                                         // was due
+  Traffic traffic_;
+};
+
+Rank RankTransport::rank_count() const noexcept { return static_cast<Rank>(network_->ranks.size()); }
+
+std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
+  if (refused_ && (*refused_)-- == 0) {
+    refused_.reset();
+    throw std::runtime_error("no memory for messages (the test refuses it), let it be");
+  }
+  return std::make_unique<SimulatedEndpoint>(*network_, *this, connections_, tag, capacities, tickets);
+}
+
+void RankTransport::connect(bool is_prepared) {
+  Meeting& meeting = network_->connections[connections_++];
+  meeting.joined += 1;
+  meeting.all_prepared = meeting.all_prepared && is_prepared;
+  hold_ = network_->hold();
+}
+
+Connection RankTransport::connected() {
+  const auto found = network_->connections.find(connections_ended_);
+  Meeting& meeting = found->second;
+  if (meeting.joined < network_->ranks.size()) return Connection::pending;
+  if (hold_ > 0) {
+    --hold_;
+    return Connection::pending;
+  }
+  const bool all_prepared = meeting.all_prepared;
+  if (++meeting.left == network_->ranks.size()) network_->connections.erase(found);
+  ++connections_ended_;
+  return all_prepared ? Connection::connected : Connection::failed;
+}
+
+void RankTransport::gather(std::span<const std::byte> bytes) {
+  Meeting& meeting = network_->gathers[gathers_++];
+  meeting.brought.resize(network_->ranks.size());
+  meeting.brought[static_cast<std::size_t>(rank_)] = bytes;
+  if (++meeting.joined == network_->ranks.size()) meeting.join_bytes();
+  gather_hold_ = network_->hold();
+}
+
+std::optional<Transport::Gathered> RankTransport::gathered() {
+  const auto found = network_->gathers.find(gathers_ - 1);
+  Meeting& meeting = found->second;
+  if (meeting.joined < network_->ranks.size()) return std::nullopt;
+  if (gather_hold_ > 0) {
+    --gather_hold_;
+    return std::nullopt;
+  }
+  const bool is_last = ++meeting.left == network_->ranks.size();
+  Gathered all = is_last ? std::move(meeting.gathered) : meeting.gathered;
+  if (is_last) network_->gathers.erase(found);
+  return all;
+}
+
+}  // namespace
+
+SimulatedNetwork::SimulatedNetwork(Rank rank_count, SimulatedOptions options)
+    : state_(std::make_unique<State>(options)) {
+  state_->ranks.reserve(static_cast<std::size_t>(rank_count));
+  for (Rank rank = 0; rank < rank_count; ++rank) state_->ranks.emplace_back(*state_, rank);
+}
+
+SimulatedNetwork::~SimulatedNetwork() = default;
+
+Transport& SimulatedNetwork::rank(Rank rank) noexcept { return state_->ranks[static_cast<std::size_t>(rank)]; }
+
+void SimulatedNetwork::connect() {
+  for (RankTransport& each : state_->ranks) each.connect(true);
+  for (RankTransport& each : state_->ranks)
+    while (each.connected() == Connection::pending) {
+    }
+}
+
+void SimulatedNetwork::refuse(Rank rank, std::uint32_t after) {
+  state_->ranks[static_cast<std::size_t>(rank)].refuse(after);
+}
+
+Traffic SimulatedNetwork::traffic() const noexcept { return state_->traffic; }
+
+}  // namespace steadfold::transport

@@ -1,0 +1,479 @@
+// What ranks agree on, and what they are told when they don't: the same status and text on every rank, of the form
+// "problem (why), suggestion" with the values.
+#include "agreement/agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "agreement/choice.hpp"
+#include "support/simulated_job.hpp"
+
+namespace steadfold::test::agreement_test {
+namespace {
+
+using arithmetic::Operation;
+using arithmetic::Type;
+
+int nothing(const void*, const void*, void*, std::size_t, void*) { return 0; }
+
+/// "problem (why), suggestion", on one line, with something in each place.
+void expect_form(const std::string& text) {
+  const std::size_t why = text.find(" (");
+  const std::size_t suggestion = text.rfind("), ");
+  EXPECT_TRUE(why != std::string::npos && suggestion != std::string::npos) << text;
+  EXPECT_TRUE(0 < why && why + 2 < suggestion && suggestion + 3 < text.size()) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
+/// Concludes once for every rank, as every rank does it, and expects the same of each.
+Concluded concluded_everywhere(const std::vector<Call>& calls, const std::string& forced = "") {
+  const Concluded first = concluded(calls, forced);
+  for (std::size_t rank = 1; rank < calls.size(); ++rank) {
+    const Concluded other = concluded(calls, forced);
+    EXPECT_EQ(other.status, first.status);
+    EXPECT_EQ(other.text, first.text);
+  }
+  if (!first.agreement) expect_form(first.text);
+  return first;
+}
+
+void expect_refused(const std::vector<Call>& calls, Status status, const std::string& text) {
+  const Concluded found = concluded_everywhere(calls);
+  EXPECT_EQ(found.text, text);
+  EXPECT_EQ(found.status, status) << text;
+}
+
+Call sum_call() { return {.method = Method::tree, .element_count = 12, .layout = LayoutKind::rank_order, .rows = 3}; }
+
+Call user_call() {
+  Call call = sum_call();
+  call.operation = Operation::user;
+  call.type = call.result_type = Type::bytes;
+  call.user = {.apply = nothing, .element_bytes = 16};
+  call.operator_name = "join";
+  return call;
+}
+
+// --- ranks that differ
+// ---------------------------------------------------------------------------------------------------
+
+void expect_difference(const Call& common, const std::function<void(Call&)>& change, const std::string& difference) {
+  for (const std::size_t culprit : {1u, 2u, 3u}) {
+    std::vector<Call> calls(4, common);
+    change(calls[culprit]);
+    expect_refused(calls, Status::mismatch,
+                   "the ranks made different calls (rank 0 and rank " + std::to_string(culprit) + ": " + difference +
+                       "), make the same call on every rank");
+  }
+}
+
+TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
+  const Call sum = sum_call();
+  expect_difference(
+      sum, [](Call& c) { c.operation = Operation::max; }, "operator sum against max");
+  expect_difference(
+      sum, [](Call& c) { c.type = c.result_type = Type::f32; }, "type f64 against f32");
+  expect_difference(
+      sum, [](Call& c) { c.method = Method::exact; }, "method tree against exact");
+  expect_difference(
+      sum, [](Call& c) { c.method = Method::plain; }, "method tree against plain");
+  expect_difference(
+      sum, [](Call& c) { c.layout = LayoutKind::anywhere; }, "layout rank order against anywhere");
+  expect_difference(
+      sum,
+      [](Call& c) {
+        c.root = 0;
+        c.collective = schedule::Collective::reduce;
+      },
+      "root none against 0");
+  expect_difference(
+      sum, [](Call& c) { c.columns = 3; }, "columns 1 against 3");
+  expect_difference(
+      sum, [](Call& c) { c.element_count = 13; }, "element count 12 against 13");
+  expect_difference(
+      sum, [](Call& c) { c.element_count = arithmetic::unknown_count; }, "element count 12 against unknown");
+  expect_difference(
+      sum, [](Call& c) { c.schedule = "flat"; }, "schedule auto against flat");
+  Call rooted = sum;
+  rooted.root = 1;
+  rooted.collective = schedule::Collective::reduce;
+  expect_difference(
+      rooted, [](Call& c) { c.root = 3; }, "root 1 against 3");
+  Call exact = sum;
+  exact.method = Method::exact;
+  expect_difference(
+      exact, [](Call& c) { c.result_type = Type::f32; }, "result type f64 against f32");
+  Call binned = sum;
+  binned.method = Method::binned;
+  expect_difference(
+      binned, [](Call& c) { c.bin_count = 4; }, "bins 3 against 4");
+  expect_difference(
+      binned, [](Call& c) { c.sweep = arithmetic::Sweep::double_sweep; }, "sweep single_sweep against double_sweep");
+}
+
+TEST(Mismatch, BinsCountForBinnedAloneAnd3AreTheDefault) {
+  std::vector<Call> calls(4, sum_call());
+  calls[1].bin_count = 4;
+  calls[2].sweep = arithmetic::Sweep::double_sweep;
+  EXPECT_TRUE(concluded(calls).agreement);
+  for (Call& call : calls) call = {.method = Method::binned, .layout = LayoutKind::rank_order};
+  calls[3].bin_count = 3;
+  EXPECT_TRUE(concluded(calls).agreement);
+}
+
+TEST(Mismatch, NamesWhatDiffersInUserOperators) {
+  const Call user = user_call();
+  expect_difference(
+      user, [](Call& c) { c.user.element_bytes = 24; }, "element bytes 16 against 24");
+  expect_difference(
+      user, [](Call& c) { c.operator_name = "join2"; }, "operators of different names or types");
+  expect_difference(
+      user, [](Call& c) { c.user.commutative = true; }, "one operator commutative, the other not");
+  expect_difference(
+      user, [](Call& c) { c.user_may_fail = false; }, "one operator may fail, the other not");
+}
+
+TEST(Mismatch, OfTwoRanksNamesTheFirst) {
+  std::vector<Call> calls(5, sum_call());
+  calls[4].columns = 2;
+  calls[2].root = 1;
+  calls[2].collective = schedule::Collective::reduce;
+  expect_refused(calls, Status::mismatch,
+                 "the ranks made different calls (rank 0 and rank 2: root none against 1), make the same call on every "
+                 "rank");
+}
+
+TEST(Mismatch, IsNotWhatRanksMayDifferIn) {
+  std::vector<Call> calls(4, user_call());
+  int contexts[4];
+  for (std::size_t i = 0; i < 4; ++i) calls[i].user.context = &contexts[i];
+  calls[0].rows = 12;
+  calls[1].rows = calls[2].rows = calls[3].rows = 0;
+  EXPECT_TRUE(concluded_everywhere(calls).agreement);
+}
+
+/// No schedule and "auto" are the same wish.
+TEST(Mismatch, IsNotTwoWaysToLeaveTheChoiceToTheLibrary) {
+  std::vector<Call> calls(4, sum_call());
+  calls[2].schedule = "auto";
+  const Concluded found = concluded_everywhere(calls);
+  EXPECT_EQ(found.text, "");
+}
+
+// --- calls that no rank can make
+// -----------------------------------------------------------------------------------------
+
+void expect_unusable(const Call& common, const std::function<void(Call&)>& change, Status status,
+                     const std::string& text) {
+  std::vector<Call> calls(4, common);
+  change(calls[2]);
+  expect_refused(calls, status, "rank 2: " + text);
+  change(calls[1]);
+  expect_refused(calls, status, "rank 1: " + text);  // the first of two
+  std::vector<Call> alone(1, common);
+  change(alone[0]);
+  const Concluded found = concluded_everywhere(alone);
+  EXPECT_EQ(found.status, status);
+  if (text.find("the ranks are") == std::string::npos) {
+    EXPECT_EQ(found.text, text);  // one rank has no number
+  }
+}
+
+TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
+  const Call sum = sum_call();
+  const Status wrong = Status::invalid_argument;
+  expect_unusable(
+      sum, [](Call& c) { c.columns = 0; }, wrong,
+      "0 columns (a row has at least one element), give the length of a row");
+  expect_unusable(
+      sum, [](Call& c) { c.root = 4; }, wrong, "root 4 (the ranks are 0 to 3), give one of them, or none for all");
+  expect_unusable(
+      sum, [](Call& c) { c.root = -2; }, wrong, "root -2 (the ranks are 0 to 3), give one of them, or none for all");
+  expect_unusable(
+      sum, [](Call& c) { c.columns = std::uint64_t{1} << 60; }, wrong,
+      "rows of 1152921504606846976 elements of 8 bytes (no memory holds as much), check columns and "
+      "element_bytes");
+  expect_unusable(
+      sum, [](Call& c) { c.layout = LayoutKind::row_per_rank; }, wrong,
+      "3 rows in MPI's shape (every rank brings one), give 1");
+}
+
+TEST(Unusable, OperatorsAreNamed) {
+  const Status wrong = Status::invalid_argument;
+  expect_unusable(
+      user_call(), [](Call& c) { c.user.apply = nullptr; }, wrong, "no user operator (the function is null), give one");
+  expect_unusable(
+      user_call(), [](Call& c) { c.user.element_bytes = 0; }, wrong,
+      "elements of 0 bytes (element_bytes is 0), give their size");
+  expect_unusable(
+      user_call(), [](Call& c) { c.type = Type::f64; }, wrong,
+      "operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), "
+      "give SF_BYTES and element_bytes");
+}
+
+/// The ordinary slip of a built-in operator on SF_BYTES, whatever the method says.
+TEST(Unusable, BytesWithoutAUserOperatorAreNamed) {
+  for (const Method method : {Method::tree, Method::plain, Method::automatic}) {
+    Call call = sum_call();
+    call.method = method;
+    for (const Operation operation : {Operation::sum, Operation::product, Operation::min, Operation::max}) {
+      call.operation = operation;
+      expect_unusable(
+          call, [](Call& c) { c.type = Type::bytes; }, Status::invalid_argument,
+          "operator and type do not go together (user operators take SF_BYTES, built-in ones a number "
+          "type), give a number type or a user operator");
+    }
+  }
+}
+
+TEST(Unusable, IntervalsAreNamed) {
+  Call call = sum_call();
+  call.layout = LayoutKind::intervals;
+  const Interval good[] = {{0, 2}, {5, 6}};
+  const Interval backwards[] = {{4, 1}};
+  call.intervals = good;
+  expect_unusable(
+      call, [&](Call& c) { c.intervals = backwards; }, Status::invalid_argument,
+      "interval [4, 1) ends before it begins (they are half-open), give begin <= end");
+  expect_unusable(
+      call, [](Call& c) { c.rows = 7; }, Status::invalid_argument,
+      "7 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");
+  expect_unusable(
+      call, [](Call& c) { c.rows = 0; }, Status::invalid_argument,
+      "0 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");
+}
+
+TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
+  const Status wrong = Status::unsupported;
+  Call call = sum_call();
+  call.method = Method::exact;
+  expect_unusable(
+      call, [](Call& c) { c.operation = Operation::max; }, wrong,
+      "max of f64 by method exact is not offered (only sums, mean, dot and norm2 are), leave the method to the "
+      "library");
+  expect_unusable(
+      call, [](Call& c) { c.type = c.result_type = Type::i64; }, wrong,
+      "sum of i64 by method exact is not offered (it takes doubles, floats and what floats hold), take plain or tree");
+  call.method = Method::tree;
+  expect_unusable(
+      call, [](Call& c) { c.operation = Operation::dot; }, wrong,
+      "dot of f64 by method tree is not offered (it is rounded once, at the end, and tree rounds in every step), take "
+      "exact or binned");
+  expect_unusable(
+      call, [](Call& c) { c.result_type = Type::f32; }, wrong,
+      "sum of f64 by method tree is not offered (its result type f32 does not hold every element), take exact or "
+      "binned, or another result type");
+  const auto make_user = [](Call& c) {
+    c.operation = Operation::user;
+    c.type = c.result_type = Type::bytes;
+    c.user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; }, .element_bytes = 8};
+  };
+  for (const Method method : {Method::exact, Method::binned}) {
+    call.method = method;
+    const std::string name(agreement::name_of(method));
+    expect_unusable(call, make_user, wrong,
+                    "user operator by method " + name + " is not offered (it adds numbers, in no order), take tree");
+    expect_unusable(
+        call,
+        [](Call& c) {
+          c.operation = Operation::dot;
+          c.type = c.result_type = Type::long_double;
+        },
+        wrong,
+        "dot of long double by method " + name +
+            " is not offered (it takes doubles, floats and what floats hold), convert the elements");
+  }
+}
+
+// --- layouts
+// -------------------------------------------------------------------------------------------------------------
+
+std::vector<Call> listed(const Deal& deal, Count element_count = arithmetic::unknown_count) {
+  return calls_for({.method = Method::tree, .element_count = element_count, .layout = LayoutKind::intervals}, deal);
+}
+
+TEST(Layouts, WithGapsAndOverlapsAreRefused) {
+  const std::string what_to_do = "), list every element of 0..N-1 exactly once";
+  const Deal gap = {{{0, 3}}, {{5, 9}}, {}};
+  expect_refused(listed(gap), Status::gap, "the layout is not whole (elements 3 to 4 are listed nowhere" + what_to_do);
+  const Deal late = {{}, {{1, 9}}, {}};
+  expect_refused(listed(late), Status::gap, "the layout is not whole (element 0 is listed nowhere" + what_to_do);
+  const Deal overlap = {{{0, 3}}, {{2, 9}}, {}};
+  expect_refused(listed(overlap), Status::overlap,
+                 "the layout is not whole (element 2 is listed twice by ranks 0 and 1" + what_to_do);
+  const Deal twice = {{{4, 9}, {0, 4}, {4, 9}}, {}, {}};
+  expect_refused(listed(twice), Status::overlap,
+                 "the layout is not whole (elements 4 to 8 are listed twice by rank 0" + what_to_do);
+}
+
+TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
+  const Deal whole = {{{4, 9}}, {}, {{0, 4}}};
+  EXPECT_EQ(concluded_everywhere(listed(whole, 9)).agreement.value().members[0].element_count, 9u);
+  EXPECT_EQ(concluded_everywhere(listed(whole)).agreement.value().members[0].element_count, 9u);
+  expect_refused(listed(whole, 10), Status::gap,
+                 "9 elements in place of 10 (the layout's element count), make them equal");
+  expect_refused(listed(whole, 8), Status::overlap,
+                 "9 elements in place of 8 (the layout's element count), make them equal");
+  std::vector<Call> calls(3, sum_call());
+  expect_refused(calls, Status::gap, "9 elements in place of 12 (the layout's element count), make them equal");
+}
+
+TEST(Layouts, AreWhatTheRanksProposed) {
+  const Deal deal = {{{8, 9}, {0, 2}, {4, 4}, {2, 3}}, {}, {{3, 8}}};
+  const Agreement agreed = concluded_everywhere(listed(deal)).agreement.value();
+  EXPECT_EQ(agreed.members[0].layout->rank_count(), 3);
+  EXPECT_EQ(agreed.members[0].layout->local_count(0), 4u);
+  EXPECT_EQ(agreed.members[0].layout->intervals(0).front(), (Interval{8, 9}));
+  EXPECT_EQ(agreed.members[0].layout->local_count(1), 0u);
+  std::vector<Call> calls(3, sum_call());
+  calls[1].rows = 0;
+  calls[2].rows = 9;
+  const Agreement ordered = concluded_everywhere(calls).agreement.value();
+  EXPECT_EQ(ordered.members[0].layout->intervals(2).front(), (Interval{3, 12}));
+  EXPECT_EQ(ordered.members[0].element_count, 12u);
+}
+
+// --- schedules
+// -----------------------------------------------------------------------------------------------------------
+
+Concluded with_schedule(std::string_view schedule, const std::string& forced = "", Call call = sum_call()) {
+  call.schedule = schedule;
+  return concluded_everywhere(std::vector<Call>(4, call), forced);
+}
+
+TEST(Schedules, AreThoseAskedForOrForcedOrChosen) {
+  EXPECT_EQ(with_schedule("linear").agreement.value().schedule_text, "linear");
+  EXPECT_EQ(with_schedule("linear", "flat").agreement.value().schedule_text, "linear");
+  EXPECT_EQ(with_schedule("", "flat").agreement.value().schedule_text, "flat");
+  EXPECT_EQ(with_schedule("auto", "flat").agreement.value().schedule_text, "flat");
+  EXPECT_EQ(with_schedule("").agreement.value().schedule_text, "recursive_doubling");
+  EXPECT_EQ(with_schedule("auto").agreement.value().schedule_text, "recursive_doubling");
+  Call rooted = sum_call();
+  rooted.root = 2;
+  rooted.collective = schedule::Collective::reduce;
+  EXPECT_EQ(with_schedule("", "", rooted).agreement.value().schedule_text, "binomial");
+  EXPECT_EQ(with_schedule("binomial_spanning_tree", "", rooted).agreement.value().schedule.row,
+            schedule::find("binomial"));
+}
+
+TEST(Schedules, TheChoiceKeepsRankOrderWhereTheOperatorNeedsIt) {
+  Call call = user_call();
+  call.method = Method::plain;
+  for (const Rank root : {all_ranks, 0, 1, 3}) {
+    call.root = root;
+    call.collective = agreement::reduction_to(root);
+    for (const bool commutative : {false, true}) {
+      call.user.commutative = commutative;
+      const std::string chosen = with_schedule("", "", call).agreement.value().schedule_text;
+      if (!commutative) {
+        EXPECT_TRUE(schedule::find(chosen)->keeps_order(std::max(root, 0))) << chosen << " " << root;
+      }
+      if (commutative || root <= 0) {
+        EXPECT_EQ(chosen, root == all_ranks ? "recursive_doubling" : "binomial") << root;
+      }
+    }
+  }
+}
+
+TEST(Schedules, UnknownOnesAreRefused) {
+  EXPECT_EQ(with_schedule("tree").status, Status::invalid_argument);
+  EXPECT_EQ(with_schedule("tree").text.find(
+                "unknown schedule 'tree' (none has a name like that), take one of auto, mpich, flat, "),
+            0u);
+  EXPECT_EQ(with_schedule("", "linaer").status, Status::invalid_argument);
+  EXPECT_EQ(with_schedule("flat:block=3").text,
+            "schedule 'flat' has no parameter 'block' (it accepts open), leave it out");
+}
+
+TEST(Schedules, ThatCannotServeTheCallAreRefused) {
+  EXPECT_EQ(with_schedule("native").status, Status::unsupported);
+  EXPECT_EQ(with_schedule("native").text,
+            "schedule 'native' cannot serve method 'tree' (it serves exact, and binned by double sweep), take another "
+            "schedule or method");
+  Call rooted = sum_call();
+  rooted.root = 1;
+  rooted.collective = schedule::Collective::reduce;
+  EXPECT_EQ(with_schedule("recursive_doubling", "", rooted).status, Status::unsupported);
+  Call ordered = user_call();
+  ordered.method = Method::plain;
+  ordered.root = 1;
+  ordered.collective = schedule::Collective::reduce;
+  EXPECT_EQ(with_schedule("binomial", "", ordered).status, Status::unsupported);
+  EXPECT_NE(with_schedule("binomial", "", ordered).text.find("at root 1"), std::string::npos);
+}
+
+// --- descriptions
+// --------------------------------------------------------------------------------------------------------
+
+TEST(Descriptions, ResolveTheAutomaticMethod) {
+  const auto method = [](Operation operation, Type type, LayoutKind layout) {
+    Call call{.operation = operation, .type = type, .result_type = type, .layout = layout};
+    return static_cast<Method>(agreement::describe(call).method);
+  };
+  for (const LayoutKind layout : {LayoutKind::anywhere, LayoutKind::rank_order, LayoutKind::intervals}) {
+    EXPECT_EQ(method(Operation::sum, Type::f64, layout), Method::exact);
+    EXPECT_EQ(method(Operation::sum, Type::f32, layout), Method::exact);
+  }
+  EXPECT_EQ(method(Operation::sum, Type::f64, LayoutKind::row_per_rank), Method::tree);
+  EXPECT_EQ(method(Operation::product, Type::f64, LayoutKind::anywhere), Method::tree);
+  EXPECT_EQ(method(Operation::dot, Type::f64, LayoutKind::row_per_rank), Method::exact);
+  EXPECT_EQ(method(Operation::norm2, Type::f32, LayoutKind::anywhere), Method::exact);
+  EXPECT_EQ(method(Operation::sum_squares, Type::f64, LayoutKind::row_per_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::f64, LayoutKind::row_per_rank), Method::exact);
+  EXPECT_EQ(method(Operation::masked_sum, Type::i32, LayoutKind::row_per_rank), Method::plain);
+  EXPECT_EQ(method(Operation::abs_sum, Type::f32, LayoutKind::anywhere), Method::exact);
+  EXPECT_EQ(method(Operation::abs_sum, Type::f64, LayoutKind::row_per_rank), Method::tree);
+  EXPECT_EQ(method(Operation::norminf, Type::f64, LayoutKind::anywhere), Method::plain);
+  EXPECT_EQ(method(Operation::user, Type::bytes, LayoutKind::anywhere), Method::tree);
+  EXPECT_EQ(method(Operation::max, Type::f64, LayoutKind::row_per_rank), Method::plain);
+  for (const Operation operation : {Operation::sum, Operation::product, Operation::min})
+    EXPECT_EQ(method(operation, Type::i32, LayoutKind::row_per_rank), Method::plain);
+}
+
+/// Calls that differ have digests that differ; what is a rank's own does not count.
+TEST(Descriptions, HaveDigestsOfTheirOwn) {
+  std::vector<Call> calls = {sum_call(), user_call()};
+  const auto add = [&](const std::function<void(Call&)>& change) {
+    calls.push_back(sum_call());
+    change(calls.back());
+  };
+  add([](Call& c) { c.operation = Operation::min; });
+  for (const Operation operation : {Operation::abs_sum, Operation::sum_squares, Operation::masked_sum})
+    add([operation](Call& c) { c.operation = operation; });
+  add([](Call& c) { c.method = Method::exact; });
+  add([](Call& c) { c.type = Type::f32; });
+  add([](Call& c) { c.result_type = Type::f32; });
+  add([](Call& c) { c.columns = 2; });
+  add([](Call& c) {
+    c.root = 0;
+    c.collective = schedule::Collective::reduce;
+  });
+  add([](Call& c) {
+    c.root = 1;
+    c.collective = schedule::Collective::reduce;
+  });
+  add([](Call& c) { c.schedule = "flat"; });
+  add([](Call& c) { c.element_count = 11; });
+  add([](Call& c) { c.layout = LayoutKind::anywhere; });
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (std::size_t j = 0; j < calls.size(); ++j) {
+      auto a = agreement::describe(calls[i]);
+      auto b = agreement::describe(calls[j]);
+      EXPECT_EQ(agreement::digest_of(a) == agreement::digest_of(b), i == j) << i << " and " << j;
+      a.schedule = b.schedule = 0;  // not looked at
+      EXPECT_EQ(agreement::difference(a, b) == "no difference", a == b) << i << " and " << j;
+    }
+  }
+  Call mine = sum_call();
+  mine.rows = 99;
+  EXPECT_EQ(agreement::describe(mine), agreement::describe(sum_call()));
+}
+
+TEST(Statuses, HaveASentenceOfTheForm) {
+  for (std::uint32_t status = 1; status <= static_cast<std::uint32_t>(Status::internal); ++status)
+    expect_form(agreement::text_of(static_cast<Status>(status)));
+}
+
+}  // namespace
+}  // namespace steadfold::test::agreement_test

@@ -1,0 +1,293 @@
+// The library's choice of a schedule: what the model says beside a simulation, what is taken, MPICH's switch points.
+#include "agreement/choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "agreement/model.hpp"
+#include "order/distribution.hpp"
+#include "prediction/prediction.hpp"
+#include "support/simulated_job.hpp"
+
+namespace steadfold::test::choice_test {
+namespace {
+
+using agreement::Description;
+using transport::LogGP;
+
+// A message keeps its ports for all of its time, as in the linear model.
+constexpr LogGP link{.latency = 0, .gap = 1e-6, .per_byte = 1e-9};
+
+Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::plain) {
+  return {.method = method,
+          .columns = columns,
+          .root = root,
+          .collective = agreement::reduction_to(root),
+          .layout = LayoutKind::row_per_rank};
+}
+
+std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link,
+                   const Nodes& nodes = nullptr) {
+  const Description description = describe(call);
+  const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
+  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on, nodes.get());
+}
+
+/// Nodes of so many ranks each, which share one link, whichever ranks they are.
+class SharedLinks final : public transport::Topology {
+ public:
+  explicit SharedLinks(Nodes nodes)
+      : nodes_(std::move(nodes)),
+        network_(transport::make_topology("two_level:links=1:size=" + std::to_string(nodes_->places(0).count), link,
+                                          nodes_->rank_count())) {}
+  double duration(Rank source, Rank target, Bytes bytes) const override {
+    return network_->duration(nodes_->place_of(source), nodes_->place_of(target), bytes);
+  }
+  double arrival(Rank source, Rank target, double start, Bytes bytes) override {
+    return network_->arrival(nodes_->place_of(source), nodes_->place_of(target), start, bytes);
+  }
+  bool shares_links() const noexcept override { return true; }
+
+ private:
+  Nodes nodes_;
+  std::unique_ptr<transport::Topology> network_;
+};
+
+double simulated_seconds(const std::string& name, const Call& call, Rank p, const Nodes& nodes = nullptr) {
+  prediction::Scenario scenario{.description = describe(call),
+                                .schedule = schedule::parse(name),
+                                .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
+                                .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double),
+                                .nodes = nodes};
+  scenario.segments = agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns,
+                                             sizeof(double), link);
+  if (call.collective == schedule::Collective::reduce_scatter)
+    scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
+  if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
+  SharedLinks topology(nodes);
+  return predict(scenario, topology).seconds.value();
+}
+
+double modelled_seconds(const std::string& name, const Call& call, Rank p) {
+  const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
+  const Description description = describe(call);
+  const schedule::Spec spec = schedule::parse(name);
+  const auto kind = make_kind(description, operator_of(description, call.user), call.columns);
+  return agreement::modelled_seconds(context_of(description, spec, p, &layout), *kind, call.columns, link).value();
+}
+
+/// Good enough to choose by: the model is at most half as much again, or two thirds, of what is simulated.
+TEST(Model, IsNearTheSimulation) {
+  for (const schedule::Row& row : schedule::registry()) {
+    if (!row.messages || !row.rounds) continue;
+    for (const Rank p : {2, 4, 7, 16, 33}) {
+      for (const Count columns : {1, 1000, 100'000}) {
+        for (const schedule::Collective collective : schedule::every_collective) {
+          if (!offers(row.collectives, collective)) continue;
+          Call call = vector_call(columns, collective == schedule::Collective::reduce ? 0 : all_ranks);
+          call.collective = collective;
+          if (call.collective == schedule::Collective::reduce_scatter && columns < static_cast<Count>(p)) continue;
+          const std::string name(row.name);
+          const double model = modelled_seconds(name, call, p);
+          const double simulation = simulated_seconds(name, call, p);
+          const auto what = testing::Message()
+                            << name << ' ' << name_of(collective) << " p " << p << " columns " << columns;
+          EXPECT_LT(model, 1.5 * simulation) << what;
+          EXPECT_GT(model, simulation / 1.5) << what;
+        }
+      }
+    }
+  }
+}
+
+TEST(Choice, IsFewRoundsForShortVectorsAndFewBytesForLongOnes) {
+  for (const Rank p : {2, 3, 8, 13, 64}) {
+    EXPECT_EQ(chosen(vector_call(1), p), "recursive_doubling");
+    EXPECT_EQ(chosen(vector_call(1, 0), p), "binomial");
+    if (p == 2) continue;  // nothing moves fewer bytes than one exchange
+    const Call wide = vector_call(10'000'000);
+    EXPECT_LT(simulated_seconds(chosen(wide, p), wide, p), simulated_seconds("recursive_doubling", wide, p))
+        << chosen(wide, p);
+  }
+  EXPECT_EQ(chosen(vector_call(100'000), 8, "auto", {.latency = 1, .per_byte = 1e-9}), "recursive_doubling");
+}
+
+TEST(Choice, AlwaysServesTheCall) {
+  const auto apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
+  for (const bool commutes : {false, true}) {
+    for (const Method method : {Method::plain, Method::tree}) {
+      for (const Rank root : {all_ranks, 0, 5}) {
+        for (const Count columns : {1, 100, 1'000'000}) {
+          Call call = vector_call(columns, root, method);
+          call.operation = arithmetic::Operation::user;
+          call.type = call.result_type = arithmetic::Type::bytes;
+          call.user = {.apply = apply, .element_bytes = 24, .commutative = commutes};
+          const Description description = describe(call);
+          for (const std::string asked : {"auto", "mpich"})
+            for (const Rank p : {7, 8})
+              EXPECT_NO_THROW(agreement::checked_schedule(chosen(call, p, asked), std::span(&description, 1)));
+        }
+      }
+    }
+  }
+}
+
+/// A tree that others have already, and one whose order follows arrival.
+TEST(Choice, IsNeverOneOfTheNotifyTrees) {
+  for (const auto collective :
+       {schedule::Collective::reduce, schedule::Collective::allreduce, schedule::Collective::reduce_scatter}) {
+    for (const Method method : {Method::plain, Method::tree, Method::exact, Method::binned}) {
+      for (const Rank root : {0, 2}) {
+        for (const Count columns : {1, 10, 1000, 30'000, 1'000'000}) {
+          for (const double latency : {0.0, 1e-6, 1e-3}) {
+            Call call = vector_call(columns, collective == schedule::Collective::reduce ? root : all_ranks, method);
+            call.collective = collective;
+            for (const Rank p : {3, 4, 7, 8, 33, 64, 1000}) {
+              const std::string name = chosen(call, p, "auto", {.latency = latency, .gap = 1e-6, .per_byte = 1e-9});
+              EXPECT_EQ(name.find("notify"), std::string::npos) << name;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
+  Call call = vector_call(64);
+  call.collective = schedule::Collective::reduce_scatter;
+  EXPECT_EQ(chosen(call, 8), "halving_doubling");
+  EXPECT_EQ(chosen(call, 8, "mpich"), "halving_doubling");
+  call.columns = 1'000'000;
+  EXPECT_EQ(chosen(call, 8, "mpich"), "transpose");
+  EXPECT_LE(simulated_seconds(chosen(call, 7), call, 7), simulated_seconds("binomial", call, 7));
+  for (const auto part : {schedule::Collective::scan, schedule::Collective::exscan}) {
+    Call scan = vector_call(1);
+    scan.collective = part;
+    EXPECT_EQ(chosen(scan, 64), "recursive_doubling");
+    EXPECT_EQ(chosen(scan, 64, "mpich"), "recursive_doubling");
+    scan.columns = 1'000'000;
+    EXPECT_EQ(chosen(scan, 8), "pipelined_linear");
+    EXPECT_LE(simulated_seconds(chosen(scan, 8), scan, 8), simulated_seconds("recursive_doubling", scan, 8));
+  }
+}
+
+/// Where the nodes make groups cheaper they are taken, and what is taken is never much worse than without nodes.
+TEST(Choice, OnNodesTakesGroupsWhereALinkIsSharedByMany) {
+  std::map<std::string, int> taken;
+  for (const bool in_turn : {false, true}) {
+    for (const Rank size : {2, 8}) {
+      for (const Rank count : {2, 5, 16}) {
+        const Rank p = size * count;
+        std::vector<Rank> labels;
+        for (Rank rank = 0; rank < p; ++rank) labels.push_back(in_turn ? rank % count : rank / size);
+        const auto nodes = std::make_shared<const order::Nodes>(labels);
+        for (const Count columns : {1, 1000, 100'000}) {
+          for (const Rank root : {all_ranks, 0, p - 1}) {
+            const Call call = vector_call(columns, root, in_turn ? Method::exact : Method::tree);
+            const std::string with = chosen(call, p, "auto", link, nodes);
+            const std::string without = chosen(call, p);
+            EXPECT_LT(simulated_seconds(with, call, p, nodes), 1.1 * simulated_seconds(without, call, p, nodes))
+                << with << " for " << without << ", " << count << " nodes of " << size << ", in turn " << in_turn
+                << ", columns " << columns << ", root " << root;
+            ++taken[schedule::find(with)->has_groups ? "groups"
+                    : in_turn                        ? "no groups in turn"
+                                                     : "no groups by blocks"];
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken["groups"], 12);
+  EXPECT_GT(taken["no groups by blocks"], 10);
+}
+
+/// Neither does the machine change the bits of a method whose bits follow the order, nor does one node change anything.
+TEST(Choice, OnNodesChangesNoBits) {
+  const auto nodes_of = [](Rank p, auto label) {
+    std::vector<Rank> labels;
+    for (Rank rank = 0; rank < p; ++rank) labels.push_back(label(rank));
+    return std::make_shared<const order::Nodes>(labels);
+  };
+  constexpr Rank p = 64;
+  const Nodes in_turn = nodes_of(p, [](Rank rank) { return rank % 8; });
+  const Nodes one = nodes_of(p, [](Rank) { return 0; });
+  const Nodes each = nodes_of(p, [](Rank rank) { return rank; });
+  for (const Rank root : {all_ranks, 0}) {
+    for (const Count columns : {1, 1000, 100'000}) {
+      const Call plain = vector_call(columns, root);
+      EXPECT_EQ(chosen(plain, p, "auto", link, in_turn), chosen(plain, p));
+      const Call tree = vector_call(columns, root, Method::tree);
+      EXPECT_EQ(chosen(tree, p, "auto", link, one), chosen(tree, p));
+      EXPECT_EQ(chosen(tree, p, "auto", link, each), chosen(tree, p));
+      EXPECT_EQ(chosen(tree, p, "mpich", link, in_turn), chosen(tree, p, "mpich"));
+    }
+    const Call exact = vector_call(1, root, Method::exact);
+    EXPECT_TRUE(schedule::find(chosen(exact, p, "auto", link, in_turn))->has_groups) << "the control";
+  }
+}
+
+/// On nodes that are far groups are always taken where they may be: by calls, by bundles, by what ranks ask each other.
+TEST(Choice, OnFarNodesTakesGroups) {
+  constexpr Rank p = 6;
+  const std::vector<Rank> labels = {0, 0, 0, 3, 3, 5};
+  const order::Nodes far(labels, order::Nodes::Between::processes), near(labels);
+  const auto layout = order::Layout::contiguous(std::vector<Count>(p, 1));
+  const auto takes_groups = [&](std::span<const Call> calls, const order::Nodes& nodes) {
+    std::vector<Description> descriptions;
+    for (const Call& call : calls) descriptions.push_back(describe(call));
+    return schedule::find(chosen_schedule("auto", descriptions, layout, link, &nodes))->has_groups;
+  };
+  for (const Rank root : {all_ranks, 0, 4}) {
+    for (const Count columns : {1, 1000, 1'000'000}) {
+      const std::array tree = {vector_call(columns, root, Method::tree), vector_call(3, root, Method::tree)};
+      const std::array plain = {tree[0], vector_call(3, root)};
+      EXPECT_TRUE(takes_groups(std::span(tree).first(1), far)) << columns << " to " << root;
+      EXPECT_TRUE(takes_groups(tree, far)) << columns << " to " << root;
+      EXPECT_FALSE(takes_groups(tree, near)) << "a bundle, of which no model knows";
+      EXPECT_FALSE(takes_groups(plain, far)) << "the order of merging changes bits";
+      EXPECT_FALSE(takes_groups(std::span(plain).last(1), far));
+    }
+  }
+  Call scan = vector_call(1, all_ranks, Method::tree);
+  scan.collective = schedule::Collective::scan;
+  EXPECT_FALSE(takes_groups(std::span(&scan, 1), far));
+
+  EXPECT_TRUE(schedule::row_for_questions(&far).has_groups);
+  EXPECT_FALSE(schedule::row_for_questions(&near).has_groups);
+  EXPECT_FALSE(schedule::row_for_questions(nullptr).has_groups);
+}
+
+TEST(Choice, OfMpichFollowsSizesAndPowersOfTwo) {
+  EXPECT_EQ(chosen(vector_call(256), 8, "mpich"), "recursive_doubling");  // 2048 bytes
+  EXPECT_EQ(chosen(vector_call(257), 8, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257), 7, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257), 1000, "mpich"), "recursive_doubling");  // fewer elements than ranks
+  EXPECT_EQ(chosen(vector_call(256, 0), 8, "mpich"), "binomial");
+  EXPECT_EQ(chosen(vector_call(257, 0), 8, "mpich"), "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(257, 0), 7, "mpich"), "binomial");
+}
+
+/// By either policy a plan says which row it took, and the bits are the tree's.
+TEST(Choice, NeverChangesBits) {
+  const Deal deal = contiguous_deal(std::vector<Count>(6, 1));
+  const std::vector<double> elements(6 * 5000, 0.1);
+  std::vector<Memory> memory;
+  for (const auto& intervals : deal) memory.push_back(memory_of(elements, 5000, intervals));
+  const std::vector<double> expected(5000, (0.1 + 0.1 + (0.1 + 0.1)) + (0.1 + 0.1));
+  for (const std::string asked : {"auto", "mpich"}) {
+    Call call = vector_call(5000, all_ranks, Method::tree);
+    call.schedule = asked;
+    const std::vector<Call> calls = calls_for(call, deal);
+    const Concluded agreed = concluded(calls);
+    ASSERT_TRUE(agreed.agreement) << agreed.text;
+    EXPECT_NE(schedule::find(agreed.agreement->schedule_text), nullptr);
+    SimulatedRanks ranks(6, 3);
+    SimulatedJob job(ranks, *agreed.agreement, calls, 0);
+    expect_result(run(ranks, job, memory, 5000 * sizeof(double), 100), all_ranks, bytes_of(expected));
+  }
+}
+
+}  // namespace
+}  // namespace steadfold::test::choice_test

@@ -1,0 +1,65 @@
+// What several threads of one rank must not lose: what one of them threw, and the order of the rows.
+#include "execution/thread_team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "session/local.hpp"
+#include "support/concatenate.hpp"
+#include "support/simulated_job.hpp"
+
+namespace steadfold::test::thread_team_test {
+namespace {
+
+TEST(ThreadTeams, RethrowWhatAnyMemberThrewOnce) {
+  execution::ThreadTeam team;
+  team.resize(3);
+  for (unsigned culprit = 0; culprit < team.size(); ++culprit) {
+    EXPECT_THROW(team.run(team.size(),
+                          [&](unsigned member) {
+                            if (member == culprit) throw std::runtime_error("no");
+                          }),
+                 std::runtime_error)
+        << culprit;
+    EXPECT_NO_THROW(team.run(team.size(), [](unsigned) {})) << "thrown again, after " << culprit;
+  }
+}
+
+TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
+  std::vector<Text> letters(26);
+  std::string all;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    letters[i] = {static_cast<char>('a' + i)};
+    all += letters[i][0];
+  }
+  for (const Method method : {Method::plain, Method::tree}) {
+    for (unsigned threads = 1; threads <= 5; ++threads) {
+      const Call call{.operation = arithmetic::Operation::user,
+                      .method = method,
+                      .type = arithmetic::Type::bytes,
+                      .result_type = arithmetic::Type::bytes,
+                      .user = {.apply = concatenate, .element_bytes = sizeof(Text)},
+                      .rows = letters.size(),
+                      .threads = threads};
+      Text found{};
+      session::LocalReducer().reduce(call, {.first = reinterpret_cast<const std::byte*>(letters.data()),
+                                            .result = reinterpret_cast<std::byte*>(&found)});
+      EXPECT_EQ(std::string(found.data()), all) << threads << " threads";
+    }
+  }
+}
+
+/// Counts that no count can hold are refused, the last that can be is not.
+TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
+  constexpr Count most = arithmetic::unknown_count - 1;
+  EXPECT_EQ(agreement::sum_of_rows(most - 5, 5), most);
+  EXPECT_THROW(agreement::sum_of_rows(most - 5, 6), Failure);
+  EXPECT_THROW(agreement::sum_of_rows(0, arithmetic::unknown_count), Failure);
+  EXPECT_THROW(agreement::sum_of_rows(most, most), Failure);
+}
+
+}  // namespace
+}  // namespace steadfold::test::thread_team_test

@@ -1,0 +1,140 @@
+// Reductions within one process: the same bits as on ranks, and the same failures.
+#include "session/local.hpp"
+
+#include <gtest/gtest.h>
+
+#include "agreement/failure.hpp"
+#include "support/inputs.hpp"
+#include "support/simulated_job.hpp"
+
+namespace steadfold::test::local_test {
+namespace {
+
+using arithmetic::Operation;
+using arithmetic::Type;
+
+Memory reduced(const Call& call, const std::vector<double>& rows, const std::vector<double>* second = nullptr) {
+  Result result(8 * call.columns);
+  const std::vector<double> copy = rows;
+  session::LocalReducer().reduce(
+      call, {.first = reinterpret_cast<const std::byte*>(rows.data()),
+             .second = second == nullptr ? nullptr : reinterpret_cast<const std::byte*>(second->data()),
+             .result = result.data()});
+  EXPECT_EQ(bytes_of(rows), bytes_of(copy)) << "the input was written";
+  EXPECT_TRUE(result.guard_intact());
+  return {result.bytes().begin(), result.bytes().end()};
+}
+
+TEST(Local, SumsAreTheOracles) {
+  std::mt19937_64 random(1);
+  for (Count n = 0; n <= 200; ++n) {
+    for (const Count columns : {1u, 3u}) {
+      const std::vector<double> rows = summands(random, n * columns);
+      std::vector<double> by_tree;
+      std::vector<double> exactly;
+      for (Count column = 0; column < columns; ++column) {
+        by_tree.push_back(tree_sum(column_of(rows, columns, column)));
+        exactly.push_back(exact_sum(column_of(rows, columns, column)));
+      }
+      Call call{.method = Method::tree, .columns = columns, .rows = n};
+      EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
+      call.root = 0;  // changes nothing, nor does the schedule
+      call.collective = schedule::Collective::reduce;
+      call.schedule = "binomial";
+      EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(by_tree))) << n;
+      call.method = n % 2 == 0 ? Method::exact : Method::automatic;
+      EXPECT_EQ(hex(reduced(call, rows)), hex(bytes_of(exactly))) << n;
+    }
+  }
+}
+
+TEST(Local, IntervalsGiveTheOrderOfMemory) {
+  std::mt19937_64 random(2);
+  const std::vector<double> rows = summands(random, 40);
+  const std::vector<Interval> shuffled = {{30, 40}, {0, 7}, {20, 30}, {7, 7}, {7, 20}};
+  std::vector<double> memory;
+  for (const Interval interval : shuffled)
+    for (Index i = interval.begin; i < interval.end; ++i) memory.push_back(rows[i]);
+  const Call call{
+      .method = Method::tree, .element_count = 40, .layout = LayoutKind::intervals, .rows = 40, .intervals = shuffled};
+  EXPECT_EQ(hex(reduced(call, memory)), hex(bytes_of(std::vector<double>{tree_sum(rows)})));
+}
+
+TEST(Local, DotTakesTwoVectors) {
+  const std::vector<double> x = {1, 2, 3};
+  const std::vector<double> y = {4, 5, 6};
+  EXPECT_EQ(hex(reduced({.operation = Operation::dot, .rows = 3}, x, &y)), hex(bytes_of(std::vector<double>{32})));
+  EXPECT_EQ(hex(reduced({.operation = Operation::norm2, .rows = 2}, {3, 4})), hex(bytes_of(std::vector<double>{5})));
+}
+
+struct Failed {
+  Status status;
+  std::string text;
+};
+
+Failed failure_of(const Call& call, const double* first, double* result) {
+  try {
+    session::LocalReducer().reduce(
+        call, {.first = reinterpret_cast<const std::byte*>(first), .result = reinterpret_cast<std::byte*>(result)});
+  } catch (const Failure& failure) {
+    return {failure.status(), failure.what()};
+  }
+  return {Status::ok, ""};
+}
+
+TEST(Local, FailuresSayWhatIsWrong) {
+  const double rows[4] = {1, 2, 3, 4};
+  double result = 0;
+  EXPECT_EQ(failure_of({.rows = 4}, rows, &result).status, Status::ok);
+  EXPECT_EQ(failure_of({.rows = 4}, nullptr, &result).text,
+            "the data are null (4 rows are to be read), give their address");
+  EXPECT_EQ(failure_of({.rows = 0}, nullptr, &result).status, Status::ok);
+  EXPECT_EQ(failure_of({.rows = 4}, rows, nullptr).status, Status::invalid_argument);
+  EXPECT_EQ(failure_of({.operation = Operation::dot, .rows = 4}, rows, &result).status, Status::invalid_argument);
+  EXPECT_EQ(
+      failure_of({.operation = Operation::masked_sum, .rows = 4}, rows, &result).text,
+      "the mask of a masked sum is null (it is missing or of another size; 4 rows are to be read), give a byte for "
+      "every row");
+  EXPECT_EQ(failure_of({.operation = Operation::masked_sum, .method = Method::tree, .rows = 0}, rows, &result).status,
+            Status::unsupported);
+  for (const Type type : {Type::i32, Type::cf32, Type::long_double})
+    EXPECT_EQ(failure_of({.operation = Operation::abs_sum, .type = type, .result_type = type, .rows = 1}, rows, &result)
+                  .status,
+              Status::unsupported);
+  EXPECT_EQ(failure_of({.operation = Operation::sum_squares, .method = Method::tree, .rows = 4}, rows, &result).status,
+            Status::unsupported);
+  EXPECT_EQ(failure_of({.operation = Operation::min, .rows = 0}, rows, &result).status, Status::empty);
+  EXPECT_EQ(failure_of({.method = Method::exact, .type = Type::i64, .result_type = Type::i64, .rows = 4}, rows, &result)
+                .status,
+            Status::unsupported);
+  EXPECT_EQ(failure_of({.columns = 0, .rows = 4}, rows, &result).status, Status::invalid_argument);
+  EXPECT_EQ(failure_of({.root = 3, .collective = schedule::Collective::reduce, .rows = 4}, rows, &result).text,
+            "root 3 (the ranks are 0 to 0), give one of them, or none for all");
+  const Failed unknown = failure_of({.schedule = "rng", .rows = 4}, rows, &result);
+  EXPECT_EQ(unknown.status, Status::invalid_argument);
+  EXPECT_NE(unknown.text.find("unknown schedule 'rng'"), std::string::npos) << unknown.text;
+  for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
+    EXPECT_EQ(failure_of({.method = method, .element_count = 5, .rows = 4}, rows, &result).status, Status::gap);
+    EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).status, Status::overlap);
+    EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).text,
+              "4 elements in place of 3 (the layout's element count), make them equal");
+  }
+}
+
+TEST(Local, LayoutsWithFaultsFail) {
+  const double rows[4] = {1, 2, 3, 4};
+  double result = 0;
+  const std::vector<Interval> gap = {{0, 1}, {2, 5}};
+  const std::vector<Interval> overlap = {{0, 3}, {2, 3}};
+  Call call{.method = Method::tree, .layout = LayoutKind::intervals, .rows = 4, .intervals = gap};
+  EXPECT_EQ(failure_of(call, rows, &result).status, Status::gap);
+  EXPECT_EQ(failure_of(call, rows, &result).text,
+            "the layout is not whole (element 1 is listed nowhere), list every element of 0..N-1 exactly once");
+  call.intervals = overlap;
+  EXPECT_EQ(failure_of(call, rows, &result).status, Status::overlap);
+  EXPECT_EQ(failure_of(call, rows, &result).text,
+            "the layout is not whole (element 2 is listed twice), list every element of 0..N-1 exactly once");
+}
+
+}  // namespace
+}  // namespace steadfold::test::local_test

@@ -1,0 +1,106 @@
+// Ways to deal the rows of a job to simulated ranks, and the schedules that serve a call: drawn in turn, the same in
+// every run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/dealt.hpp"
+#include "support/simulated_job.hpp"
+
+namespace steadfold::test {
+
+/// Takes turns: which of several is due.
+class Turns {
+ public:
+  template <class T>
+  const T& of(const std::vector<T>& all) {
+    return all[next(all.size())];
+  }
+  std::uint64_t next(std::uint64_t count) {
+    turn_ = (turn_ + 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9;
+    return (turn_ >> 32) % count;
+  }
+
+ private:
+  std::uint64_t turn_ = 12;
+};
+
+/// Names under which a schedule can be asked for that serves the call.
+inline std::vector<std::string> names_for(const Call& call) {
+  const agreement::Description description = agreement::describe(call);
+  std::vector<std::string> all;
+  for (const schedule::Row& row : schedule::registry()) {
+    if (schedule::refusal(row, description.collective, std::max(call.root, 0), agreement::merging_of(description),
+                          agreement::operator_kind(description)))
+      continue;
+    for (const std::string& name : names_of(row)) all.push_back(name);
+  }
+  return all;
+}
+
+/// Runs in rank order, some of them empty, the first or last one among them.
+inline Deal in_rank_order(Turns& turns, Count rows, Rank p) {
+  std::vector<Index> ends(static_cast<std::size_t>(p));
+  for (Index& end : ends) end = turns.next(rows + 1);
+  std::ranges::sort(ends);
+  ends.back() = rows;
+  Deal deal;
+  Index begin = 0;
+  for (const Index end : ends) deal.push_back({{std::exchange(begin, end), end}});
+  return deal;
+}
+
+/// Blocks of rows dealt out in turn.
+inline Deal cyclic(Turns& turns, Count rows, Rank p) {
+  Deal deal(static_cast<std::size_t>(p));
+  const Count block = 1 + turns.next(9) + rows / 400;
+  for (Index at = 0, worker = 0; at < rows; at += block, ++worker)
+    deal[worker % deal.size()].push_back({at, std::min(rows, at + block)});
+  return deal;
+}
+
+/// The same as a rule: the rows as an array of two axes on a grid of ranks.
+inline Dealt by_rule(Turns& turns, Count rows, Rank p) {
+  const auto some_divisor = [&](Count n) {
+    Count divisor = 1 + turns.next(std::max<Count>(n, 1));
+    while (n % divisor != 0) --divisor;
+    return divisor;
+  };
+  const Count outer = some_divisor(rows);
+  const Count ranks = some_divisor(static_cast<Count>(p));
+  Dealt deal{
+      {{.extent = outer, .ranks = ranks},
+       {.extent = rows / outer, .ranks = static_cast<Count>(p) / ranks, .block = 1 + turns.next(9) + rows / 400}}};
+  if (turns.next(2) == 0) deal.axes[0].block = 1 + turns.next(5);
+  if (turns.next(2) == 0) deal.axes[1].block = 0;
+  deal.axes[1].first = turns.next(deal.axes[1].ranks);
+  return deal;
+}
+
+inline order::Grid grid_of(const Dealt& deal) {
+  order::Grid grid;
+  const std::size_t before = grid.axes.size() - deal.axes.size();
+  for (std::size_t i = 0; i < deal.axes.size(); ++i)
+    grid.axes[before + i] = {deal.axes[i].extent, deal.axes[i].ranks, deal.axes[i].block, deal.axes[i].first};
+  return grid;
+}
+
+/// Pieces anywhere, in any order of memory; a rank without any.
+inline Deal shuffled(Turns& turns, Count rows, Rank p) {
+  Deal deal(static_cast<std::size_t>(p));
+  const auto idle = turns.next(deal.size());
+  for (Index at = 0; at < rows;) {
+    const Index end = std::min(rows, at + 1 + turns.next(rows / 4 + 1));
+    const auto worker = turns.next(deal.size());
+    auto& pieces = deal[worker == idle ? (worker + 1) % deal.size() : worker];
+    pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(turns.next(pieces.size() + 1)), {at, end});
+    at = end;
+  }
+  return deal;
+}
+
+}  // namespace steadfold::test
