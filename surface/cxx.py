@@ -101,6 +101,7 @@ def members(operation):
     text = []
     is_pair = operation.operands in ("factors", "mask")
     parameters, given = ("class R, class S", "R&& x, S&& y") if is_pair else ("class R", "R&& x")
+    parameters += ", class = detail::if_no_array<R>"
     add = "add_ranges(std::forward<R>(x), std::forward<S>(y)" if is_pair else "add_range(std::forward<R>(x)"
     for name in operation.bundle:
         doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."

@@ -144,7 +144,7 @@ class Accumulator {
     return negative;
   }
 
-  /// How the exact sums stand to each other, column by column: SF_UNORDERED where there is a NaN.
+  /// How the exact sums stand to each other, column by column; SF_UNORDERED, which is above 0, where there is a NaN.
   std::vector<sf_order> compare(const Accumulator& other) const {
     std::vector<sf_order> orders(columns_);
     detail::check(sf_accumulator_compare(get(), other.get(), orders.data()));
@@ -320,9 +320,9 @@ inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
 
 /// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
 /// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
-template <class T, sf_terms terms, class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
+template <class T, sf_terms terms, class C, class = detail::if_group<C>>
 void merge_ranks(Accumulator<T, terms>& accumulator, const C& comm) {
-  detail::check(sf_accumulator_merge_ranks(accumulator.get(), detail::GroupOf<C>::group(comm).handle()));
+  detail::check(sf_accumulator_merge_ranks(accumulator.get(), steadfold::group_of(comm).handle()));
 }
 
 }  // namespace steadfold

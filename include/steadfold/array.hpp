@@ -22,6 +22,8 @@ inline constexpr bool is_array = false;
 template <class A>
 inline constexpr bool
     is_array<A, std::void_t<typename A::value_type, decltype(std::declval<const A&>().transposed().c_array())>> = true;
+template <class A>
+using if_no_array = std::enable_if_t<!is_array<bare_t<A>>>;
 template <class A, class = void>
 inline constexpr bool is_array_of_labels = false;
 template <class A>
@@ -233,8 +235,7 @@ namespace detail {
 
 /// Arrays as C has them.
 inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
-  sf_arrays arrays{};
-  arrays.size = sizeof arrays;
+  sf_arrays arrays = arrays_of_nothing();
   arrays.x = x;
   arrays.factors = factors.c_array();
   arrays.mask = axes.where.c_array();
@@ -267,28 +268,29 @@ Axes axes_of_groups(const L& labels, std::uint64_t groups) {
 
 /// A call over arrays.
 template <class T, class Op>
-class CallOfArrays : public Call {
+class CallOfArrays : public Call<T, Op> {
  public:
+  static constexpr bool allocates = true;
+
   template <class SomeOptions>
   CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
-      : held_(op), arrays_(arrays_of(x.c_array(), factors, axes)) {
-    holder_ = &held_;
-    call_ = call_of(held_, 0, options);
-    if (call_.operation == SF_USER) arrays_.x.type = SF_BYTES;
-    if (call_.operation == SF_MEAN && factors.is_given()) call_.operation = SF_WEIGHTED_MEAN;
-    if (call_.operation == SF_SUM && factors.is_given()) call_.operation = SF_DOT;
+      : Call<T, Op>(op, [&](auto& held) { return call_of(held, 0, options); }),
+        arrays_(arrays_of(x.c_array(), factors, axes)) {
+    sf_operation& operation = this->call_.operation;
+    if (operation == SF_USER) arrays_.x.type = SF_BYTES;
+    if (operation == SF_MEAN && factors.is_given()) operation = SF_WEIGHTED_MEAN;
+    if (operation == SF_SUM && factors.is_given()) operation = SF_DOT;
     std::uint64_t results = std::max<std::uint64_t>(axes.groups, 1);
     for (std::size_t axis = 0; axis < x.shape().size(); ++axis)
       if ((arrays_.kept >> axis & 1) != 0) results *= x.shape()[axis];
-    call_.arrays = &arrays_;
+    this->call_.arrays = &arrays_;
     make_room(results);
   }
 
   void* results() noexcept { return results_.data(); }
   const results_t<T, Op>& values() const noexcept { return results_; }
-  OperatorHolder& holder() noexcept { return held_; }
   results_t<T, Op> take(sf_status status) {
-    conclude(status);
+    this->conclude(status);
     return std::move(results_);
   }
 
@@ -298,13 +300,12 @@ class CallOfArrays : public Call {
     try {
       results_.assign(results, no_result<result_t<T, Op>>());
     } catch (const std::exception&) {
-      fault_ =
+      this->fault_ =
           "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
       arrays_.kept = ~std::uint32_t{0};
     }
   }
 
-  HeldOperator<T, Op> held_;
   sf_arrays arrays_;
   results_t<T, Op> results_;
 };

@@ -66,7 +66,8 @@ template <class R>
 constexpr bool is_contiguous() {
   constexpr bool is_number = std::is_arithmetic_v<R> || type_of<R>() != SF_BYTES;
   static_assert(!is_number, "give this rank's elements: a number is none (for one: sf::view(&number, 1))");
-  static_assert(is_vector<R> || is_number,
+  static_assert(!is_array<R>, "an array goes with an array of the same type, or with axes: give two of one type");
+  static_assert(is_vector<R> || is_number || is_array<R>,
                 "give contiguous elements: a std::vector (not of bool), std::array or std::span of them");
   return is_vector<R>;
 }
@@ -88,11 +89,22 @@ View<const read_t<Op, R>> elements_of(const R& x) {
     return {};
 }
 
+template <class Op>
+constexpr void require_one_vector() {
+  static_assert(second_of(operation_of<Op>) == Second::none,
+                "a dot product takes two vectors, a masked sum a vector and a mask");
+}
+template <class Op>
+constexpr void require_two_vectors() {
+  static_assert(second_of(operation_of<Op>) != Second::none,
+                "this operation takes one vector, then a communicator or options");
+}
+
 /// Whether S can be what `Op` takes beside a vector of R.
 template <class Op, class R, class S>
 constexpr bool is_second() {
+  require_two_vectors<Op>();
   constexpr Second second = second_of(operation_of<Op>);
-  static_assert(second != Second::none, "this operation takes one vector, then a communicator or options");
   if constexpr (second == Second::none || !reads<Op, R>() || !is_contiguous<S>()) {
     return false;
   } else {
@@ -106,8 +118,7 @@ constexpr bool is_second() {
 
 template <class Op, class R>
 Operands<read_t<Op, R>> operands(const R& x) {
-  static_assert(second_of(operation_of<Op>) == Second::none,
-                "a dot product takes two vectors, a masked sum a vector and a mask");
+  require_one_vector<Op>();
   return {elements_of<Op>(x), {}};
 }
 template <class Op, class R, class S>
@@ -125,35 +136,38 @@ struct ArrayOperands {
 };
 template <class Op, class T>
 ArrayOperands<T> operands(const Array<T>& x) {
+  require_one_vector<Op>();
+  is_combinable<T, Op>();
   return {x, {}};
 }
 template <class Op, class T>
 ArrayOperands<T> operands(const Array<T>& x, const Array<T>& y) {
+  static_assert(second_of(operation_of<Op>) != Second::mask, "a mask of an array is one of its axes: Axes::where");
+  require_two_vectors<Op>();
+  is_combinable<T, Op>();
   return {x, y};
 }
 
 /// A call over rows of one element.
 template <class T, class Op>
-class CallOfRows : public Call {
+class CallOfRows : public Call<T, Op> {
  public:
   template <class SomeOptions>
-  CallOfRows(const Operands<T>& x, const Op& op, const SomeOptions& options) : held_(op) {
-    holder_ = &held_;
-    call_ = call_of(held_, std::max(x.first.size(), x.second.size), options);
-    first_ = x.first.data();
+  CallOfRows(const Operands<T>& x, const Op& op, const SomeOptions& options)
+      : Call<T, Op>(op, [&](auto& held) { return call_of(held, std::max(x.first.size(), x.second.size), options); }) {
+    this->first_ = x.first.data();
     if (x.second.fits(x.first.size()))
-      second_ = x.second.data;
+      this->second_ = x.second.data;
     else
-      fault_ = x.second.misfit(x.first.size());
+      this->fault_ = x.second.misfit(x.first.size());
   }
   void* results() noexcept { return &result_; }
   result_t<T, Op> take(sf_status status) {
-    conclude(status);
+    this->conclude(status);
     return result_;
   }
 
  private:
-  HeldOperator<T, Op> held_;
   result_t<T, Op> result_ = no_result<result_t<T, Op>>();
 };
 
@@ -200,11 +214,11 @@ struct BuiltIn {
   }
   template <class R, class C, class = detail::if_group<C>>
   detail::answer_t<BuiltIn, R> operator()(const R& x, const C& comm, const Options& options = {}) const {
-    return detail::reduce_rows(detail::Waiting{group_of(comm)}, detail::operands<BuiltIn>(x), *this, options);
+    return detail::reduce_rows(detail::Waiting(comm), detail::operands<BuiltIn>(x), *this, options);
   }
   template <class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
   detail::answer_t<BuiltIn, R> operator()(const R& x, const S& y, const C& comm, const Options& options = {}) const {
-    return detail::reduce_rows(detail::Waiting{group_of(comm)}, detail::operands<BuiltIn>(x, y), *this, options);
+    return detail::reduce_rows(detail::Waiting(comm), detail::operands<BuiltIn>(x, y), *this, options);
   }
 
   /// Over an array: one result for every index of the axes that are kept. `y`: the factors of a dot product, stretched
@@ -222,12 +236,12 @@ struct BuiltIn {
   template <class T, class C, class = detail::if_group<C>>
   detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Axes& axes, const C& comm,
                                            const Options& options = {}) const {
-    return detail::reduce_array(detail::Waiting{group_of(comm)}, x, axes.weights, *this, axes, options);
+    return detail::reduce_array(detail::Waiting(comm), x, axes.weights, *this, axes, options);
   }
   template <class T, class C, class = detail::if_group<C>>
   detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
                                            const Options& options = {}) const {
-    return detail::reduce_array(detail::Waiting{group_of(comm)}, x, y, *this, axes, options);
+    return detail::reduce_array(detail::Waiting(comm), x, y, *this, axes, options);
   }
 };
 
@@ -235,8 +249,6 @@ struct BuiltIn {
 /// element is converted first; exact sums are rounded once, to the wider type.
 template <class Result, sf_operation id>
 constexpr BuiltIn<id, Result> to(BuiltIn<id> /*op*/) {
-  static_assert(detail::type_of<Result>() != SF_BYTES,
-                "results are numbers: float, double, or another type of elements");
   return {};
 }
 

@@ -7,7 +7,7 @@
 //   use(s.value(), d.value(), m.value());
 //
 // Every member's result has the bits of the call by itself. Members may differ in type, operator, method and layout;
-// root and schedule are the bundle's. Header-only over the C functions of steadfold_group.h.
+// root and schedule are the bundle's.
 #pragma once
 
 #include "steadfold/bundle_operations.hpp"
@@ -34,7 +34,7 @@ class Bundle : public BundleOperations {
     return add_dots<SF_DOTC>(std::forward<R>(x), ys, options);
   }
   /// All elements of all ranks combined by `op`, built-in or the caller's, in the binary tree over their indices.
-  template <class R, class Op>
+  template <class R, class Op, class = detail::if_no_array<R>>
   auto reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), op, options);
   }
@@ -63,7 +63,7 @@ class Bundle : public BundleOperations {
   /// of one bundle share the results.
   template <class C, class = detail::if_group<C>>
   BundlePlan bind(const C& comm, const BundleOptions& options = {}) const {
-    return {members_, group_of(comm), options};
+    return {members_, steadfold::group_of(comm), options};
   }
 };
 

@@ -109,7 +109,7 @@ class BundlePlan : public detail::BoundPlan {
     for (const auto& member : members_) member->phase = detail::BundleMember::Phase::running;
   }
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
-  void wait() { wait_for(std::chrono::nanoseconds::max()); }
+  void wait() { conclude(sf_plan_wait(get())); }
   /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
@@ -228,7 +228,9 @@ class MemberOfDots final : public BundleMember {
 
   sf_call call() override {
     arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    return call_of_dots<T, Op>(arrays_, options_);
+    sf_call call = call_of(*held_, 0, options_);
+    call.arrays = &arrays_;
+    return call;
   }
   std::uint64_t size() const override { return x_().size(); }
   std::string fault() const override {

@@ -15,7 +15,7 @@ namespace steadfold {
 class BundleOperations : public detail::BundleMembers {
  public:
   /// The sum of all elements. Called as a function it is `sum`.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto sum(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_SUM>{}, options);
   }
@@ -24,7 +24,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_SUM>{}, axes, options);
   }
   /// The least element. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto min(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MIN>{}, options);
   }
@@ -33,7 +33,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_MIN>{}, axes, options);
   }
   /// The greatest element, likewise.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto max(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX>{}, options);
   }
@@ -42,7 +42,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_MAX>{}, axes, options);
   }
   /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto dot(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
   }
@@ -51,7 +51,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
   }
   /// The same as dot.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto weighted_sum(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
   }
@@ -60,7 +60,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
   }
   /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto norm2(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_NORM2>{}, options);
   }
@@ -69,7 +69,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_NORM2>{}, axes, options);
   }
   /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto mean(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MEAN>{}, options);
   }
@@ -79,7 +79,7 @@ class BundleOperations : public detail::BundleMembers {
   }
   /// The least element and the lowest index that has it: an index of the layout, or, without one, counted in rank
   /// order.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto min_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MIN_LOCATION>{}, options);
   }
@@ -88,7 +88,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_MIN_LOCATION>{}, axes, options);
   }
   /// The greatest element, likewise.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto max_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX_LOCATION>{}, options);
   }
@@ -97,7 +97,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_MAX_LOCATION>{}, axes, options);
   }
   /// The sum of absolute values, by default correctly rounded.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto abs_sum(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_ABS_SUM>{}, options);
   }
@@ -106,7 +106,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
   }
   /// The same as abs_sum.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto norm1(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_ABS_SUM>{}, options);
   }
@@ -115,7 +115,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
   }
   /// The sum of squares, by default correctly rounded.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto sum_squares(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_SUM_SQUARES>{}, options);
   }
@@ -125,12 +125,12 @@ class BundleOperations : public detail::BundleMembers {
   }
   /// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
   /// never read. If none is selected: +0.0.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto masked_sum(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_MASKED_SUM>{}, options);
   }
   /// The number of elements, extremes and where they are, mean, variances and deviations: see Statistics.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto statistics(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_STATISTICS>{}, options);
   }
@@ -139,7 +139,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_STATISTICS>{}, axes, options);
   }
   /// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto weighted_mean(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_WEIGHTED_MEAN>{}, options);
   }
@@ -148,7 +148,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, y, BuiltIn<SF_WEIGHTED_MEAN>{}, axes, options);
   }
   /// The greatest absolute value. NaN if an element is; no elements: 0.
-  template <class R>
+  template <class R, class = detail::if_no_array<R>>
   auto norminf(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_NORMINF>{}, options);
   }
@@ -158,7 +158,7 @@ class BundleOperations : public detail::BundleMembers {
   }
   /// The sum of conj(x[i]) * y[i], by default both parts correctly rounded: BLAS's zdotc, NumPy's vdot. Of real numbers
   /// the same as `dot`.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOTC>{}, options);
   }
@@ -168,7 +168,7 @@ class BundleOperations : public detail::BundleMembers {
   }
   /// The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
   /// elements: SF_EMPTY.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto covariance(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_COVARIANCE>{}, options);
   }
@@ -177,7 +177,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, y, BuiltIn<SF_COVARIANCE>{}, axes, options);
   }
   /// Like covariance, but divided by n - 1. NaN for a single pair.
-  template <class R, class S>
+  template <class R, class S, class = detail::if_no_array<R>>
   auto sample_covariance(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_SAMPLE_COVARIANCE>{}, options);
   }

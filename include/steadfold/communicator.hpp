@@ -84,9 +84,20 @@ struct Here {
   }
 };
 struct Waiting {
+  template <class C>
+  explicit Waiting(const C& comm) : group(GroupOf<C>::group(comm)) {}
   template <class Made, class... From>
   auto reduce(const From&... from) const {
-    auto made = told(group, [&] { return Made(from...); });
+    if constexpr (Made::allocates) {
+      auto made = told(group, [&] { return Made(from...); });
+      return take(made);
+    } else {
+      Made made(from...);
+      return take(made);
+    }
+  }
+  template <class Made>
+  auto take(Made& made) const {
     return made.take(sf_group_reduce(made.call(), made.first(), made.second(), made.results(), group.handle()));
   }
   Group group;

@@ -46,13 +46,14 @@ struct Diagnosis {
 };
 
 /// Looks at this process's elements, in three passes.
-template <class R>
+template <class R, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const LocalOptions& options = {}) {
   const auto by = [&](const Method& method) { return LocalOptions{method, options.threads, {}}; };
   return {sum(x, by(exact())), sum(x, by(plain())), abs_sum(x, by(exact())), std::size(x)};
 }
 /// Looks at the elements of all ranks, in three passes and one message. `threads` go through this rank's.
-template <class R, class C, class = detail::if_group<C>>
+template <class R, class C, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>,
+          class = detail::if_group<C>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const C& comm, unsigned threads = 1) {
   const auto by = [&](const Method& method) { return MemberOptions{method, {}, {}, threads}; };
   const std::vector<std::uint64_t> size = {std::size(x)};

@@ -23,38 +23,33 @@ sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std
   return arrays;
 }
 
-/// What is said of such a call; it points to the arrays and into the options.
-template <class T, class Op, class SomeOptions>
-sf_call call_of_dots(const sf_arrays& arrays, const SomeOptions& options) {
-  HeldOperator<T, Op> held({});
-  sf_call call = call_of(held, 0, options);
-  call.arrays = &arrays;
-  return call;
-}
-
 /// The dot products of x with several vectors, as one call. With SF_DOTC the others are conjugated.
 template <class T, class Op>
-class CallOfDots : public Call {
+class CallOfDots : public Call<T, Op> {
  public:
+  static constexpr bool allocates = true;
+
   template <class SomeOptions>
-  CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options) {
-    if (ys.all().empty()) fault_ = "no vector to multiply with (a dot product takes two), give one at least";
+  CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options)
+      : Call<T, Op>({}, [&](auto& held) { return call_of(held, 0, options); }) {
+    std::string& fault = this->fault_;
+    if (ys.all().empty()) fault = "no vector to multiply with (a dot product takes two), give one at least";
     std::uint64_t rows = x.size();
     for (const auto& y : ys.all()) {
       list_.push_back(y.data());
       rows = std::max<std::uint64_t>(rows, y.size());
       if (y.size() != x.size())
-        fault_ = "the factors of a dot product differ in size (" + std::to_string(x.size()) + " and " +
-                 std::to_string(y.size()) + " elements), give vectors of the same size";
+        fault = "the factors of a dot product differ in size (" + std::to_string(x.size()) + " and " +
+                std::to_string(y.size()) + " elements), give vectors of the same size";
     }
-    arrays_ = arrays_of_dots(list_, fault_.empty() ? x.data() : nullptr, rows);
-    call_ = call_of_dots<T, Op>(arrays_, options);
+    arrays_ = arrays_of_dots(list_, fault.empty() ? x.data() : nullptr, rows);
+    this->call_.arrays = &arrays_;
     results_.assign(list_.size(), no_result<result_t<T, Op>>());
   }
 
   void* results() noexcept { return results_.data(); }
   results_t<T, Op> take(sf_status status) {
-    conclude(status);
+    this->conclude(status);
     return std::move(results_);
   }
 
@@ -78,7 +73,7 @@ struct Dots {
   }
   template <class R, class C, class = if_group<C>>
   auto operator()(const R& x, const Vectors<element_t<R>>& ys, const C& comm, const Options& options = {}) const {
-    return reduce_dots<id>(Waiting{group_of(comm)}, x, ys, options);
+    return reduce_dots<id>(Waiting(comm), x, ys, options);
   }
 };
 

@@ -10,7 +10,6 @@
 //   sf::allreduce(buffer, sf::plus, comm);                                 // reduce_to, scan, exscan, reduce_scatter
 //
 // All calls are collective: every rank makes them, in the same order. A failure on one rank is an Error on all.
-// Header-only over the C functions of steadfold_group.h.
 #pragma once
 
 #include "steadfold/steadfold.hpp"
@@ -68,30 +67,26 @@ inline std::string misfit(View<const std::uint64_t> blocks, Group group, std::si
 
 /// A call in MPI's shape: in place, or cut into blocks.
 template <class T, class Op>
-class CallOfVectors : public Call {
+class CallOfVectors : public Call<T, Op> {
  public:
   CallOfVectors(View<T> buffer, const Op& op, const Options& options, sf_collective collective)
-      : held_(op), results_(buffer.data()) {
-    holder_ = &held_;
-    call_ = call_of_vectors(held_, buffer.size(), options, collective);
-    first_ = buffer.data();
+      : Call<T, Op>(op, [&](auto& held) { return call_of_vectors(held, buffer.size(), options, collective); }),
+        results_(buffer.data()) {
+    this->first_ = buffer.data();
   }
   CallOfVectors(View<const T> values, View<const std::uint64_t> blocks, View<T> result, const Op& op, Group group,
                 const Options& options)
-      : held_(op) {
-    holder_ = &held_;
-    call_ = call_of_blocks(held_, blocks, options);
-    call_.columns = values.size();
-    fault_ = misfit(blocks, group, result.size());
-    if (!fault_.empty()) return;
-    first_ = values.data();
+      : Call<T, Op>(op, [&](auto& held) { return call_of_blocks(held, blocks, options); }) {
+    this->call_.columns = values.size();
+    this->fault_ = misfit(blocks, group, result.size());
+    if (!this->fault_.empty()) return;
+    this->first_ = values.data();
     results_ = result.data();
   }
   void* results() noexcept { return results_; }
-  void take(sf_status status) { conclude(status); }
+  void take(sf_status status) { this->conclude(status); }
 
  private:
-  HeldOperator<T, Op> held_;
   T* results_ = nullptr;
 };
 
@@ -121,23 +116,23 @@ auto reduce_blocks(const Mode& mode, const R& values, View<const std::uint64_t> 
 /// contiguous range of elements that may be written to.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(detail::Waiting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
+  detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
 /// The same, for rank `root` only: the buffers of other ranks stay as they are.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
-  detail::reduce_in_place(detail::Waiting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
+  detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
 /// MPI's shape, in place: buffer[i] of ranks 0 to this one, combined by `op` in the binary tree over those ranks.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(detail::Waiting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_SCAN);
+  detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_SCAN);
 }
 /// The same over the ranks below this one; the buffer of rank 0 stays as it is.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  detail::reduce_in_place(detail::Waiting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_EXSCAN);
+  detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_EXSCAN);
 }
 
 /// MPI's shape: combines the vectors of all ranks by `op`; rank r gets blocks[r] elements, after those of the lower
@@ -146,12 +141,12 @@ void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter(const R& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
                     const Options& options = {}) {
-  detail::reduce_blocks(detail::Waiting{group_of(comm)}, values, blocks, std::forward<S>(result), op, options);
+  detail::reduce_blocks(detail::Waiting(comm), values, blocks, std::forward<S>(result), op, options);
 }
 /// The same in blocks of one size.
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
-  const Group group = group_of(comm);
+  const Group group = steadfold::group_of(comm);
   const auto ranks = static_cast<std::size_t>(group.size());
   const auto blocks = detail::told(
       group, [&] { return std::vector<std::uint64_t>(ranks, detail::elements_of<Op>(values).size() / ranks); });

@@ -21,7 +21,9 @@ namespace steadfold::detail {
 
 /// MPI communicators, and types that convert to one.
 template <class C>
-struct GroupOf<C, std::enable_if_t<std::is_convertible_v<C, MPI_Comm>>> : HasGroup {
+struct GroupOf<
+    C, std::enable_if_t<std::is_same_v<C, MPI_Comm> || (std::is_class_v<C> && std::is_convertible_v<C, MPI_Comm>)>>
+    : HasGroup {
   static Group group(MPI_Comm comm) {
     sf_group* group = nullptr;
     check(sf_group_of(comm, &group));

@@ -200,7 +200,7 @@ class HeldOperator final : public OperatorHolder {
       auto* r = static_cast<T*>(result);
       if constexpr (on_arrays) {
         self.op_(a, b, r, count);
-      } else {
+      } else if constexpr (is_on_elements<T, Op>) {
         for (std::size_t i = 0; i < count; ++i) r[i] = self.op_(a[i], b[i]);
       }
       return 0;
@@ -223,12 +223,17 @@ class HeldOperator final : public OperatorHolder {
 /// A built-in operator, which needs nothing.
 template <class T, sf_operation id, class To>
 class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
+  using Value = typename Makes<T, BuiltIn<id, To>>::Value;
+
  public:
-  explicit HeldOperator(const BuiltIn<id, To>& /*op*/) { is_combinable<T, BuiltIn<id, To>>(); }
+  explicit HeldOperator(const BuiltIn<id, To>& /*op*/) {
+    is_combinable<T, BuiltIn<id, To>>();
+    static_assert(type_of<Value>() != SF_BYTES || type_of<T>() == SF_BYTES, "results are numbers, as elements are");
+  }
   void describe(sf_call& call) {
     call.operation = id;
     call.type = type_of<T>();
-    call.result_type = type_of<typename Makes<T, BuiltIn<id, To>>::Value>();
+    call.result_type = type_of<Value>();
   }
 };
 
@@ -311,11 +316,14 @@ sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& 
   return call;
 }
 
-/// A call in the form of the C interface, made where it stays, for it points to what belongs to it. What derives from
-/// it adds the operator and room for results. If the caller's sizes are wrong, the call is made without data: it reads
-/// nothing and fails on all ranks, so that none waits for a rank that threw.
+/// A call in the form of the C interface, made where it stays, for it points to its operator. What derives from it adds
+/// room for results. If the caller's sizes are wrong, the call is made without data: it reads nothing and fails on all
+/// ranks, so that none waits for a rank that threw.
+template <class T, class Op>
 class Call {
  public:
+  static constexpr bool allocates = false;  // room for results
+
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -323,22 +331,25 @@ class Call {
   /// Its data, unless they are those of its arrays.
   const void* first() const noexcept { return first_; }
   const void* second() const noexcept { return second_; }
+  OperatorHolder& holder() noexcept { return held_; }
   /// What is wrong with the caller's sizes; empty if nothing is.
   const std::string& fault() const noexcept { return fault_; }
   /// Throws if it failed: the fault, what the operator threw, or the library's error.
   void conclude(sf_status status) {
-    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
-    check(status, holder_);
+    if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    check(status, &held_);
   }
 
  protected:
-  Call() = default;
+  /// `describe(held)` is the call.
+  template <class Describe>
+  Call(const Op& op, const Describe& describe) : held_(op), call_(describe(held_)) {}
   ~Call() = default;
 
+  HeldOperator<T, Op> held_;
   sf_call call_;
   const void* first_ = nullptr;
   const void* second_ = nullptr;
-  OperatorHolder* holder_ = nullptr;
   std::string fault_;
 };
 

@@ -3,8 +3,6 @@
 //   sf::Plan<double> plan(sf::dot, x.size(), comm);
 //   double d = plan.run(x, y);                      // sends the reduction's messages and nothing else
 //   plan.start(x, y, result), compute(), plan.wait();
-//
-// Header-only over the C functions of steadfold_group.h.
 #pragma once
 
 #include "steadfold/group.hpp"
@@ -216,10 +214,9 @@ class VectorPlan : public detail::SinglePlan {
     detail::must_last<R>();
     this->start_on(detail::run_of<T, Result>(values, {}, result));
   }
-  template <class R, class = std::enable_if_t<std::is_same_v<Result, T> && std::is_convertible_v<R&, View<T>>>>
-  void start(R&& buffer) {
-    detail::must_last<R>();
-    start(View<T>(buffer), View<T>(buffer));
+  template <class To = Result, class = std::enable_if_t<std::is_same_v<To, T>>>
+  void start(View<T> buffer) {
+    start(buffer, buffer);
   }
 
  private:
@@ -237,7 +234,7 @@ class Plan : public detail::SinglePlan {
   /// `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or one of your own.
   template <class Op, class C, class = detail::if_group<C>>
   Plan(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
-    this->template bind<T, Result>(op, group_of(comm),
+    this->template bind<T, Result>(op, steadfold::group_of(comm),
                                    [&](auto& held) { return detail::call_of(held, rows, options); });
   }
 
@@ -297,7 +294,7 @@ class Plan : public detail::SinglePlan {
   static VectorPlan<T, Result> of_reduce_scatter(const Op& op, View<const std::uint64_t> blocks, const C& comm,
                                                  const Options& options = {}) {
     VectorPlan<T, Result> plan;
-    plan.template bind<T, Result>(op, group_of(comm),
+    plan.template bind<T, Result>(op, steadfold::group_of(comm),
                                   [&](auto& held) { return detail::call_of_blocks(held, blocks, options); });
     return plan;
   }
@@ -310,8 +307,9 @@ class Plan : public detail::SinglePlan {
   static VectorPlan<T, Result> of_count(sf_collective collective, const Op& op, std::uint64_t count, const C& comm,
                                         const Options& options) {
     VectorPlan<T, Result> plan;
-    plan.template bind<T, Result>(
-        op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options, collective); });
+    plan.template bind<T, Result>(op, steadfold::group_of(comm), [&](auto& held) {
+      return detail::call_of_vectors(held, count, options, collective);
+    });
     return plan;
   }
 };
@@ -326,12 +324,12 @@ class ArrayPlan : public detail::SinglePlan {
  public:
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
-      : ArrayPlan(op, x, axes.weights, axes, group_of(comm), options, nullptr) {}
+      : ArrayPlan(op, x, axes.weights, axes, steadfold::group_of(comm), options, nullptr) {}
   /// `y`: the factors of a dot product, stretched to the shape of x.
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
             const Options& options = {})
-      : ArrayPlan(op, x, y, axes, group_of(comm), options, nullptr) {}
+      : ArrayPlan(op, x, y, axes, steadfold::group_of(comm), options, nullptr) {}
 
   /// The results, which stand in the plan and change with the next run: in C order of the indices that are kept, those
   /// of group 0 first. On ranks that get none NaNs (integers: 0).

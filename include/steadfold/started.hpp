@@ -7,8 +7,8 @@
 //   if (!peak.wait_for(1ms)) compute_more();   // that the time is over is no failure
 //   use(sum.get(), peak.get());                // in any order
 //
-// Bits are those of the calls that wait. A range that is given stays as it is until its call has ended. Header-only
-// over the C functions of steadfold_group.h, which says what moves calls on.
+// Bits are those of the calls that wait. A range that is given stays as it is until its call has ended.
+// steadfold_group.h says what moves calls on.
 #pragma once
 
 #include "steadfold/bundle.hpp"
@@ -95,8 +95,8 @@ class Pending {
 /// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
 class ProgressThread {
  public:
-  template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
-  explicit ProgressThread(const C& comm) : group_(detail::GroupOf<C>::group(comm)) {
+  template <class C, class = detail::if_group<C>>
+  explicit ProgressThread(const C& comm) : group_(steadfold::group_of(comm)) {
     detail::check(sf_group_progress_thread(group_.handle(), 1));
   }
   ~ProgressThread() { sf_group_progress_thread(group_.handle(), 0); }
@@ -163,13 +163,17 @@ template <class Made>
 struct StartedCall final : UnderWayTo<decltype(std::declval<Made&>().take(SF_OK))> {
   template <class... From>
   explicit StartedCall(const From&... from) : made(from...) {}
-  void conclude(sf_status status) override { made.conclude(status); }
+  void conclude(sf_status status) override {
+    if (status != SF_OK) made.conclude(status);
+  }
   decltype(std::declval<Made&>().take(SF_OK)) take() override { return made.take(SF_OK); }
   Made made;
 };
 
 /// A call over a group that is not waited for.
 struct Starting {
+  template <class C>
+  explicit Starting(const C& comm) : group(GroupOf<C>::group(comm)) {}
   template <class Made, class... From>
   auto reduce(const From&... from) const {
     auto call = detail::made<StartedCall<Made>>(group, from...);
@@ -181,6 +185,13 @@ struct Starting {
   Group group;
 };
 
+template <class R>
+constexpr bool needs_no_axes() {
+  constexpr bool is_vector = !is_array<bare_t<R>>;
+  static_assert(is_vector, "an array is started with its axes: sf::start(op, array, {}, comm)");
+  return is_vector;
+}
+
 }  // namespace detail
 
 /// Starts the reduction of the elements of all ranks by `op`: sf::plus, sf::max, sf::norm2, ..., or one of your own.
@@ -188,14 +199,15 @@ struct Starting {
 template <class Op, class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::reduce_rows(detail::Starting{group_of(comm)}, detail::operands<Op>(x), detail::operator_for<R>(op),
-                             options);
+  if constexpr (detail::needs_no_axes<R>())
+    return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
 /// The same with a second vector (sf::dot), or a mask (sf::masked_sum).
 template <class Op, class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
   detail::must_last<R, S>();
-  return detail::reduce_rows(detail::Starting{group_of(comm)}, detail::operands<Op>(x, y), op, options);
+  if constexpr (detail::needs_no_axes<R>())
+    return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x, y), op, options);
 }
 /// The same for the name of a function: start(sf::sum, x, comm).
 template <class R, class C, class = detail::if_group<C>>
@@ -209,59 +221,59 @@ Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_
 template <class Op, class T, class C, class = detail::if_group<C>>
 Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
                                         const Options& options = {}) {
-  return detail::reduce_array(detail::Starting{group_of(comm)}, x, axes.weights, op, axes, options);
+  return detail::reduce_array(detail::Starting(comm), x, axes.weights, op, axes, options);
 }
 template <class Op, class T, class C, class = detail::if_group<C>>
 Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes,
                                         const C& comm, const Options& options = {}) {
-  return detail::reduce_array(detail::Starting{group_of(comm)}, x, y, op, axes, options);
+  return detail::reduce_array(detail::Starting(comm), x, y, op, axes, options);
 }
 
 /// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.
 template <class R, class C, class = detail::if_group<C>>
 auto start_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::reduce_dots<SF_DOT>(detail::Starting{group_of(comm)}, x, ys, options);
+  return detail::reduce_dots<SF_DOT>(detail::Starting(comm), x, ys, options);
 }
 template <class R, class C, class = detail::if_group<C>>
 auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
-  return detail::reduce_dots<SF_DOTC>(detail::Starting{group_of(comm)}, x, ys, options);
+  return detail::reduce_dots<SF_DOTC>(detail::Starting(comm), x, ys, options);
 }
 
 /// MPI's shape, in place, as the functions of the same names that wait.
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
+  return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
-  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_REDUCE);
+  return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_SCAN);
+  return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_SCAN);
 }
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::reduce_in_place(detail::Starting{group_of(comm)}, std::forward<R>(buffer), op, options, SF_EXSCAN);
+  return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_EXSCAN);
 }
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 Pending<> start_reduce_scatter(R&& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
                                const Options& options = {}) {
-  detail::must_last<R, S>();
-  return detail::reduce_blocks(detail::Starting{group_of(comm)}, values, blocks, std::forward<S>(result), op, options);
+  detail::must_last<R>();
+  return detail::reduce_blocks(detail::Starting(comm), values, blocks, std::forward<S>(result), op, options);
 }
 
 /// Done on no rank before every rank has called, or started, it.
 template <class C, class = detail::if_group<C>>
 void barrier(const C& comm) {
-  detail::check(sf_group_barrier(group_of(comm).handle()));
+  detail::check(sf_group_barrier(steadfold::group_of(comm).handle()));
 }
 template <class C, class = detail::if_group<C>>
 Pending<> start_barrier(const C& comm) {
-  const Group group = group_of(comm);
+  const Group group = steadfold::group_of(comm);
   auto call = detail::made<detail::StartedBarrier>(group);
   detail::check(sf_group_start_barrier(group.handle(), &call->request));
   return Pending<>(std::move(call));
@@ -270,7 +282,7 @@ Pending<> start_barrier(const C& comm) {
 /// Layout::contiguous, started.
 template <class C, class = detail::if_group<C>>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
-  const Group group = group_of(comm);
+  const Group group = steadfold::group_of(comm);
   auto call = detail::made<detail::StartedLayout>(group);
   detail::RankOrder& found = call->found;
   detail::check(sf_group_start_rank_order(rows, group.handle(), &found.mine, &found.element_count, &call->request));
@@ -281,20 +293,20 @@ Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
 template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
   return detail::start_plan<Plan<T, Result>, T, Result>(
-      op, group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
+      op, steadfold::group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
 }
 /// The same in MPI's shape: Plan<T>::of_vectors.
 template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                                      const Options& options = {}) {
   return detail::start_plan<VectorPlan<T, Result>, T, Result>(
-      op, group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
+      op, steadfold::group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
 }
 /// Starts to bind a bundle's plan: bundle.bind(comm).
 template <class C, class = detail::if_group<C>>
 Pending<BundlePlan> start_bind(const Bundle& bundle, const C& comm, const BundleOptions& options = {}) {
   using detail::PlanAccess;
-  const Group group = group_of(comm);
+  const Group group = steadfold::group_of(comm);
   std::unique_ptr<detail::StartedPlan<BundlePlan>> call;
   const std::vector<sf_call> calls = detail::told(group, [&] {
     call = std::make_unique<detail::StartedPlan<BundlePlan>>(

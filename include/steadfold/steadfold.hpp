@@ -41,11 +41,12 @@ detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, c
 
 /// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. `Axes`
 /// has groups for arrays, with weights and masks, and for every other operation.
-template <class X, class L>
+template <class X, class L, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
   return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
 }
-template <class X, class L, class C, class = detail::if_group<C>>
+template <class X, class L, class C, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>,
+          class = detail::if_group<C>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, const Options& options = {}) {
   return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
 }
@@ -65,9 +66,9 @@ template <class T>
 using Sum = answer_t<BuiltIn<SF_SUM>, View<const T>>(const View<const T>&, const LocalOptions&);
 }  // namespace detail
 
-/// All elements combined by `op`, built-in or one of your own (detail::HeldOperator says how it is called), in the
-/// binary tree over their indices. Throws Error(SF_EMPTY) if there are no elements and the operator has no neutral
-/// element.
+/// All elements combined by `op` in the binary tree over their indices: built-in, op(left, right) -> element, or
+/// op(left, right, result, count) on arrays, where result may be left. Throws what `op` throws, and Error(SF_EMPTY) if
+/// there are no elements and no neutral element. Several threads may call `op` at once.
 template <class R, class Op>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& options = {}) {
   return detail::reduce_rows(detail::Here(), detail::operands<Op>(x), detail::operator_for<R>(op), options);
@@ -75,8 +76,7 @@ detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& opt
 /// The same over all ranks. Without a layout the elements are in rank order.
 template <class R, class Op, class C, class = detail::if_group<C>>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Options& options = {}) {
-  return detail::reduce_rows(detail::Waiting{group_of(comm)}, detail::operands<Op>(x), detail::operator_for<R>(op),
-                             options);
+  return detail::reduce_rows(detail::Waiting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
 
 }  // namespace steadfold

@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -190,19 +191,25 @@ struct Options {
 template <class T>
 class View;
 
+/// Whether elements outlive the range that refers to them, as those of a View, a std::span or a std::string_view do. To
+/// be specialised for ranges of one's own, the same in all sources.
+template <class R, class = void>
+inline constexpr bool is_borrowed = false;
+template <class T>
+inline constexpr bool is_borrowed<View<T>> = true;
+template <class T, class Traits>
+inline constexpr bool is_borrowed<std::basic_string_view<T, Traits>> = true;
+#if __cplusplus >= 202002L
+template <class T, std::size_t size>
+inline constexpr bool is_borrowed<std::span<T, size>> = true;
+template <class R>
+inline constexpr bool is_borrowed<R, std::enable_if_t<std::is_base_of_v<std::ranges::view_base, R>>> =
+    std::ranges::enable_borrowed_range<R>;
+#endif
+
 namespace detail {
 template <class R>
 using bare_t = std::remove_cv_t<std::remove_reference_t<R>>;
-
-/// Whether elements outlive the range that refers to them, as those of a View or a std::span do.
-template <class R>
-#if __cplusplus >= 202002L
-inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<R>;
-#else
-inline constexpr bool is_borrowed = false;
-#endif
-template <class T>
-inline constexpr bool is_borrowed<View<T>> = true;
 /// Whether a range is there after the statement that it is given to.
 template <class R>
 inline constexpr bool lasts = std::is_lvalue_reference_v<R> || is_borrowed<bare_t<R>>;
@@ -286,16 +293,24 @@ static_assert(sizeof(Statistics) == sizeof(sf_statistics));
 
 namespace detail {
 
+/// The type of its elements.
+template <class R>
+using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
+
+/// Whether what iterators give, if there are any, is what stands at data(): not so in a matrix whose elements are rows.
+template <class R, class = void>
+inline constexpr bool iterates_elements = true;
+template <class R>
+inline constexpr bool iterates_elements<R, std::void_t<decltype(*std::begin(std::declval<const R&>()))>> =
+    std::is_same_v<bare_t<decltype(*std::begin(std::declval<const R&>()))>, element_t<R>>;
+
 /// What has data() and size(), and C arrays.
 template <class R, class = void>
 inline constexpr bool is_vector = false;
 template <class R>
 inline constexpr bool is_vector<
     R, std::void_t<decltype(*std::data(std::declval<const R&>())), decltype(std::size(std::declval<const R&>()))>> =
-    true;
-/// The type of its elements.
-template <class R>
-using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
+    iterates_elements<R>;
 
 template <class T, class... Types>
 inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);

@@ -78,7 +78,8 @@ REFUSED = [
     ("sf::Plan<double>::of_vectors(sf::plus, 3, d.comm).run(d.constants);", "no matching"),
     ("sf::Plan<double> plan(sf::plus, 3, d.comm); plan.run(d.floats);", "View<const double>"),
     ("sf::Plan<float> plan(sf::to<double>(sf::plus), 3, d.comm);", "sf::Plan<float, double>"),
-    ("d.vectors.start(std::array<double, 6>());", "give a range with a name, not a temporary"),
+    ("d.vectors.start(std::array<double, 6>());", "no matching"),
+    ("d.vectors.run(d.x, std::array<double, 14>());", "no matching"),
     ("sf::start_scan(d.constants, sf::min, d.comm);", "its elements must not be const"),
     ("sf::start_exscan(std::array<double, 7>(), sf::plus, d.comm);", "a temporary is gone after the call"),
     ("const std::vector<long> n(3); sf::reduce_scatter_block(n, d.floats, sf::plus, d.comm);", "values and results have elements of one type"),
@@ -99,6 +100,23 @@ REFUSED = [
     ("sf::Bundle bundle; const std::vector<long> n(3); bundle.abs_sum(n);", "does not take elements of this type"),
     ("sf::Accumulator<int> a;", "accumulators are of doubles or floats"),
     ("sf::Accumulator<double> a; a.add_products(d.x, d.y);", "products are added to a ProductAccumulator"),
+    ("sf::reduce(sf::Array<int>(nullptr, {3}), [](int a, int b) { return (a + b) / 2.0; });", "an operator on integers"),
+    ("sf::reduce(d.array, [](double, double) {}, d.comm);", "an operator is called as op(left, right)"),
+    ("sf::ArrayPlan plan([](double, double) {}, d.array, {}, d.comm);", "an operator is called as op(left, right)"),
+    ("sf::dotc(d.array);", "a dot product takes two vectors"),
+    ("sf::max(d.array, d.array, d.comm);", "takes one vector, then a communicator or options"),
+    ("sf::masked_sum(d.array, d.array);", "a mask of an array is one of its axes"),
+    ("sf::dot(d.array, d.x);", "an array goes with an array of the same type"),
+    ("sf::dot(d.array, sf::Array<float>(nullptr, {3}));", "an array goes with an array of the same type"),
+    ("sf::start(sf::plus, d.array, d.comm);", "an array is started with its axes"),
+    ("sf::Bundle bundle; bundle.sum(d.array);", "no matching"),
+    ("sf::sum<short>(d.floats);", "results are numbers, as elements are"),
+    ("sf::to<bool>(sf::max)(d.x, d.comm);", "results are numbers, as elements are"),
+    ("sf::start_reduce_scatter(d.x, d.blocks, std::vector<double>(3), sf::max, d.comm);", "a temporary is gone after the call"),
+    ("sf::sum_by(std::vector<bool>(3), std::vector<int>(3), 2);", "no matching"),
+    ("sf::diagnosis(std::vector<int>(3), d.comm);", "no matching"),
+    ("struct Rows : std::vector<double> { const std::vector<double>* begin() const { return this; } }; sf::sum(Rows());",
+     "give contiguous elements"),
     ("sf::ArrayPlan<double> plan(sf::min_location, d.array, {}, d.comm);", "leave the types out"),
 ]
 
@@ -138,6 +156,7 @@ ACCEPTED = [
     "sf::Array<double> a(d.x.data(), {3}); sf::Axes axes{{0}, a, a, {}, 0}; sf::sum(a, axes, d.comm, sf::exact()); "
     "sf::mean(a); sf::max(a, d.comm); sf::dot(a, a, axes);",
     "sf::dots(d.x, {d.x, d.y}, d.comm); sf::dotcs(d.x, {d.y}); sf::sum_by(d.x, std::vector<int>(3), 2, d.comm);",
+    "sf::Bundle bundle; bundle.sum(d.array, {}); bundle.dot(d.array, d.array, {}); sf::reduce(d.array, sf::max, d.comm);",
     "sf::Bundle bundle; auto s = bundle.sum(d.x); bundle.allreduce(d.y, sf::plus); bundle.bind(d.comm).run(); s.value();",
     "auto s = sf::start(sf::plus, d.x, d.comm); sf::start_allreduce(d.y, sf::plus, d.comm).wait(); s.get();",
     "sf::Accumulator<double> a; a += 1.0; a += d.x; a += a; a.add(sf::Array<double>(d.x.data(), {3})); a.sum<float>();",
@@ -162,8 +181,10 @@ ACCEPTED_CXX20 = [
 
 # What a standard has for itself: no part of a function or a class that both have.
 ONLY_IN = {
-    "c++17": ["inline constexpr bool is_borrowed = false;"],
-    "c++20": ["inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<R>;",
+    "c++17": [],
+    "c++20": ["inline constexpr bool is_borrowed<std::span<T, size>> = true;",
+              "inline constexpr bool is_borrowed<R, std::enable_if_t<std::is_base_of_v<std::ranges::view_base, R>>> =",
+              "std::ranges::enable_borrowed_range<R>;",
               "inline constexpr bool std::ranges::enable_borrowed_range<steadfold::View<T>> = true;",
               "inline constexpr bool std::ranges::enable_view<steadfold::View<T>> = true;",
               "std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {",
@@ -202,7 +223,8 @@ def lines_of_headers(standard):
 
 
 def errors_in(text):
-    return [line for line in text.splitlines() if "error:" in line]
+    of_candidates = "no type named ‘type’ in ‘struct std::enable_if<false"  # why GCC did not take one
+    return [line for line in text.splitlines() if "error:" in line and of_candidates not in line]
 
 
 class Diagnostics(unittest.TestCase):

@@ -1,5 +1,5 @@
-// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is
-// one: between the workers of a team.
+// Every call of C++ has the same outcome compiled as C++17 and as C++20, and that of a reference where there is one:
+// between the workers of a team.
 #include "every_call/every_call.hpp"
 
 #include <gtest/gtest.h>
@@ -30,6 +30,8 @@ TEST_P(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
     EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), member.size() > 1);
   });
 }
+TEST(EveryCallInBothStandards, IsCodeOfEach) { EXPECT_NE(check_in_cxx17(), check_in_cxx20()); }
+
 INSTANTIATE_TEST_SUITE_P(Teams, EveryCall, testing::Values(1, 3, 4, 5));
 
 }  // namespace

@@ -19,4 +19,5 @@ namespace steadfold::test::every_call_in_cxx17 {
 
 namespace steadfold::test {
 Transcript transcript_in_cxx17(Group group) { return every_call_in_cxx17::transcript(group); }
+Check check_in_cxx17() { return &detail::check; }
 }  // namespace steadfold::test

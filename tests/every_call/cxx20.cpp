@@ -76,6 +76,7 @@ Transcript transcript_of_references() {
 }
 
 Transcript transcript_in_cxx20(Group group) { return every_call_in_cxx20::transcript(group); }
+Check check_in_cxx20() { return &detail::check; }
 
 Transcript transcript_in_c(Group group) {
   Transcript out;

@@ -19,11 +19,16 @@
 namespace steadfold::test {
 
 /// What every call came to. Collective over the group; all ranks have the same data, and take their parts.
-Transcript transcript_in_cxx17(Group group);
-Transcript transcript_in_cxx20(Group group);
+[[gnu::visibility("default")]] Transcript transcript_in_cxx17(Group group);
+[[gnu::visibility("default")]] Transcript transcript_in_cxx20(Group group);
 /// The same in C (c.c), of most calls: under the names that they have in the others.
-Transcript transcript_in_c(Group group);
+[[gnu::visibility("default")]] Transcript transcript_in_c(Group group);
 /// What calls on doubles should come to, under the same names, by references that share nothing with the library.
-Transcript transcript_of_references();
+[[gnu::visibility("default")]] Transcript transcript_of_references();
+
+/// Where a function of the headers stands that both have compiled.
+using Check = void (*)(sf_status, detail::OperatorHolder*);
+[[gnu::visibility("default")]] Check check_in_cxx17();
+[[gnu::visibility("default")]] Check check_in_cxx20();
 
 }  // namespace steadfold::test

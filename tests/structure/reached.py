@@ -1,6 +1,6 @@
-"""Every function of the C interface is called by some program in C and by the headers for C++17, or the tables below say
-why not (tests/fortran/interface_test.py does so for Fortran); and every name of the C++17 headers is called by tests
-that compare it with C++20.
+"""Every function of the C interface is called by some program in C and by the headers of C++, or the tables below say why
+not (tests/fortran/interface_test.py does so for Fortran); and every name of these headers is called by tests that are
+compiled as C++17 and compared with C++20.
 
 A row that is no longer true is a failure, too."""
 
@@ -41,7 +41,6 @@ NOT_IN_CXX = {
     "sf_list_text": AS_IN_C,
     "sf_mpi_library": AS_IN_C,
     "sf_plan_test": "sf_plan_wait_for with no time",
-    "sf_plan_wait": "sf_plan_wait_for without end",
     "sf_plan_bind": OF_A_COMMUNICATOR.format("sf_group_bind"),
     "sf_rank_order": OF_A_COMMUNICATOR.format("sf_group_rank_order"),
     "sf_reduce": OF_A_COMMUNICATOR.format("sf_group_reduce"),

@@ -1,5 +1,5 @@
-// Every call of the API for C++17 has the outcome of the same call in C++20, and that of a reference where there is
-// one: over MPI, and, as far as it does not depend on the number of ranks, that of one process with all elements.
+// Every call of C++ has the same outcome compiled as C++17 and as C++20, and that of a reference where there is one:
+// over MPI, and, as far as it does not depend on the number of ranks, that of one process with all elements.
 #include "every_call/every_call.hpp"
 
 #include <gtest/gtest.h>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpi/misuse/misuse.hpp"
+#include "steadfold/started.hpp"
 
 namespace steadfold::tests::sizes_test {
 namespace {
@@ -271,6 +272,14 @@ TEST_F(SizesTest, VectorsOfNoElements) {
     Fenced place(is_astray(odd) ? 1 : 0);
     expect_refused(
         odd, {"1 elements", "bound for 0"}, "no elements", [&] { plan.run(place.inside); }, false);
+    const std::vector<double> nothing;
+    const std::vector<std::uint64_t> blocks(world.count());
+    const Words texts = {"1 results", "0 elements"};
+    expect_refused(
+        odd, texts, "no blocks", [&] { reduce_scatter(nothing, blocks, place.inside, plus, world.comm); }, false);
+    expect_refused(
+        odd, texts, "no blocks, started",
+        [&] { start_reduce_scatter(nothing, blocks, place.inside, plus, world.comm).get(); }, false);
     EXPECT_TRUE(place.is_whole());
   }
 }
