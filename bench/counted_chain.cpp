@@ -34,8 +34,8 @@ class TransportOfFew final : public transport::ForwardingTransport {
  public:
   using ForwardingTransport::ForwardingTransport;
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
-                                               transport::Ticket tickets) override {
-    return std::make_unique<FewAtATime>(inner().prepare(tag, capacities, tickets));
+                                               transport::Ticket tickets, transport::WordOrder order) override {
+    return std::make_unique<FewAtATime>(inner().prepare(tag, capacities, tickets, order));
   }
 };
 

@@ -80,7 +80,7 @@ class Loopback final : public transport::Transport {
   void connect(bool) override {}
   transport::Connection connected() override { return transport::Connection::connected; }
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t, std::span<const Bytes> capacities,
-                                               transport::Ticket tickets) override {
+                                               transport::Ticket tickets, transport::WordOrder) override {
     return std::make_unique<LoopbackEndpoint>(loop_, rank_, capacities, tickets);
   }
   void gather(std::span<const std::byte>) override {}

@@ -49,24 +49,25 @@ std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transpo
 }
 
 /// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
-template <auto prepare_so>
 class Preparing final : public transport::ForwardingTransport {
  public:
-  using ForwardingTransport::ForwardingTransport;
+  Preparing(std::shared_ptr<transport::Transport> inner, transport::WordOrder order)
+      : ForwardingTransport(std::move(inner)), order_(order) {}
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
-                                               transport::Ticket tickets) override {
-    return (inner().*prepare_so)(tag, capacities, tickets);
+                                               transport::Ticket tickets, transport::WordOrder /*order*/) override {
+    return inner().prepare(tag, capacities, tickets, order_);
   }
+
+ private:
+  transport::WordOrder order_;
 };
-using InTurn = Preparing<&transport::Transport::prepare_in_turn>;
-using Apart = Preparing<&transport::Transport::prepare_apart>;
 
 }  // namespace
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others, Watched watched)
     : transport_(std::move(transport)),
-      in_turn_(std::make_shared<InTurn>(transport_)),
-      apart_(std::make_shared<Apart>(transport_)),
+      in_turn_(std::make_shared<Preparing>(transport_, transport::WordOrder::in_turn)),
+      apart_(std::make_shared<Preparing>(transport_, transport::WordOrder::apart)),
       others_(others),
       watched_(std::move(watched)),
       means_{.rows = rows} {

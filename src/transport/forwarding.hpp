@@ -48,8 +48,9 @@ class ForwardingTransport : public Transport {
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
   bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
-    return inner_->prepare(tag, capacities, tickets);
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override {
+    return inner_->prepare(tag, capacities, tickets, order);
   }
   void open_apart() override { inner_->open_apart(); }
   bool opened_apart() override { return inner_->opened_apart(); }

@@ -87,6 +87,10 @@ class Endpoint {
 /// How a connection stands, on the way to the same end on every rank.
 enum class Connection : std::uint8_t { pending, connected, failed };
 
+/// The order that an endpoint's `add_words` keep: that of all endpoints' ones; that of what is connected and gathered;
+/// or none with those of other endpoints, since they go over what was opened last.
+enum class WordOrder : std::uint8_t { of_endpoints, in_turn, apart };
+
 /// A group of ranks that can connect endpoints. Calls are made in the same order on every rank.
 class Transport {
  public:
@@ -110,19 +114,8 @@ class Transport {
   /// Prepares an endpoint with landing slots of these capacities and room for `tickets` communications. `tag` tells
   /// endpoints of one group apart and is equal on all ranks. Local: throws std::runtime_error, on this rank alone, when
   /// memory or tags run out.
-  virtual std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) = 0;
-
-  /// The same if its `add_words` keep the order of what is connected and gathered, not that of other endpoints' ones.
-  virtual std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                    Ticket tickets) {
-    return prepare(tag, capacities, tickets);
-  }
-
-  /// The same if its `add_words` keep no order at all with those of other endpoints: they go over what was opened last.
-  virtual std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                  Ticket tickets) {
-    return prepare(tag, capacities, tickets);
-  }
+  virtual std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                            WordOrder order = WordOrder::of_endpoints) = 0;
   /// Starts to open what the endpoints of one plan that are prepared apart add words over. Collective, never blocks.
   /// Throws std::runtime_error on a transport error.
   virtual void open_apart() {}

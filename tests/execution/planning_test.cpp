@@ -33,8 +33,8 @@ class Unconnected final : public transport::Transport {
 
   void connect(bool) override {}
   transport::Connection connected() override { return transport::Connection::connected; }
-  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t, std::span<const Bytes> capacities,
-                                               transport::Ticket) override {
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t, std::span<const Bytes> capacities, transport::Ticket,
+                                               transport::WordOrder) override {
     auto end = std::make_unique<End>();
     for (const Bytes capacity : capacities) end->slots.emplace_back(capacity);
     return end;

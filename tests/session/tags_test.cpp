@@ -22,9 +22,9 @@ class Recorder final : public transport::ForwardingTransport {
  public:
   using ForwardingTransport::ForwardingTransport;
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
-                                               transport::Ticket tickets) override {
+                                               transport::Ticket tickets, transport::WordOrder order) override {
     tags.insert(tag);
-    return inner().prepare(tag, capacities, tickets);
+    return inner().prepare(tag, capacities, tickets, order);
   }
 
   std::multiset<std::uint32_t> tags;

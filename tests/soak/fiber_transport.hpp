@@ -47,8 +47,9 @@ class FiberTransport final : public transport::Transport {
   order::Rank rank() const noexcept override { return rank_; }
   order::Rank rank_count() const noexcept override { return meeting_->network.rank(rank_).rank_count(); }
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
-                                               transport::Ticket tickets) override {
-    return std::make_unique<FiberEndpoint>(meeting_, meeting_->network.rank(rank_).prepare(tag, capacities, tickets));
+                                               transport::Ticket tickets, transport::WordOrder order) override {
+    return std::make_unique<FiberEndpoint>(meeting_,
+                                           meeting_->network.rank(rank_).prepare(tag, capacities, tickets, order));
   }
   void connect(bool is_prepared) override { meeting_->network.rank(rank_).connect(is_prepared); }
   transport::Connection connected() override {

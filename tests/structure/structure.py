@@ -122,6 +122,12 @@ class Structure(unittest.TestCase):
                               timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_what_forwards_a_transport_forwards_all_of_it(self):
+        declared = re.findall(r"virtual [^;{]*?(\w+)\(", (ROOT / "src/transport/transport.hpp").read_text())
+        forwarded = re.findall(r"(\w+)\([^;{]*\) (?:const )?(?:noexcept )?override", (ROOT / "src/transport/forwarding.hpp").read_text())
+        self.assertGreater(len(declared), 25)
+        self.assertEqual(sorted(set(declared) - {"Endpoint", "Transport"}), sorted(set(forwarded)))
+
     def test_files_that_pages_name_are_there(self):
         rooms = "|".join(SEES.keys() - {"steadfold"})
         tops = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith(".") and p.name != "build")

@@ -107,9 +107,10 @@ class ThreadTransport final : public transport::Transport {
   order::Rank rank() const noexcept override { return rank_; }
   order::Rank rank_count() const noexcept override { return meeting_->network.rank(rank_).rank_count(); }
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
-                                               transport::Ticket tickets) override {
+                                               transport::Ticket tickets, transport::WordOrder order) override {
     const std::lock_guard lock(meeting_->mutex);
-    return std::make_unique<LockedEndpoint>(meeting_, meeting_->network.rank(rank_).prepare(tag, capacities, tickets));
+    return std::make_unique<LockedEndpoint>(meeting_,
+                                            meeting_->network.rank(rank_).prepare(tag, capacities, tickets, order));
   }
   void connect(bool is_prepared) override {
     const std::lock_guard lock(meeting_->mutex);

@@ -16,8 +16,8 @@ class WrappingTransport final : public transport::ForwardingTransport {
   WrappingTransport(std::shared_ptr<transport::Transport> inner, Context& context)
       : ForwardingTransport(std::move(inner)), context_(context) {}
   std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const order::Bytes> capacities,
-                                               transport::Ticket tickets) override {
-    return std::make_unique<Wrapper>(inner().prepare(tag, capacities, tickets), context_, tickets);
+                                               transport::Ticket tickets, transport::WordOrder order) override {
+    return std::make_unique<Wrapper>(inner().prepare(tag, capacities, tickets, order), context_, tickets);
   }
 
  private:

@@ -147,18 +147,10 @@ void MpiTransport::require_threads() const {
       "MPI_Init_thread with it, or test what was started now and then");
 }
 
-std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
-  return prepare_adding_over(comm_, tag, capacities, tickets);
-}
-
-std::unique_ptr<Endpoint> MpiTransport::prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                        Ticket tickets) {
-  return prepare_adding_over(setup_, tag, capacities, tickets);
-}
-
-std::unique_ptr<Endpoint> MpiTransport::prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                      Ticket tickets) {
-  return prepare_adding_over(apart_->comm, tag, capacities, tickets, apart_);
+std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                                WordOrder order) {
+  if (order == WordOrder::apart) return prepare_adding_over(apart_->comm, tag, capacities, tickets, apart_);
+  return prepare_adding_over(order == WordOrder::in_turn ? setup_ : comm_, tag, capacities, tickets);
 }
 
 void MpiTransport::open_apart() {

@@ -43,11 +43,8 @@ class MpiTransport final : public Transport {
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return tags_.take(*this, count); }
   /// Tags go up to the MPI library's MPI_TAG_UB.
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
-  std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                            Ticket tickets) override;
-  std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                          Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override;
   /// One MPI_Comm_idup. The endpoints that are prepared apart until the next connection share the communicator, which
   /// goes with the last of them.
   void open_apart() override;

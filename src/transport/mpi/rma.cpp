@@ -23,18 +23,9 @@ RmaTransport::RmaTransport(std::shared_ptr<MpiTransport> inner, std::shared_ptr<
       settings_(settings),
       notices_(static_cast<std::size_t>(rank_count())) {}
 
-std::unique_ptr<Endpoint> RmaTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
-  return prepare_over(two_sided_->prepare(tag, capacities, tickets), tag, capacities, tickets);
-}
-
-std::unique_ptr<Endpoint> RmaTransport::prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                        Ticket tickets) {
-  return prepare_over(two_sided_->prepare_in_turn(tag, capacities, tickets), tag, capacities, tickets);
-}
-
-std::unique_ptr<Endpoint> RmaTransport::prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                      Ticket tickets) {
-  return prepare_over(two_sided_->prepare_apart(tag, capacities, tickets), tag, capacities, tickets);
+std::unique_ptr<Endpoint> RmaTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                                WordOrder order) {
+  return prepare_over(two_sided_->prepare(tag, capacities, tickets, order), tag, capacities, tickets);
 }
 
 std::unique_ptr<Endpoint> RmaTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,

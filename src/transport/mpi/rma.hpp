@@ -30,11 +30,8 @@ class RmaTransport final : public ForwardingTransport {
   RmaTransport(std::shared_ptr<MpiTransport> inner, std::shared_ptr<Window> window, const RmaSettings& settings);
 
   const char* name() const noexcept override { return "rma"; }
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
-  std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                            Ticket tickets) override;
-  std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                          Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override;
   /// One MPI_Iallgather of 288 bytes per rank. Only the first nine endpoints that were prepared get lanes.
   void connect(bool is_prepared) override;
   Connection connected() override;

@@ -28,16 +28,9 @@ class NodeTransport final : public SharedTransport {
   bool adds_words() const noexcept override { return inner_->adds_words(); }
 
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override {
-    return prepare_over(inner_->prepare(tag, capacities, tickets), tag, capacities, tickets);
-  }
-  std::unique_ptr<Endpoint> prepare_in_turn(std::uint32_t tag, std::span<const Bytes> capacities,
-                                            Ticket tickets) override {
-    return prepare_over(inner_->prepare_in_turn(tag, capacities, tickets), tag, capacities, tickets);
-  }
-  std::unique_ptr<Endpoint> prepare_apart(std::uint32_t tag, std::span<const Bytes> capacities,
-                                          Ticket tickets) override {
-    return prepare_over(inner_->prepare_apart(tag, capacities, tickets), tag, capacities, tickets);
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override {
+    return prepare_over(inner_->prepare(tag, capacities, tickets, order), tag, capacities, tickets);
   }
   void open_apart() override { inner_->open_apart(); }
   bool opened_apart() override { return inner_->opened_apart(); }

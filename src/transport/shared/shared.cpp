@@ -81,7 +81,8 @@ class WorkerTransport final : public SharedTransport {
   }
   bool adds_words() const noexcept override { return outside_ == nullptr; }
 
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override;
   void connect(bool is_prepared) override { post_prepared(is_prepared); }
   Connection connected() override;
   void gather(std::span<const std::byte> bytes) override;
@@ -146,8 +147,8 @@ WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<Places> pl
   tags_.emplace(outside_->last_tag(*all_));
 }
 
-std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities,
-                                                   Ticket tickets) {
+std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                                   WordOrder /*order*/) {
   if (!outside_) return prepare_over(nullptr, tag, capacities, tickets);
   auto others = outside_->prepare(all_, rank(), tags_->hold(tag), capacities, tickets, among().shares_cores);
   if (relay_)

@@ -99,7 +99,8 @@ class RankTransport final : public Transport {
 
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override;
-  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) override;
+  std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                    WordOrder order) override;
   void connect(bool is_prepared) override;
   Connection connected() override;
   void refuse(std::uint32_t after) noexcept { refused_ = after; }
@@ -407,7 +408,8 @@ class SimulatedEndpoint final : public Endpoint {
 
 Rank RankTransport::rank_count() const noexcept { return static_cast<Rank>(network_->ranks.size()); }
 
-std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets) {
+std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
+                                                 WordOrder /*order*/) {
   if (refused_ && (*refused_)-- == 0) {
     refused_.reset();
     throw std::runtime_error("no memory for messages (the test refuses it), let it be");

@@ -181,7 +181,8 @@ class RmaTest : public testing::Test {
   }
 
   std::unique_ptr<Tested> bind(std::uint32_t tag) {
-    auto end = std::make_unique<Tested>(world->prepare(tag, std::vector<Bytes>{100, 100}, 4), 4);
+    auto end =
+        std::make_unique<Tested>(world->prepare(tag, std::vector<Bytes>{100, 100}, 4, WordOrder::of_endpoints), 4);
     world->connect(true);
     EXPECT_EQ(transport::finish(*world), Connection::connected);
     return end;
@@ -273,7 +274,7 @@ TEST_F(RmaTest, WordsOfAnEndGivenUpRest) {
 
 TEST_F(RmaTest, FailedConnectionsCostNoWords) {
   for (std::uint32_t i = 0; i < 50; ++i) {
-    const auto end = world->prepare(i, std::vector<Bytes>{100}, 2);
+    const auto end = world->prepare(i, std::vector<Bytes>{100}, 2, WordOrder::of_endpoints);
     world->connect(world->rank() != 0);
     EXPECT_EQ(transport::finish(*world), Connection::failed);
     EXPECT_TRUE(has_words(words_of_all));

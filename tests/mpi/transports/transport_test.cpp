@@ -37,7 +37,7 @@ class MpiTransportTest : public testing::Test {
   Rank right = (rank + 1) % rank_count;
 
   std::unique_ptr<Tested> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
-    return std::make_unique<Tested>(world.prepare(tag, capacities, tickets), tickets);
+    return std::make_unique<Tested>(world.prepare(tag, capacities, tickets, WordOrder::of_endpoints), tickets);
   }
 };
 
