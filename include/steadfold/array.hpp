@@ -270,11 +270,11 @@ Axes axes_of_groups(const L& labels, std::uint64_t groups) {
 template <class T, class Op>
 class CallOfArrays : public Call<T, Op> {
  public:
-  static constexpr bool allocates = true;
+  static constexpr bool may_throw = true;  // for want of room for results
 
   template <class SomeOptions>
   CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
-      : Call<T, Op>(op, [&](auto& held) { return call_of(held, 0, options); }),
+      : Call<T, Op>(op, [&](auto& held) { return detail::call_of(held, 0, options); }),
         arrays_(arrays_of(x.c_array(), factors, axes)) {
     sf_operation& operation = this->call_.operation;
     if (operation == SF_USER) arrays_.x.type = SF_BYTES;

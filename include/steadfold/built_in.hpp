@@ -154,7 +154,8 @@ class CallOfRows : public Call<T, Op> {
  public:
   template <class SomeOptions>
   CallOfRows(const Operands<T>& x, const Op& op, const SomeOptions& options)
-      : Call<T, Op>(op, [&](auto& held) { return call_of(held, std::max(x.first.size(), x.second.size), options); }) {
+      : Call<T, Op>(
+            op, [&](auto& held) { return detail::call_of(held, std::max(x.first.size(), x.second.size), options); }) {
     this->first_ = x.first.data();
     if (x.second.fits(x.first.size()))
       this->second_ = x.second.data;
@@ -179,14 +180,14 @@ template <class T, class Op>  // written out, since it takes some 20 ns in all
 auto reduce_rows(const Here& /*mode*/, const Operands<T>& x, const Op& op, const LocalOptions& options) {
   if (!x.second.fits(x.first.size())) throw Error(SF_INVALID_ARGUMENT, x.second.misfit(x.first.size()));
   HeldOperator<T, std::decay_t<Op>> held(op);
-  const sf_call call = call_of(held, x.first.size(), options);
+  const sf_call call = detail::call_of(held, x.first.size(), options);
   auto result = no_result<result_t<T, Op>>();
-  check(sf_reduce_local(&call, x.first.data(), x.second.data, &result), &held);
+  detail::check(sf_reduce_local(&call, x.first.data(), x.second.data, &result), &held);
   return result;
 }
 template <class Mode, class T, class Op, class SomeOptions>
 auto reduce_rows(const Mode& mode, const ArrayOperands<T>& x, const Op& op, const SomeOptions& options) {
-  return reduce_array(mode, x.x, x.factors, op, Axes(), options).front();
+  return detail::reduce_array(mode, x.x, x.factors, op, Axes(), options).front();
 }
 
 /// A second vector, array or mask: neither a communicator nor options, nor axes.
@@ -231,6 +232,7 @@ struct BuiltIn {
   template <class T>
   detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes,
                                            const LocalOptions& options = {}) const {
+    detail::require_two_vectors<BuiltIn>();
     return detail::reduce_array(detail::Here(), x, y, *this, axes, options);
   }
   template <class T, class C, class = detail::if_group<C>>
@@ -241,6 +243,7 @@ struct BuiltIn {
   template <class T, class C, class = detail::if_group<C>>
   detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
                                            const Options& options = {}) const {
+    detail::require_two_vectors<BuiltIn>();
     return detail::reduce_array(detail::Waiting(comm), x, y, *this, axes, options);
   }
 };

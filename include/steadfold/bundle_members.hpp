@@ -191,7 +191,7 @@ class MemberOfRanges final : public BundleMember {
         first_(std::move(first)),
         second_(std::move(second)) {}
 
-  sf_call call() override { return call_of(*held_, size(), options_); }
+  sf_call call() override { return detail::call_of(*held_, size(), options_); }
   std::uint64_t size() const override { return first_().size(); }
   std::string fault() const override {
     if (!second_ || second_().size() == size()) return {};
@@ -228,7 +228,7 @@ class MemberOfDots final : public BundleMember {
 
   sf_call call() override {
     arrays_ = arrays_of_dots<T>(list_, nullptr, size());
-    sf_call call = call_of(*held_, 0, options_);
+    sf_call call = detail::call_of(*held_, 0, options_);
     call.arrays = &arrays_;
     return call;
   }
@@ -283,7 +283,7 @@ class MemberOfVectors final : public BundleMember {
   MemberOfVectors(const Op& op, Source<T> buffer, const MemberOptions& options)
       : held_(std::make_shared<HeldOperator<T, Op>>(op)), options_(options), buffer_(std::move(buffer)) {}
 
-  sf_call call() override { return call_of_vectors(*held_, size(), options_); }
+  sf_call call() override { return detail::call_of_vectors(*held_, size(), options_); }
   std::uint64_t size() const override { return buffer_().size(); }
   sf_data data() override { return {buffer_().data(), nullptr, buffer_().data(), nullptr, nullptr}; }
   std::shared_ptr<OperatorHolder> holder() override { return held_; }
@@ -301,7 +301,7 @@ Source<T> source_of(R&& range) {
   must_last<R>();
   if constexpr (!std::is_convertible_v<R&, View<T>>)
     return {};
-  else if constexpr (is_borrowed<bare_t<R>>)
+  else if constexpr (outlives<bare_t<R>>)
     return [kept = View<T>(range)] { return kept; };
   else
     return [at = std::addressof(range)] { return View<T>(*at); };

@@ -67,6 +67,10 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
   } catch (const std::exception& error) {
     sf_group_refuse(group.handle(), SF_INTERNAL, error.what());
     throw;
+  } catch (...) {
+    sf_group_refuse(group.handle(), SF_OPERATOR_FAILED,
+                    "an operator could not be copied (it threw), see what it threw");
+    throw;
   }
 }
 /// A new Call in this way.
@@ -88,7 +92,7 @@ struct Waiting {
   explicit Waiting(const C& comm) : group(GroupOf<C>::group(comm)) {}
   template <class Made, class... From>
   auto reduce(const From&... from) const {
-    if constexpr (Made::allocates) {
+    if constexpr (Made::may_throw) {
       auto made = told(group, [&] { return Made(from...); });
       return take(made);
     } else {

@@ -49,7 +49,7 @@ struct Diagnosis {
 template <class R, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const LocalOptions& options = {}) {
   const auto by = [&](const Method& method) { return LocalOptions{method, options.threads, {}}; };
-  return {sum(x, by(exact())), sum(x, by(plain())), abs_sum(x, by(exact())), std::size(x)};
+  return {steadfold::sum(x, by(exact())), steadfold::sum(x, by(plain())), abs_sum(x, by(exact())), std::size(x)};
 }
 /// Looks at the elements of all ranks, in three passes and one message. `threads` go through this rank's.
 template <class R, class C, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>,

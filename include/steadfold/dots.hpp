@@ -27,11 +27,11 @@ sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std
 template <class T, class Op>
 class CallOfDots : public Call<T, Op> {
  public:
-  static constexpr bool allocates = true;
+  static constexpr bool may_throw = true;  // for want of room for results
 
   template <class SomeOptions>
   CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options)
-      : Call<T, Op>({}, [&](auto& held) { return call_of(held, 0, options); }) {
+      : Call<T, Op>({}, [&](auto& held) { return detail::call_of(held, 0, options); }) {
     std::string& fault = this->fault_;
     if (ys.all().empty()) fault = "no vector to multiply with (a dot product takes two), give one at least";
     std::uint64_t rows = x.size();

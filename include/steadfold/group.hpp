@@ -26,7 +26,7 @@ namespace detail {
 template <class T, class Op>
 sf_call call_of_blocks(HeldOperator<T, Op>& held, View<const std::uint64_t> blocks, const Options& options) {
   const auto columns = std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
-  sf_call call = call_of_vectors(held, columns, options, SF_REDUCE_SCATTER);
+  sf_call call = detail::call_of_vectors(held, columns, options, SF_REDUCE_SCATTER);
   call.blocks = blocks.data();
   call.block_count = blocks.size();
   return call;
@@ -70,16 +70,19 @@ template <class T, class Op>
 class CallOfVectors : public Call<T, Op> {
  public:
   CallOfVectors(View<T> buffer, const Op& op, const Options& options, sf_collective collective)
-      : Call<T, Op>(op, [&](auto& held) { return call_of_vectors(held, buffer.size(), options, collective); }),
+      : Call<T, Op>(op, [&](auto& held) { return detail::call_of_vectors(held, buffer.size(), options, collective); }),
         results_(buffer.data()) {
     this->first_ = buffer.data();
   }
   CallOfVectors(View<const T> values, View<const std::uint64_t> blocks, View<T> result, const Op& op, Group group,
                 const Options& options)
-      : Call<T, Op>(op, [&](auto& held) { return call_of_blocks(held, blocks, options); }) {
+      : Call<T, Op>(op, [&](auto& held) { return detail::call_of_blocks(held, blocks, options); }) {
     this->call_.columns = values.size();
     this->fault_ = misfit(blocks, group, result.size());
-    if (!this->fault_.empty()) return;
+    if (!this->fault_.empty()) {
+      this->call_.block_count = 0;  // refused whatever the number of columns
+      return;
+    }
     this->first_ = values.data();
     results_ = result.data();
   }
@@ -150,7 +153,7 @@ void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& co
   const auto ranks = static_cast<std::size_t>(group.size());
   const auto blocks = detail::told(
       group, [&] { return std::vector<std::uint64_t>(ranks, detail::elements_of<Op>(values).size() / ranks); });
-  reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
+  steadfold::reduce_scatter(values, blocks, std::forward<S>(result), op, group, options);
 }
 
 }  // namespace steadfold

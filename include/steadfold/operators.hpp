@@ -309,7 +309,7 @@ sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
 template <class HeldOp, class SomeOptions>
 sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& options,
                         sf_collective collective = SF_REDUCE) {
-  sf_call call = call_of(held, 1, options);
+  sf_call call = detail::call_of(held, 1, options);
   call.layout = SF_ROW_PER_RANK;
   call.columns = columns;
   call.collective = collective;
@@ -322,7 +322,7 @@ sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& 
 template <class T, class Op>
 class Call {
  public:
-  static constexpr bool allocates = false;  // room for results
+  static constexpr bool may_throw = !std::is_nothrow_copy_constructible_v<Op>;  // while it is made
 
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -336,8 +336,8 @@ class Call {
   const std::string& fault() const noexcept { return fault_; }
   /// Throws if it failed: the fault, what the operator threw, or the library's error.
   void conclude(sf_status status) {
-    if (!fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
-    check(status, &held_);
+    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
+    detail::check(status, &held_);
   }
 
  protected:

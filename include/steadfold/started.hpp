@@ -163,9 +163,7 @@ template <class Made>
 struct StartedCall final : UnderWayTo<decltype(std::declval<Made&>().take(SF_OK))> {
   template <class... From>
   explicit StartedCall(const From&... from) : made(from...) {}
-  void conclude(sf_status status) override {
-    if (status != SF_OK) made.conclude(status);
-  }
+  void conclude(sf_status status) override { made.conclude(status); }
   decltype(std::declval<Made&>().take(SF_OK)) take() override { return made.take(SF_OK); }
   Made made;
 };
@@ -213,7 +211,7 @@ Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm
 template <class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
-  return start(plus, std::forward<R>(x), comm, options);
+  return steadfold::start(plus, std::forward<R>(x), comm, options);
 }
 
 /// The same over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its elements must

@@ -43,12 +43,12 @@ detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, c
 /// has groups for arrays, with weights and masks, and for every other operation.
 template <class X, class L, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
-  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
+  return steadfold::sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
 }
 template <class X, class L, class C, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>,
           class = detail::if_group<C>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, const Options& options = {}) {
-  return sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
+  return steadfold::sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
 }
 
 namespace detail {

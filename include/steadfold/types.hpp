@@ -192,8 +192,8 @@ template <class T>
 class View;
 
 /// Whether elements outlive the range that refers to them, as those of a View, a std::span or a std::string_view do. To
-/// be specialised for ranges of one's own, the same in all sources.
-template <class R, class = void>
+/// be specialised for ranges of one's own, as steadfold::is_borrowed<Mine>, the same in all sources.
+template <class R>
 inline constexpr bool is_borrowed = false;
 template <class T>
 inline constexpr bool is_borrowed<View<T>> = true;
@@ -202,17 +202,24 @@ inline constexpr bool is_borrowed<std::basic_string_view<T, Traits>> = true;
 #if __cplusplus >= 202002L
 template <class T, std::size_t size>
 inline constexpr bool is_borrowed<std::span<T, size>> = true;
-template <class R>
-inline constexpr bool is_borrowed<R, std::enable_if_t<std::is_base_of_v<std::ranges::view_base, R>>> =
-    std::ranges::enable_borrowed_range<R>;
 #endif
 
 namespace detail {
 template <class R>
 using bare_t = std::remove_cv_t<std::remove_reference_t<R>>;
+/// The same, of the standard's views too, which C++17 does not have.
+template <class R, class = void>
+inline constexpr bool outlives = is_borrowed<R>;
+#if __cplusplus >= 202002L
+template <class V>
+void of_views(const std::ranges::view_interface<V>&);
+template <class R>
+inline constexpr bool outlives<R, std::void_t<decltype(of_views(std::declval<const R&>()))>> =
+    is_borrowed<R> || std::ranges::enable_borrowed_range<R>;
+#endif
 /// Whether a range is there after the statement that it is given to.
 template <class R>
-inline constexpr bool lasts = std::is_lvalue_reference_v<R> || is_borrowed<bare_t<R>>;
+inline constexpr bool lasts = std::is_lvalue_reference_v<R> || outlives<bare_t<R>>;
 }  // namespace detail
 
 /// `size` elements at `data`, which stay the caller's. Made of whatever has data() and size(), or of a C array; a

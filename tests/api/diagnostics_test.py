@@ -32,6 +32,18 @@ OPENING = """
 #include <functional>
 #include <list>
 #include <string>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
+namespace mine {  // whose functions fit every call, and are none of ours
+struct Plus { double operator()(double a, double b) const { return a + b; } };
+struct Span { const double* data() const; std::size_t size() const; };
+#define ANY(name) template <class... A> void name(A&&...) = delete
+ANY(check); ANY(call_of); ANY(call_of_vectors); ANY(call_of_blocks); ANY(reduce_array); ANY(reduce_rows); ANY(operands);
+ANY(sum); ANY(reduce); ANY(allreduce); ANY(reduce_scatter); ANY(start); ANY(group_of); ANY(told); ANY(made); ANY(describe);
+}
+template <>
+inline constexpr bool steadfold::is_borrowed<mine::Span> = true;
 struct Data {
   MPI_Comm comm = MPI_COMM_WORLD;
   std::vector<double> x = std::vector<double>(3), y = x;
@@ -105,6 +117,7 @@ REFUSED = [
     ("sf::ArrayPlan plan([](double, double) {}, d.array, {}, d.comm);", "an operator is called as op(left, right)"),
     ("sf::dotc(d.array);", "a dot product takes two vectors"),
     ("sf::max(d.array, d.array, d.comm);", "takes one vector, then a communicator or options"),
+    ("sf::plus(d.array, d.array, {}, d.comm);", "takes one vector, then a communicator or options"),
     ("sf::masked_sum(d.array, d.array);", "a mask of an array is one of its axes"),
     ("sf::dot(d.array, d.x);", "an array goes with an array of the same type"),
     ("sf::dot(d.array, sf::Array<float>(nullptr, {3}));", "an array goes with an array of the same type"),
@@ -121,6 +134,11 @@ REFUSED = [
 ]
 
 ACCEPTED = [
+    "mine::Plus op; sf::reduce(d.x, op); sf::reduce(d.x, op, d.comm); sf::allreduce(d.x, op, d.comm); sf::scan(d.x, op, d.comm);",
+    "mine::Plus op; sf::start(op, d.x, d.comm).get(); sf::Plan<double> plan(op, 3, d.comm); sf::reduce(d.array, op, d.comm);",
+    "mine::Plus op; sf::reduce_scatter_block(d.x, d.y, op, d.comm); sf::start_reduce_scatter(d.x, d.blocks, d.y, op, d.comm);",
+    "mine::Plus op; sf::Bundle bundle; bundle.reduce(d.x, op); bundle.allreduce(d.y, op); bundle.reduce(d.array, op, {});",
+    "sf::Bundle bundle; bundle.sum(mine::Span()); sf::start(sf::sum, mine::Span(), d.comm); sf::diagnosis(mine::Span(), d.comm);",
     "sf::sum(d.x, d.comm, sf::tree());",
     "sf::sum<double>(d.floats, d.comm, sf::exact());",
     "sf::dot(d.x, d.y, sf::binned());",
@@ -164,8 +182,10 @@ ACCEPTED = [
     "std::vector<double, sf::Allocator<double>> v(3); sf::allreduce(v, sf::plus, d.comm); sf::allocate<int>(3);",
 ]
 
-# In C++20, which sets options by their names and has spans.
+# In C++20, which has views, and sets options by their names and has spans.
 ACCEPTED_CXX20 = [
+    "sf::Bundle bundle; bundle.sum(std::views::drop(d.x, 1)); sf::start(sf::plus, std::views::take(d.x, 2), d.comm);",
+    "sf::allreduce(std::views::take(d.x, 2), sf::plus, d.comm); sf::start(sf::plus, std::ranges::subrange(d.x), d.comm);",
     "sf::sum(d.x, d.comm, {.method = sf::tree()});",
     "sf::sum(d.x, {.threads = 8});",
     "sf::dot(d.x, d.y, d.comm, {.method = sf::binned()});",
@@ -183,8 +203,9 @@ ACCEPTED_CXX20 = [
 ONLY_IN = {
     "c++17": [],
     "c++20": ["inline constexpr bool is_borrowed<std::span<T, size>> = true;",
-              "inline constexpr bool is_borrowed<R, std::enable_if_t<std::is_base_of_v<std::ranges::view_base, R>>> =",
-              "std::ranges::enable_borrowed_range<R>;",
+              "void of_views(const std::ranges::view_interface<V>&);",
+              "inline constexpr bool outlives<R, std::void_t<decltype(of_views(std::declval<const R&>()))>> =",
+              "is_borrowed<R> || std::ranges::enable_borrowed_range<R>;",
               "inline constexpr bool std::ranges::enable_borrowed_range<steadfold::View<T>> = true;",
               "inline constexpr bool std::ranges::enable_view<steadfold::View<T>> = true;",
               "std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {",

@@ -12,6 +12,7 @@
 #include "mpi/operators.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/ranks.hpp"
+#include "steadfold/started.hpp"
 
 namespace steadfold::tests::throwing_test {
 namespace {
@@ -295,6 +296,33 @@ TEST_F(ThrowingTest, FunctionsThatReportFailure) {
     verdict = 0;
     EXPECT_EQ(sf_reduce(&call, mine.data(), nullptr, &result, world.comm), SF_OK) << sf_error_text();
     EXPECT_TRUE(is(result, 0.5));
+  }
+}
+
+/// Adds; copies of it throw, where that was asked for.
+struct Uncopied {
+  explicit Uncopied(bool is_odd) : throws(is_odd) {}
+  Uncopied(const Uncopied& other) : throws(other.throws) {
+    if (throws) throw Thrown{0};
+  }
+  double operator()(double a, double b) const { return a + b; }
+  bool throws;
+};
+
+/// The others are told in place of the call.
+TEST_F(ThrowingTest, OperatorsThatCannotBeCopied) {
+  std::vector<double> mine(3, 0.5);
+  for (int odd = 0; odd < world.size; ++odd) {
+    const Uncopied op(world.rank == odd);
+    const auto expect_told = [&](const char* what, const auto& call) {
+      const Outcome outcome = outcome_of(call);
+      EXPECT_TRUE(world.rank == odd ? outcome.thrown_on == 0 : outcome.status != SF_OK) << what << outcome.string();
+    };
+    expect_told("reduce: ", [&] { reduce(mine, op, world.comm); });
+    expect_told("allreduce: ", [&] { allreduce(mine, op, world.comm); });
+    expect_told("start: ", [&] { start(op, mine, world.comm).get(); });
+    expect_told("plan: ", [&] { Plan<double>(op, 3, world.comm); });
+    expect_usable("copies that throw");
   }
 }
 
