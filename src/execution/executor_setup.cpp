@@ -68,7 +68,7 @@ Executor::Executor(const schedule::Program& program, Payload& payload, transport
     Bytes& capacity = landing[schedule::landing_number(message.back().target, program.segments())];
     capacity = std::max(capacity, needed);
   }
-  endpoint_ = transport.prepare(tag, landing, program.ticket_count());
+  endpoint_ = transport.prepare(tag, landing, program.ticket_count(), transport::WordOrder::of_endpoints);
   asks_to_leave_ = endpoint_->asks_to_leave();
   words_.resize(program.ticket_count());
   staged_.resize(program.ticket_count());

@@ -115,7 +115,7 @@ class Transport {
   /// endpoints of one group apart and is equal on all ranks. Local: throws std::runtime_error, on this rank alone, when
   /// memory or tags run out.
   virtual std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
-                                            WordOrder order = WordOrder::of_endpoints) = 0;
+                                            WordOrder order) = 0;
   /// Starts to open what the endpoints of one plan that are prepared apart add words over. Collective, never blocks.
   /// Throws std::runtime_error on a transport error.
   virtual void open_apart() {}

@@ -30,7 +30,8 @@ Endpoints connect_all(SimulatedNetwork& network, Rank rank_count, std::vector<By
                       std::uint32_t tag = 0) {
   Endpoints endpoints;
   for (Rank rank = 0; rank < rank_count; ++rank) {
-    endpoints.push_back(std::make_unique<Tested>(network.rank(rank).prepare(tag, capacities, tickets), tickets));
+    endpoints.push_back(std::make_unique<Tested>(
+        network.rank(rank).prepare(tag, capacities, tickets, WordOrder::of_endpoints), tickets));
   }
   network.connect();
   return endpoints;
@@ -138,7 +139,7 @@ TEST(Simulated, SomeMessagesStandElsewhere) {
 TEST(Simulated, LandingSlotsAreAlignedAndSized) {
   SimulatedNetwork network(1);
   const std::array<Bytes, 5> capacities = {1, 0, 64, 65, 8};
-  const auto end = network.rank(0).prepare(0, capacities, 0);
+  const auto end = network.rank(0).prepare(0, capacities, 0, WordOrder::of_endpoints);
   for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
     const std::span<std::byte> memory = end->landing(slot);
     EXPECT_EQ(memory.size(), capacities[slot]);
@@ -151,7 +152,7 @@ TEST(Simulated, MemoryThatCannotBeHadIsAnError) {
   if (test::sanitized) GTEST_SKIP() << "sanitizers end the program where memory cannot be had";
   SimulatedNetwork network(1);
   const std::array<Bytes, 2> capacities = {Bytes{1} << 62, Bytes{1} << 62};
-  EXPECT_THROW(network.rank(0).prepare(0, capacities, 0), std::runtime_error);
+  EXPECT_THROW(network.rank(0).prepare(0, capacities, 0, WordOrder::of_endpoints), std::runtime_error);
 }
 
 TEST(Simulated, MessagesOfAPairMatchInTheOrderPut) {
@@ -244,7 +245,7 @@ TEST(Simulated, ConnectsWhenAllRanksHavePrepared) {
 
 TEST(Simulated, WhatIsStartedBeforeItsEndpointIsConnectedFails) {
   SimulatedNetwork network(1);
-  Tested end(network.rank(0).prepare(0, std::array<Bytes, 1>{8}, 3), 3);
+  Tested end(network.rank(0).prepare(0, std::array<Bytes, 1>{8}, 3, WordOrder::of_endpoints), 3);
   const std::uint64_t word = 1;
   std::array<std::int64_t, 1> sum = {1};
   end.put(0, 0, 0, bytes_of(word));
@@ -260,17 +261,17 @@ TEST(Simulated, WhatIsStartedBeforeItsEndpointIsConnectedFails) {
 TEST(Simulated, RefusesToPrepareOnOneRank) {
   SimulatedNetwork network(2);
   network.refuse(1, 1);
-  for (const Rank rank : {0, 1}) EXPECT_NO_THROW(network.rank(rank).prepare(0, {}, 1));
-  EXPECT_NO_THROW(network.rank(0).prepare(1, {}, 1));
-  EXPECT_THROW(network.rank(1).prepare(1, {}, 1), std::runtime_error);
-  EXPECT_NO_THROW(network.rank(1).prepare(2, {}, 1));
+  for (const Rank rank : {0, 1}) EXPECT_NO_THROW(network.rank(rank).prepare(0, {}, 1, WordOrder::of_endpoints));
+  EXPECT_NO_THROW(network.rank(0).prepare(1, {}, 1, WordOrder::of_endpoints));
+  EXPECT_THROW(network.rank(1).prepare(1, {}, 1, WordOrder::of_endpoints), std::runtime_error);
+  EXPECT_NO_THROW(network.rank(1).prepare(2, {}, 1, WordOrder::of_endpoints));
 }
 
 TEST(Simulated, TellsEveryTicketOnceAndNoMoreThanThereIsRoomFor) {
   constexpr Ticket count = 5;
   SimulatedNetwork network(2, prompt);
-  const auto one = network.rank(0).prepare(0, {}, count);
-  const auto other = network.rank(1).prepare(0, std::vector<Bytes>(count, 8), count);
+  const auto one = network.rank(0).prepare(0, {}, count, WordOrder::of_endpoints);
+  const auto other = network.rank(1).prepare(0, std::vector<Bytes>(count, 8), count, WordOrder::of_endpoints);
   network.connect();
   const std::uint64_t word = 3;
   for (Ticket ticket = 0; ticket < count; ++ticket) {
@@ -374,7 +375,8 @@ TEST(Simulated, AnEndpointThatGoesTakesItsReleasesAlongAndLeavesItsMessages) {
   SimulatedNetwork network(2);
   Endpoints ends = connect_all(network, 2, {8}, 1);
   ends[1]->release(0, 0, 0);
-  ends[1] = std::make_unique<Tested>(network.rank(1).prepare(0, std::array<Bytes, 1>{8}, 1), 1);
+  ends[1] =
+      std::make_unique<Tested>(network.rank(1).prepare(0, std::array<Bytes, 1>{8}, 1, WordOrder::of_endpoints), 1);
   network.connect();
   {
     const std::uint64_t word = 6;
@@ -476,7 +478,8 @@ TEST(Simulated, GathersFromManyRanksAtOne) {
   constexpr Rank p = 1 << 17;
   SimulatedNetwork network(p);
   const Endpoints ends = connect_all(network, p, {8}, 1);
-  const auto root = std::make_unique<Tested>(network.rank(0).prepare(0, std::vector<Bytes>(p, 8), p), p);
+  const auto root =
+      std::make_unique<Tested>(network.rank(0).prepare(0, std::vector<Bytes>(p, 8), p, WordOrder::of_endpoints), p);
   network.connect();
   std::vector<std::uint64_t> words(p);
   std::iota(words.begin(), words.end(), 0);

@@ -85,7 +85,8 @@ Bytes merged_by_arrival(const PartialKind& kind, const std::vector<Bytes>& parti
   std::vector<std::unique_ptr<transport::Endpoint>> ends;
   const std::vector<order::Bytes> slots(ranks - 1, kind.capacity(row_of(0)));
   for (Rank rank = 0; rank < ranks; ++rank)
-    ends.push_back(network.rank(rank).prepare(1, rank == 0 ? slots : std::vector<order::Bytes>(), ranks));
+    ends.push_back(network.rank(rank).prepare(1, rank == 0 ? slots : std::vector<order::Bytes>(), ranks,
+                                              transport::WordOrder::of_endpoints));
   network.connect();
   Root root(kind, *ends.front(), partials.front());
   for (std::size_t rank = 1; rank < ranks; ++rank)

@@ -73,7 +73,7 @@ class EndpointTest : public testing::TestWithParam<Way> {
   Bytes largest() const { return Bytes{rank_count > 3 || test::sanitized ? 1u : 3u} << 20; }
   /// Connected, if every rank does the same.
   std::unique_ptr<Tested> bind(std::vector<Bytes> capacities, Ticket tickets, std::uint32_t tag = 1) {
-    auto end = std::make_unique<Tested>(world_->prepare(tag, capacities, tickets), tickets);
+    auto end = std::make_unique<Tested>(world_->prepare(tag, capacities, tickets, WordOrder::of_endpoints), tickets);
     world_->connect(true);
     EXPECT_EQ(finish(*world_), Connection::connected);
     return end;

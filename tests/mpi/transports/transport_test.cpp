@@ -141,7 +141,7 @@ class Kept : public Attached {
  public:
   explicit Kept(std::unique_ptr<Transport> given) : transport(std::move(given)) {
     made += 1;
-    endpoint = transport->prepare(0, std::vector<Bytes>{8}, 1);
+    endpoint = transport->prepare(0, std::vector<Bytes>{8}, 1, WordOrder::of_endpoints);
     endpoint->release(0, transport->rank(), 0);  // stays pending: its end must withdraw it
   }
   ~Kept() override {
