@@ -32,6 +32,11 @@ void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
 
 constexpr Count to_the_end = ~Count{0};
 
+void begin(arithmetic::Builder& builder, const Placed& placed) {
+  if (!placed.surveyed.empty()) builder.surveyor()->expect(placed.surveyed);
+  builder.clear();
+}
+
 void push(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
   const arithmetic::Strides& strides = placed.strides;
   visit_rows(placed, first, last,
@@ -70,8 +75,7 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
     arithmetic::Builder& builder = mine.intake->builder();
-    if (!expected_.empty()) builder.surveyor()->expect(expected_);
-    builder.clear();
+    begin(builder, rows);
     push(*mine.intake, rows, mine.first, mine.last);
     mine.size = builder.write(mine.partial);
   });
@@ -96,13 +100,8 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
                            [](auto a, auto b) { return std::max(a, b); });
 }
 
-void Lifter::expect(std::span<const std::byte> surveyed) {
-  expected_.assign(surveyed.begin(), surveyed.end());
-  if (!expected_.empty()) builder().surveyor()->expect(expected_);
-}
-
 Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
-  builder().clear();
+  begin(builder(), rows);
   push(*intake_, rows, 0, to_the_end);
   return builder().write(out);
 }

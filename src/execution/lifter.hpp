@@ -20,12 +20,14 @@ using order::Count;
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
 /// The rows of `intervals`, one interval after the other as the strides say, from `data` on. Those of `part` are taken,
-/// which counts them from 0 as they stand in memory.
+/// which counts them from 0 as they stand in memory. `surveyed`: what the first sweeps of all ranks found out, if the
+/// kind wants one.
 struct Placed {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;
   const arithmetic::Strides& strides;
   order::Interval part = all_rows;
+  std::span<const std::byte> surveyed = {};
 };
 
 /// Lifts rows of one shape into partials of one kind, which must outlive it.
@@ -50,8 +52,6 @@ class Lifter {
 
   /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
   void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
-  /// What the first sweeps of all ranks found out: for every `lift` to come.
-  void expect(std::span<const std::byte> surveyed);
 
  private:
   /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
@@ -76,7 +76,6 @@ class Lifter {
   arithmetic::RowShape shape_;
   std::optional<arithmetic::Intake> intake_;
   std::vector<ThreadRows> rows_of_threads_;
-  std::vector<std::byte> expected_;
   Bytes bytes_of_none_ = 0;    // a partial of no rows, and
   Bytes bytes_of_a_node_ = 0;  // what every node may add; 0 until it is needed
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <new>
 
 namespace steadfold::execution {
 
@@ -41,28 +42,32 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
   const order::Interval due = gets_result_ ? segmentation.segments_of(rank) : order::Interval{};
   for (std::uint32_t s = 0; s < segmentation.segments(); ++s) {
     const order::Interval columns = segmentation.columns(s);
-    Segment segment{.first_column = columns.begin,
-                    .shape = row_shape(d, columns.size()),
-                    .kind = make_kind(d, operator_, columns.size(), agreed.merged_rows())};
-    segment.spare = std::make_unique_for_overwrite<std::byte[]>(segment.value_bytes);
-    if (s >= due.begin && s < due.end) {
-      segment.first_result_byte = result_bytes_;
-      result_bytes_ += segment.value_bytes;
-    }
-    segments_.push_back(std::move(segment));
+    Segment& segment = segments_.emplace_back(columns.begin, shared_width(columns.size()));
+    if (s < due.begin || s >= due.end) continue;
+    segment.first_result_byte = result_bytes_;
+    result_bytes_ += segment.width->value_bytes;
   }
   if (segments_.empty()) return;
-  const arithmetic::PartialKind& kind = *segments_.front().kind;
+  const arithmetic::PartialKind& kind = *segments_.front().width->kind;
   has_words_ = kind.added_words() != nullptr;
   may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
-  for (Segment& s : segments_) s.is_apart = may_stand_apart_ && s.value_bytes >= wide_row;
   std::erase_if(intervals_, [](const order::Interval& interval) { return interval.empty(); });
   const bool is_lone = intervals_.size() == 1 && intervals_.front().size() == 1;
   const bool is_record = operator_.clear_unused == nullptr;  // else the row's unused bytes may hold anything
   if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals_.front().begin;
   const bool stays_where_it_is = lone_row_ && d.array == agreement::ArrayForm::none;
-  if (!stays_where_it_is)
-    for (Segment& s : segments_) s.lifter.prepare();
+  for (auto& [columns, width] : widths_) {
+    width.is_apart = may_stand_apart_ && width.value_bytes >= wide_row;
+    if (!stays_where_it_is) width.lifter.prepare();
+  }
+}
+
+Rows::Width* Rows::shared_width(Count columns) {
+  const auto found = widths_.find(columns);
+  if (found != widths_.end()) return &found->second;
+  const Description& d = agreed_->description;
+  Width made{.shape = row_shape(d, columns), .kind = make_kind(d, operator_, columns, agreed_->merged_rows())};
+  return &widths_.emplace(columns, std::move(made)).first->second;
 }
 
 void Rows::take(const Data& data, bool stays) noexcept {
@@ -103,9 +108,20 @@ void Rows::refuse() noexcept {
 
 std::optional<Failure> Rows::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
+  if (status_ == Status::internal) return Failure(status_, agreement::text_of(std::bad_alloc()));
   if (operator_failed_) return agreement::operator_failure();
   if (label_failed_) return agreement::label_failure(strides_, operands_of(agreed_->description, data_), local_rows_);
   return std::nullopt;
+}
+
+/// Does what may take memory. Where there is none the run fails, on all ranks: they wait for this rank's messages.
+template <class Body>
+void Rows::attempt(const Body& body) noexcept {
+  try {
+    body();
+  } catch (const std::exception&) {
+    status_ = Status::internal;
+  }
 }
 
 /// Notes that the operator failed on this rank, unless an operand says that it failed elsewhere.
@@ -115,7 +131,7 @@ void Rows::note(Status after, Status before) noexcept {
 
 Bytes Rows::survey_bytes() const noexcept {
   Bytes bytes = 0;
-  for (const Segment& segment : segments_) bytes += segment.kind->survey_bytes();
+  for (const Segment& segment : segments_) bytes += segment.width->kind->survey_bytes();
   return bytes;
 }
 
@@ -123,16 +139,18 @@ void Rows::write_survey(std::span<std::byte> out) {
   std::ranges::fill(out, std::byte{0});
   if (status_ != Status::ok) return;
   for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-    const Bytes bytes = segments_[i].kind->survey_bytes();
-    if (bytes > 0) segments_[i].lifter.survey(placed(i, all_rows), *team_, threads_, out.first(bytes));
+    Width& width = width_of(i);
+    const Bytes bytes = width.kind->survey_bytes();
+    const auto own = out.first(bytes);
+    if (bytes > 0) attempt([&] { width.lifter.survey(placed(i, all_rows), *team_, threads_, own); });
     out = out.subspan(bytes);
   }
 }
 
-void Rows::expect(std::span<const std::byte> surveyed) {
+void Rows::expect(std::span<const std::byte> surveyed) noexcept {
   for (Segment& s : segments_) {
-    const Bytes bytes = s.kind->survey_bytes();
-    s.lifter.expect(surveyed.first(bytes));
+    const Bytes bytes = s.width->kind->survey_bytes();
+    s.surveyed = surveyed.first(bytes);
     surveyed = surveyed.subspan(bytes);
   }
 }
@@ -141,7 +159,7 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
   if (status != Status::ok) return status;
   const Segment& own = segments_[segment];
-  const Bytes bytes = own.value_bytes;
+  const Bytes bytes = own.width->value_bytes;
   const bool is_apart = value.values != nullptr;
   if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;  // came in part
   const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
@@ -152,35 +170,36 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
 
 /// Rows whose partials are as large as those of the rows that are covered: any if all are as large.
 order::IntervalSet Rows::rows_like(const Covers& covers, std::uint32_t segment) const {
-  if (segments_[segment].kind->has_fixed_size()) return order::IntervalSet({0, 1});
+  if (width_of(segment).kind->has_fixed_size()) return order::IntervalSet({0, 1});
   return covers.rows(agreed_->covered());
 }
 
 Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->capacity(rows_like(covers, segment));
+  return width_of(segment).kind->capacity(rows_like(covers, segment));
 }
 
 Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
-  return segments_[segment].kind->working_capacity(rows_like(covers, segment));
+  return width_of(segment).kind->working_capacity(rows_like(covers, segment));
 }
 
 /// What each of them takes by itself, added up; see PartialKind::working_capacity. Nodes of touching intervals combine.
 /// Only the most that an interval of unknown ends may have can grow by one, for which another partial's room is there.
 Bytes Rows::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
-  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  const arithmetic::PartialKind& kind = *width_of(segment).kind;
   if (kind.has_fixed_size()) return working_capacity(parts.front(), segment);
   Bytes bytes = 0;
   for (const Covers& part : parts) bytes += working_capacity(part, segment);
   return bytes;
 }
 
-Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + segments_[segment].value_bytes; }
+Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + width_of(segment).value_bytes; }
 
 Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = intervals_,
           .data = operands_of(agreed_->description, data_).at(0, segments_[segment].first_column),
           .strides = strides_,
-          .part = part};
+          .part = part,
+          .surveyed = segments_[segment].surveyed};
 }
 
 /// Where the part stands among this rank's rows. Only ranks in rank order are asked for parts. What they agreed on may
@@ -194,37 +213,40 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
   const bool is_whole = !covers.is_part() || covers.part.size() == 1;
   if (lone_row_ && strides_.are_direct() && is_whole) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? part_of(covers) : all_rows);
-  const auto whole = out.first(segments_[segment].lifter.lift(rows, *team_, threads_, out));
+  Bytes size = 0;
+  attempt([&] { size = width_of(segment).lifter.lift(rows, *team_, threads_, out); });
+  if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
+  const auto whole = out.first(size);
   Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;
   note(header.status, Status::ok);
   if (agreed_->description.deals_rows() && header.status == Status::invalid_argument) label_failed_ = true;
   arithmetic::set_header(whole, header);
   if (!is_apart(segment)) return whole;
-  const auto head = whole.first(segments_[segment].values_apart->head_bytes(whole));
+  const auto head = whole.first(width_of(segment).values_apart->head_bytes(whole));
   return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
 /// A rank's only row, if its elements touch, is its own partial, and stays where it is if that is allowed.
 Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
-  const Segment& s = segments_[segment];
-  const auto head = out.first(s.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
-  const std::byte* const row = data_.first + s.first_column * agreed_->description.element_bytes;
-  const Bytes bytes = s.value_bytes;
-  if (s.is_apart && lends_rows_) return {head, row};
+  const Width& width = width_of(segment);
+  const auto head = out.first(width.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
+  const std::byte* const row = data_.first + segments_[segment].first_column * agreed_->description.element_bytes;
+  const Bytes bytes = width.value_bytes;
+  if (width.is_apart && lends_rows_) return {head, row};
   std::memcpy(head.data() + head.size(), row, bytes);
-  if (s.is_apart) return {head, head.data() + head.size()};
+  if (width.is_apart) return {head, head.data() + head.size()};
   return out.first(head.size() + bytes);
 }
 
 Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
   if (operator_.may_postpone) return merge_piece(segment, left, right, out, whole_.begun());
-  return merged(left, right, segments_[segment].kind->merge(left, right, out));
+  return merged(left, right, width_of(segment).kind->merge(left, right, out));
 }
 
 Partial Rows::merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
                           arithmetic::Pieces& pieces) {
-  const Partial whole = segments_[segment].kind->in_pieces()->merge_piece(left, right, out, pieces);
+  const Partial whole = width_of(segment).kind->in_pieces()->merge_piece(left, right, out, pieces);
   return pieces.more ? Partial{} : merged(left, right, whole);
 }
 
@@ -235,7 +257,7 @@ Partial Rows::merged(const Partial& left, const Partial& right, const Partial& w
 }
 
 Count Rows::piece_columns(std::uint32_t segment) const {
-  const arithmetic::InPieces* const pieces = segments_[segment].kind->in_pieces();
+  const arithmetic::InPieces* const pieces = width_of(segment).kind->in_pieces();
   return pieces == nullptr ? 0 : pieces->piece_columns();
 }
 
@@ -249,26 +271,27 @@ Count Rows::row_count(const Covers& covers) const noexcept {
 
 /// Wide rows and ranks with many intervals cost more elsewhere than a preparation saves.
 Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right, const Covers* finish) {
-  const Segment& s = segments_[segment];
-  if (s.value_bytes > narrow_row || intervals_.size() > 1) return {};
+  const Width& width = width_of(segment);
+  if (width.value_bytes > narrow_row || intervals_.size() > 1) return {};
   const order::IntervalSet lefts = left.rows(agreed_->covered());
   const order::IntervalSet rights = right.rows(agreed_->covered());
   const bool has_all_rows = finish != nullptr && lefts.size() + rights.size() == row_count(*finish) &&
                             (begins_at_zero(lefts) || begins_at_zero(rights));
-  return {.merge = s.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
+  return {.merge = width.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
 }
 
 Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
   if (operator_.may_postpone) return finish_piece(segment, covers, partial, out, whole_.begun());
-  Segment& s = segments_[segment];
-  return finished(segment, partial, out, s.kind->finish(partial, row_count(covers), values_in(out), s.spare.get()));
+  const Width& width = width_of(segment);
+  const Status status = width.kind->finish(partial, row_count(covers), values_in(out), width.spare.get());
+  return finished(segment, partial, out, status);
 }
 
 Partial Rows::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
                            arithmetic::Pieces& pieces) {
-  Segment& s = segments_[segment];
+  const Width& width = width_of(segment);
   const Status status =
-      s.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), s.spare.get(), pieces);
+      width.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), width.spare.get(), pieces);
   return pieces.more ? Partial{} : finished(segment, partial, out, status);
 }
 
@@ -282,19 +305,19 @@ Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room
 }
 
 Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
-  const arithmetic::PartialKind& kind = *segments_[segment].kind;
+  const arithmetic::PartialKind& kind = *width_of(segment).kind;
   const order::IntervalSet rows = rows_like(covers, segment);
   return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
 }
 
 Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
-  return is_value ? std::min(whole.size(), sizeof(Header)) : segments_[segment].values_apart->head_bytes(whole);
+  return is_value ? std::min(whole.size(), sizeof(Header)) : width_of(segment).values_apart->head_bytes(whole);
 }
 
 Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
-  const Segment& s = segments_[segment];
-  if (!is_value) return s.values_apart->values_bytes(head);
-  return arithmetic::status_of(head) == Status::ok ? s.value_bytes : 0;
+  const Width& width = width_of(segment);
+  if (!is_value) return width.values_apart->values_bytes(head);
+  return arithmetic::status_of(head) == Status::ok ? width.value_bytes : 0;
 }
 
 std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const { return segments_[segment].first_result_byte; }
@@ -302,7 +325,7 @@ std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const { return s
 std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                              std::span<std::byte> head, std::byte* values) {
   // An operator that may fail writes no result before its run is done: there is nothing to note.
-  return segments_[segment].values_apart->merge_to_result(left, right, head, values);
+  return width_of(segment).values_apart->merge_to_result(left, right, head, values);
 }
 
 std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }

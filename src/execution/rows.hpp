@@ -2,6 +2,7 @@
 // Rank order and cost: the partials'.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,7 +46,8 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
   /// end of the run, so that rows may be sent from where they are and results be written before all is well.
   void take(const Data& data, bool stays = false) noexcept;
-  /// What this rank knows of this run's data before anything is done: whether they can be used.
+  /// What this rank knows of this run by itself: whether its data can be used, whether memory ran out. Before anything
+  /// is done it is the former.
   Status status() const noexcept { return status_; }
   /// Whether the result may be written while this rank's rows are still read, column by column.
   bool may_be_written_early(const Data& data) const noexcept;
@@ -56,11 +58,11 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   void refuse() noexcept;
   /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.
   std::optional<Failure> failure() const;
-  /// What a first sweep finds out about this run's rows, and what the sweeps of all ranks found out; no bytes: there is
-  /// no first sweep.
+  /// What a first sweep finds out about this run's rows, and what the sweeps of all ranks found out, which stays until
+  /// the run ends; no bytes: there is no first sweep.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
-  void expect(std::span<const std::byte> surveyed);
+  void expect(std::span<const std::byte> surveyed) noexcept;
   /// Copies a finished segment's values, if they are ok and not yet there, to where the result goes; says how they are.
   Status deliver(std::uint32_t segment, const Partial& value) const;
 
@@ -78,19 +80,27 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   PiecewisePayload* pieces() noexcept override { return this; }
 
  private:
-  struct Segment {
-    Count first_column = 0;
-    arithmetic::RowShape shape = {};
-    std::unique_ptr<arithmetic::PartialKind> kind = nullptr;
+  /// What segments of as many columns share: a schedule may have a segment per column.
+  struct Width {
+    arithmetic::RowShape shape;
+    std::unique_ptr<arithmetic::PartialKind> kind;
     Lifter lifter = Lifter(*kind, shape);
-    std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
-    std::unique_ptr<std::byte[]> spare = nullptr;           // not touched before it is needed
     Bytes value_bytes = kind->value_bytes();
+    std::unique_ptr<std::byte[]> spare = std::make_unique_for_overwrite<std::byte[]>(value_bytes);
     const arithmetic::ValuesApart* values_apart = kind->values_apart();
     bool is_apart = false;
   };
+  struct Segment {
+    Count first_column;
+    Width* width;
+    std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
+    std::span<const std::byte> surveyed = {};               // what the first sweeps of all ranks found out about it
+  };
 
-  bool is_apart(std::uint32_t segment) const override { return segments_[segment].is_apart; }
+  Width& width_of(std::uint32_t segment) { return *segments_[segment].width; }
+  const Width& width_of(std::uint32_t segment) const { return *segments_[segment].width; }
+  Width* shared_width(Count columns);
+  bool is_apart(std::uint32_t segment) const override { return width_of(segment).is_apart; }
   Bytes head_capacity(const Covers& covers, std::uint32_t segment) const override;
   Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const override;
   Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const override;
@@ -99,7 +109,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                          std::span<std::byte> head, std::byte* values) override;
   Count piece_columns(std::uint32_t segment) const override;
-  Count columns(std::uint32_t segment) const override { return segments_[segment].shape.columns; }
+  Count columns(std::uint32_t segment) const override { return width_of(segment).shape.columns; }
   bool may_postpone() const override { return operator_.may_postpone; }
   Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
                       arithmetic::Pieces& pieces) override;
@@ -112,12 +122,12 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   arithmetic::Operation operation() const noexcept { return agreed_->description.operation; }
   bool is_apart_from_result(const Data& data) const noexcept;
   Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
-  const arithmetic::AddedWords& words_of(std::uint32_t segment) const {
-    return *segments_[segment].kind->added_words();
-  }
+  const arithmetic::AddedWords& words_of(std::uint32_t segment) const { return *width_of(segment).kind->added_words(); }
   Partial merged(const Partial& left, const Partial& right, const Partial& whole) noexcept;
   Partial finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status);
   Count row_count(const Covers& covers) const noexcept;
+  template <class Body>
+  void attempt(const Body& body) noexcept;
   void note(Status after, Status before) noexcept;
   order::IntervalSet rows_like(const Covers& covers, std::uint32_t segment) const;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
@@ -135,6 +145,7 @@ class Rows final : public Payload, private ApartPayload, private WordPayload, pr
   Bytes row_bytes_;
   arithmetic::Strides strides_;
   arithmetic::Operands array_data_;  // where an array's operands are if a run does not say
+  std::map<Count, Width> widths_;    // by columns
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;

@@ -83,12 +83,12 @@ class LocalReducer::Workspace {
       return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
                                         call.element_count, data.result, spare_.data());
     make_room(call.rows);
-    const execution::Placed rows = shape_.rows_of(call, data);
+    execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
     team.resize(call.threads);
     if (!surveyed_.empty()) {
       shape_.lifter.survey(rows, team, call.threads, surveyed_);
-      shape_.lifter.expect(surveyed_);
+      rows.surveyed = surveyed_;
     }
     const Bytes size = shape_.lifter.lift(rows, team, call.threads, std::span(partial_).first(room_));
     return shape_.kind->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());

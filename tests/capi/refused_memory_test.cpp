@@ -37,10 +37,16 @@ struct Input {
   static std::uint64_t begin(const Team::Member& member) { return rows * static_cast<std::uint64_t>(member.worker()); }
 
   std::vector<double> x, wide = hostile(columns, 7);
+  std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(rows / 2, 1);
+  std::vector<std::int32_t> labels = std::vector<std::int32_t>(rows, 1);
+  sf::Array<double> x_by_4{x.data(), {rows / 4, 4}}, every_second{x.data(), {rows / 2}, {2}};
+  Axes masked{.where = sf::Array<std::uint8_t>(mask.data(), {rows / 2})};
   Vectors<double> vectors{x, x};
   Axes kept{.keep = {1}};
   Options in_order, binned_by_messages{.method = sf::binned(), .schedule = "recursive_doubling"},
-      exact_by_messages{.method = sf::exact(), .schedule = "ring"}, to_one{.schedule = "binomial"};
+      exact_by_messages{.method = sf::exact(), .schedule = "ring"},
+      in_two_sweeps{.method = sf::binned({.sweep = SF_DOUBLE_SWEEP})},
+      threads_by_messages{.schedule = "ring", .threads = 2}, to_one{.schedule = "binomial"};
   Bundle bundle;
   Result<double> sum = bundle.sum(x), norm = bundle.norm2(x);
   mutable Accumulator<double> accumulator;
@@ -93,8 +99,38 @@ constexpr Case cases[] = {
      [](const auto& member, const Input& in, Results& out) { out[0] = sf::sum(in.x, member, {.threads = 2}); }},
     {"dots", [](const auto& member, const Input& in, Results& out) { take(sf::dots(in.x, in.vectors, member), out); }},
     {"arrays",
+     [](const auto& member, const Input& in, Results& out) { take(sf::sum(in.x_by_4, in.kept, member), out); }},
+    {"an array by messages",
      [](const auto& member, const Input& in, Results& out) {
-       take(sf::sum(sf::Array<double>(in.x.data(), {rows / 4, 4}), in.kept, member), out);
+       take(sf::sum(in.x_by_4, in.kept, member, in.exact_by_messages), out);
+     }},
+    {"a masked array by messages",
+     [](const auto& member, const Input& in, Results& out) {
+       take(sf::sum(in.every_second, in.masked, member, in.binned_by_messages), out);
+     }},
+    {"groups by messages",
+     [](const auto& member, const Input& in, Results& out) {
+       take(sf::sum_by(in.x, in.labels, 3, member, in.exact_by_messages), out);
+     }},
+    {"threads by messages",
+     [](const auto& member, const Input& in, Results& out) { out[0] = sf::sum(in.x, member, in.threads_by_messages); }},
+    {"a masked array in two sweeps",
+     [](const auto& member, const Input& in, Results& out) {
+       take(sf::sum(in.every_second, in.masked, member, in.in_two_sweeps), out);
+     }},
+    {"columns in two sweeps", [](const auto& member, const Input& in,
+                                 Results& out) { take(sf::sum(in.x_by_4, in.kept, member, in.in_two_sweeps), out); }},
+    {"a plan of an array together",
+     [](const auto& member, const Input& in, Results& out) {
+       ArrayPlan<double> plan(sf::plus, in.every_second, in.masked, member);
+       out[0] = plan.run()[0];
+       out[1] = plan.run()[0];
+     }},
+    {"a plan of an array",
+     [](const auto& member, const Input& in, Results& out) {
+       ArrayPlan<double> plan(sf::plus, in.every_second, in.masked, member, in.exact_by_messages);
+       out[0] = plan.run()[0];
+       out[1] = plan.run()[0];
      }},
     {"a plan",
      [](const auto& member, const Input& in, Results& out) {
@@ -182,7 +218,7 @@ AllOutcomes outcomes(const Case& tried, bool is_first, int culprit, std::int64_t
 
 /// Texts of a rank without memory, and of an array call whose results find no room.
 bool says_why(const std::string& text) {
-  const char* const reasons[] = {"memory", "bad_alloc", "no room for 4 results", "an axis is kept that is not there"};
+  const char* const reasons[] = {"memory", "bad_alloc", "no room for ", "an axis is kept that is not there"};
   return std::ranges::any_of(reasons, [&](const char* each) { return text.find(each) != std::string::npos; });
 }
 

@@ -141,6 +141,10 @@ Count next_rows(const Strides& strides, Count row, Count rows, Count most, Count
   return has_long_runs ? rows_in_run(strides, row, rows) : rows;
 }
 
+void make_room(std::vector<std::byte>& memory, Bytes size) {
+  if (memory.size() < size) memory.resize(size);
+}
+
 /// Makes a byte of every element of a mask: not zero where one of its bytes is not.
 void narrow(std::byte* mask, Count count, Bytes size) noexcept {
   for (Count i = 0; i < count; ++i) {
@@ -167,14 +171,14 @@ Intake::Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept
 void Intake::push_copied(Index begin, const Operands& data, Count rows, const Strides& strides) {
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
-    builder_->push(begin + done, copied(data.at(done, 0), some, shape_.columns, tile_, strides));
+    builder_->push(begin + done, copied(data.at(done, 0), some, shape_.columns, strides));
   }
 }
 
 void Intake::survey_copied(const Operands& data, Count rows, const Strides& strides) {
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
-    builder_->surveyor()->survey(copied(data.at(done, 0), some, shape_.columns, tile_, strides));
+    builder_->surveyor()->survey(copied(data.at(done, 0), some, shape_.columns, strides));
   }
 }
 
@@ -191,11 +195,11 @@ void Intake::for_each_column(const Operands& data, Count rows, const Strides& st
     for (Count column = 0; column < shape_.columns; ++column) {
       Block block;
       if (column == 0 || !has_common) {
-        block = common = copied(data.at(done, column), some, 1, most, strides);
+        block = common = copied(data.at(done, column), some, 1, strides);
       } else {
         block = common;
-        block.first = side_by_side({Operand::first, data.at(done, column), some, 1, shape_.element_bytes, most},
-                                   strides, column_tile_);
+        block.first =
+            side_by_side({Operand::first, data.at(done, column), some, 1, shape_.element_bytes}, strides, column_tile_);
       }
       block.has_common = has_common;
       take(column, done, block);
@@ -211,7 +215,7 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   if (!is_whole) return take(0, 0, Block{.rows = rows});  // the builder refuses that
   const Bytes size = shape_.element_bytes;
   const Count columns = shape_.columns;
-  const Count most = std::clamp<Count>(large_tile_bytes / (columns * size), 1, 1024);
+  const Count most = std::min(rows, std::clamp<Count>(large_tile_bytes / (columns * size), 1, 1024));
   const Bytes apart = most * size + 64;  // or all columns would stand in the same few lines of a cache
   Tile& tile = tiles_[0];
   const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
@@ -228,14 +232,13 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
       tile.second.resize(columns * apart);
       gather(strides, Operand::second, data.second, taken, all, size, tile.second.data(), {size, apart});
     } else if (shape_.has_factors) {
-      block.second = side_by_side({Operand::second, here, some, 1, size, most}, strides, tile.second);
+      block.second = side_by_side({Operand::second, here, some, 1, size}, strides, tile.second);
     }
-    if (shape_.has_mask && is_common(strides, Operand::mask)) add_mask(here, most, strides, tile, block);
+    if (shape_.has_mask && is_common(strides, Operand::mask)) add_mask(here, strides, tile, block);
     for (Count column = 0; column < columns; ++column) {
       block.first = tile.first.data() + column * apart;
       if (turns_factors) block.second = tile.second.data() + column * apart;
-      if (shape_.has_mask && !is_common(strides, Operand::mask))
-        add_mask(data.at(done, column), most, strides, tile, block);
+      if (shape_.has_mask && !is_common(strides, Operand::mask)) add_mask(data.at(done, column), strides, tile, block);
       take(column, done, block);
     }
   }
@@ -243,22 +246,21 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
 
 /// Sorts rows by the group that each belongs to in the column that `here` names, if it is one of `groups`. False if a
 /// label has no group.
-bool Intake::sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides,
-                           const order::Interval& groups) {
+bool Intake::sort_by_group(const Operands& here, Count rows, const Strides& strides, const order::Interval& groups) {
   const Labels& how = strides.labels();
-  const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, how.bytes, most}, strides, labels_);
+  const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, how.bytes}, strides, labels_);
   Block masked{.rows = rows};
-  if (shape_.has_mask) add_mask(here, most, strides, tiles_[0], masked);
+  if (shape_.has_mask) add_mask(here, strides, tiles_[0], masked);
   const bool are_there = labels != nullptr && (!shape_.has_mask || masked.mask != nullptr);
   return are_there && dealt_.sort(labels, masked.mask, rows, how, groups);
 }
 
 /// The elements and factors of the rows that were sorted, as `runs` has them, or, if the result names rows, as they
 /// are.
-Block Intake::grouped(const Operands& here, Count rows, Count most, const Strides& strides) {
+Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) {
   const Bytes size = shape_.element_bytes;
   const auto taken = [&](Operand operand, std::vector<std::byte>& copy, std::vector<std::byte>& sorted) {
-    const std::byte* const there = side_by_side({operand, here, rows, 1, size, most}, strides, copy);
+    const std::byte* const there = side_by_side({operand, here, rows, 1, size}, strides, copy);
     if (there == nullptr || shape_.has_named_rows) return there;
     dealt_.gather(there, size, sorted);
     return static_cast<const std::byte*>(sorted.data());
@@ -283,8 +285,8 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
     some = std::min(rows - done, most);
     for (Count k = 0; k < std::min(apart, shape_.columns); ++k) {
       const Operands here = data.at(done, k);
-      if ((k == 0 || !has_common) && !sort_by_group(here, some, most, strides, groups)) return Status::invalid_argument;
-      const Block all = grouped(here, some, most, strides);
+      if ((k == 0 || !has_common) && !sort_by_group(here, some, strides, groups)) return Status::invalid_argument;
+      const Block all = grouped(here, some, strides);
       const auto part = [&](Count from, Count count) {
         const auto at = [&](const std::byte* begin) {
           return begin == nullptr ? nullptr : begin + from * all.row_stride;
@@ -328,15 +330,15 @@ void Intake::survey_by_column(const Operands& data, Count rows, const Strides& s
     for_each_column(data, rows, strides, survey);
 }
 
-/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which gets room for as
-/// many as `most`.
+/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which grows to what
+/// they take and no further: a schedule may have an intake per column.
 const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
-  const auto& [operand, data, rows, columns, size, most] = wanted;
+  const auto& [operand, data, rows, columns, size] = wanted;
   const std::byte* const place = strides.place(data, operand);
   const bool is_there = rows_in_run(strides, data.row, rows) == rows && is_aligned(place, size) &&
                         are_side_by_side(strides, operand, size, columns);
   if (place == nullptr || is_there) return place;
-  to.resize(most * columns * size);
+  make_room(to, rows * columns * size);
   const bool is_list = strides.are_listed() && operand == Operand::first;
   const Count together = is_list ? 1 : columns;  // that begin at one place
   for (Count column = 0; column < columns; column += together)
@@ -346,25 +348,25 @@ const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strid
   return to.data();
 }
 
-Block Intake::copied(const Operands& data, Count rows, Count columns, Count most, const Strides& strides) {
+Block Intake::copied(const Operands& data, Count rows, Count columns, const Strides& strides) {
   Tile& tile = tiles_[turn_];
   turn_ = 1 - turn_;
   const Bytes element = shape_.element_bytes;
   Block block{.rows = rows, .row_stride = columns * element};
-  block.first = side_by_side({Operand::first, data, rows, columns, element, most}, strides, tile.first);
+  block.first = side_by_side({Operand::first, data, rows, columns, element}, strides, tile.first);
   if (shape_.has_factors)
-    block.second = side_by_side({Operand::second, data, rows, columns, element, most}, strides, tile.second);
-  if (shape_.has_mask) add_mask(data, most, strides, tile, block);
+    block.second = side_by_side({Operand::second, data, rows, columns, element}, strides, tile.second);
+  if (shape_.has_mask) add_mask(data, strides, tile, block);
   return block;
 }
 
 /// Gives the block's rows their mask, of a byte per row.
-void Intake::add_mask(const Operands& data, Count most, const Strides& strides, Tile& tile, Block& block) const {
+void Intake::add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const {
   const Bytes mask_bytes = strides.mask_bytes();
-  block.mask = side_by_side({Operand::mask, data, block.rows, 1, mask_bytes, most}, strides, tile.mask);
+  block.mask = side_by_side({Operand::mask, data, block.rows, 1, mask_bytes}, strides, tile.mask);
   if (mask_bytes == 1 || block.mask == nullptr) return;
   if (block.mask != tile.mask.data()) {
-    tile.mask.resize(most * mask_bytes);
+    make_room(tile.mask, block.rows * mask_bytes);
     std::memcpy(tile.mask.data(), block.mask, block.rows * mask_bytes);
   }
   narrow(tile.mask.data(), block.rows, mask_bytes);

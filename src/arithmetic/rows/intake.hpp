@@ -73,22 +73,20 @@ class Intake {
     Count rows;
     Count columns;
     Bytes size;
-    Count most;  // rows of a tile
   };
   const std::byte* side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const;
-  Block copied(const Operands& data, Count rows, Count columns, Count most, const Strides& strides);
+  Block copied(const Operands& data, Count rows, Count columns, const Strides& strides);
   void push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides);
   void survey_by_column(const Operands& data, Count rows, const Strides& strides);
   template <class Take>
   void for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take);
   template <class Take>
   Status for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take);
-  Block grouped(const Operands& here, Count rows, Count most, const Strides& strides);
-  bool sort_by_group(const Operands& here, Count rows, Count most, const Strides& strides,
-                     const order::Interval& groups);
+  Block grouped(const Operands& here, Count rows, const Strides& strides);
+  bool sort_by_group(const Operands& here, Count rows, const Strides& strides, const order::Interval& groups);
   template <class Take>
   void for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take);
-  void add_mask(const Operands& data, Count most, const Strides& strides, Tile& tile, Block& block) const;
+  void add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const;
 
   std::unique_ptr<Builder> builder_;
   ColumnBuilders* columns_;  // the builder's, or null
