@@ -55,8 +55,8 @@ struct SplitphaseOptions {
       .counts = {1, 255}, .methods = {"tree", "exact", "plain"}, .schedules = {"auto", "recursive_doubling", "bruck"}};
   double poll_seconds = 50e-6;  // at most this long without a test while something is computed
 };
-/// The same of allreduces that are started and waited for later, against MPI_Iallreduce: by themselves, and with a
-/// computation meanwhile.
+/// All ranks of MPI_COMM_WORLD: allreduces that are started and waited for later against MPI_Iallreduce, by themselves
+/// and with a computation meanwhile. Throws Failure on all ranks if a result is wrong.
 Measurement splitphase(const SplitphaseOptions& options, const command::Job& job);
 
 struct SharedOptions {

@@ -50,7 +50,7 @@ void pool(Measurement& measurement, const Measurement& other);
 /// Rows over ranks, one for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.
 Json rows_over_ranks(const Measurement& measurement);
 
-/// The same rows, one for every rival: its own, with the ratio to it.
+/// Rows over ranks, one for every pair of an entrant and a rival of it, with their ratio.
 Json rows_by_rival(const Measurement& measurement);
 
 /// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.

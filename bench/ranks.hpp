@@ -25,7 +25,8 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// The same, also counting the bytes sent by an interface, if each rank has a machine or network namespace of its own.
+/// Also counts the bytes that a rank sends by the interface, if one is named. Each rank needs a machine or network
+/// namespace of its own.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;

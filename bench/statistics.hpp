@@ -26,8 +26,8 @@ double quantile(std::vector<double> samples, double at);
 
 Summary summary_of(const Launches& launches);
 
-/// The same interval for the ratio of two candidates' medians; samples of one round belong together. Both must have
-/// equally many launches and rounds.
+/// An interval that holds the ratio of two candidates' medians in 95 of 100 other runs like this one. Samples of one
+/// round belong together. Both must have equally many launches and rounds.
 Interval interval_of_ratio(const Launches& candidate, const Launches& rival);
 
 }  // namespace steadfold::bench

@@ -141,7 +141,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! The same for groups, as sf_sum_by.
+    ! Any operation by its name, as sf_combine, over groups that `labels` name, as in sf_sum_by.
     subroutine sf_combine_by(array, labels, operation, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_combine_by")
       import :: c_char, c_int, sf_layout
@@ -258,8 +258,8 @@ module steadfold
     end subroutine
   end interface
 
-  ! The same, and rank r gets the elements of its block: blocks(r + 1) of them, after those of the lower ranks. Without
-  ! `blocks` all ranks get equally many.
+  ! MPI's shape: combines the elements of all ranks place by place, as sf_allreduce. Rank r gets those of its block:
+  ! blocks(r + 1) of them, after those of the lower ranks. Without `blocks` all ranks get equally many.
   interface sf_reduce_scatter
     subroutine sf_reduce_scatter_name(values, result, operation, comm, blocks, options, ierr) &
       bind(c, name="sf_fortran_reduce_scatter")
@@ -343,8 +343,8 @@ module steadfold
     end function
   end interface
 
-  ! The same calls, started: they go on while the program computes, and sf_wait or sf_test end them. Every rank starts the
-  ! same calls in the same order; each may end them in any. A request that has ended is empty, and may be used again.
+  ! Started calls go on while the program computes, and sf_wait or sf_test end them. Every rank starts the same calls in
+  ! the same order; each may end them in any. A request that has ended is empty, and may be used again.
   !
   ! Arrays, masks and results are used until the call has ended. They are variables that stay where they are: expressions,
   ! constants, sections with vector subscripts, and arguments with intent(in), which may be any of these, do not compile.
@@ -705,7 +705,7 @@ module steadfold
       type(sf_plan), intent(inout) :: plan
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The same in two phases: the program computes meanwhile, and leaves the arrays alone.
+    ! Starts a run, which sf_wait or sf_test end: the program computes meanwhile, and leaves the arrays alone.
     subroutine sf_start(plan, ierr) bind(c, name="sf_fortran_start")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan

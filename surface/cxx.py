@@ -104,7 +104,7 @@ def members(operation):
     parameters += ", class = detail::if_no_array<R>"
     add = "add_ranges(std::forward<R>(x), std::forward<S>(y)" if is_pair else "add_range(std::forward<R>(x)"
     for name in operation.bundle:
-        doc = operation.doc if name == operation.bundle[0] else f"The same as {operation.bundle[0]}."
+        doc = operation.doc if name == operation.bundle[0] else f"Another name for {operation.bundle[0]}."
         text += [wrapped(doc, "  /// "), f"  template <{parameters}>", f"  auto {name}({given}, const MemberOptions& options = {{}}) {{",
                  f"    return {add}, BuiltIn<{operation.c}>{{}}, options);", "  }"]
         if operation.operands == "mask":

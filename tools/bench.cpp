@@ -140,7 +140,7 @@ bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, cons
   return defaults;
 }
 
-/// The same for threads.
+/// What was asked for in place of the defaults of benchmarks of threads. Throws Failure if it cannot be measured.
 bench::SharedOptions asked_in_place_of(bench::SharedOptions defaults, const BenchOptions& options) {
   if (!options.counts.empty()) defaults.counts = options.counts;
   if (!options.methods.empty()) defaults.methods = options.methods;

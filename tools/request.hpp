@@ -29,7 +29,7 @@ struct Request {
   void add_to(CLI::App& app);
   /// Throws Failure if a value is none that its option takes.
   void check() const;
-  /// The same options as arguments for another run of the command.
+  /// These options as arguments for another run of the command.
   std::vector<std::string> arguments() const;
 
   readers::Options reader_options() const;

@@ -19,7 +19,7 @@ Result answer(const Job& job, const std::string& worker, const std::function<voi
 Json ask(const std::string& worker, const std::vector<std::string>& arguments, int rank_count, Placement placement,
          const std::string& suggestion);
 
-/// The same with another command, which starts the worker's ranks itself and prints the worker's answer.
+/// Returns a worker's answer as another command prints it, which starts the worker's ranks itself. Throws as `ask`.
 Json ask_command(const std::string& command, const std::string& worker, const std::vector<std::string>& arguments);
 
 /// Comma-separated rank counts, 1 to 1024. Throws Failure.

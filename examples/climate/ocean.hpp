@@ -17,7 +17,7 @@ class Ocean {
   sf::Array<double> areas(std::uint64_t levels) const;
   sf::Array<std::uint8_t> mask(std::uint64_t levels) const;
 
-  /// The same cell by cell; rows and columns as in Fields.
+  /// The area of one cell, and whether there is water; rows and columns as in Fields.
   double area(std::uint64_t row, std::uint64_t column) const { return areas_[row * (block_.width() + 2) + column]; }
   bool has_water(std::uint64_t level, std::uint64_t row, std::uint64_t column) const {
     return mask_[(level * (block_.height() + 2) + row) * (block_.width() + 2) + column] != 0;

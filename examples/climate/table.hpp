@@ -13,7 +13,7 @@ using example::Record;
 
 std::string describe(const Record& record);
 
-/// The same steps on the same ranks, by both kinds of sums. `label`: on which ranks.
+/// Two jobs with equal steps and ranks: one with plain sums, one with Steadfold's. `label`: on which ranks.
 struct Pair {
   std::string label;
   Record plain, steadfold;

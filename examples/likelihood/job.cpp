@@ -69,7 +69,7 @@ void sum_likelihoods(const Size& size, const Ranks& ranks, Fingerprint& plain, F
   for (const Way& way : ways) record[way.name] = to_json(way);
 }
 
-/// The same search twice: each sees the sums of one kind only.
+/// Runs one search twice: once it sees only plain sums, once only Steadfold's.
 void search_twice(const Size& size, const Ranks& ranks, Fingerprint& plain, Fingerprint& steadfold, Json& record) {
   const std::uint64_t count = std::min(size.search_sites, size.sites);
   const sf::Interval mine = ranks.share(count);

@@ -142,7 +142,7 @@ contains
     if (any(given%ranks > given%cells/given%tile)) call refuse('there are more ranks than tiles in a row or a column')
   end subroutine
 
-  ! The same on all ranks.
+  ! Prints the text and the usage and ends the program. All ranks call it, with one text.
   subroutine refuse(text)
     character(len=*), intent(in) :: text
     if (rank == 0) write (error_unit, '(a)') 'example_ocean: '//text//' (see the usage), try: '//usage

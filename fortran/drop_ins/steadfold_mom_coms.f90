@@ -24,7 +24,7 @@ module steadfold_mom_coms
   interface reproducing_sum
     procedure :: reproducing_sum_2d, reproducing_sum_3d
   end interface
-  ! The same as an exact sum that can be added to others.
+  ! The sum of all elements of a field of two dimensions, as an exact sum that can be added to others.
   interface reproducing_sum_EFP
     procedure :: reproducing_EFP_sum_2d
   end interface

@@ -173,7 +173,7 @@ class Accumulator {
     static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
     return value<Value>(SF_NORM2);
   }
-  /// The same for every column.
+  /// The sum, mean or norm of every column; rounding, types and errors are those of one column.
   template <class Value = T>
   std::vector<Value> sums() const {
     return values<Value>(SF_SUM);

@@ -145,7 +145,7 @@ class Array {
     return Array(data, reversed).transposed();
   }
 
-  /// The same elements with the order of the axes reversed.
+  /// This array with the order of its axes reversed; no element moves.
   Array transposed() const {
     Array other = *this;
     std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);

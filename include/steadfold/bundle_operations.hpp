@@ -50,7 +50,7 @@ class BundleOperations : public detail::BundleMembers {
   auto dot(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
   }
-  /// The same as dot.
+  /// Another name for dot.
   template <class R, class S, class = detail::if_no_array<R>>
   auto weighted_sum(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
@@ -105,7 +105,7 @@ class BundleOperations : public detail::BundleMembers {
   auto abs_sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
   }
-  /// The same as abs_sum.
+  /// Another name for abs_sum.
   template <class R, class = detail::if_no_array<R>>
   auto norm1(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_ABS_SUM>{}, options);

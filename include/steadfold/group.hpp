@@ -121,7 +121,7 @@ template <class R, class Op, class C, class = detail::if_group<C>>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
-/// The same, for rank `root` only: the buffers of other ranks stay as they are.
+/// MPI's shape, in place: buffer[i] of all ranks combined by `op`, for rank `root` only; other ranks' buffers stay.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
@@ -132,7 +132,7 @@ template <class R, class Op, class C, class = detail::if_group<C>>
 void scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_SCAN);
 }
-/// The same over the ranks below this one; the buffer of rank 0 stays as it is.
+/// MPI's shape, in place: buffer[i] of the ranks below this one, combined by `op`; the buffer of rank 0 stays as it is.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_EXSCAN);
@@ -146,7 +146,7 @@ void reduce_scatter(const R& values, View<const std::uint64_t> blocks, S&& resul
                     const Options& options = {}) {
   detail::reduce_blocks(detail::Waiting(comm), values, blocks, std::forward<S>(result), op, options);
 }
-/// The same in blocks of one size.
+/// MPI's shape: reduce_scatter in equal blocks, one per rank. `values` has as many elements as all blocks together.
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
   const Group group = steadfold::group_of(comm);

@@ -92,7 +92,7 @@ constexpr bool combines() {
     return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && !cuts_off<T, Op> &&
            (is_on_arrays<T, Op> || is_on_elements<T, Op>);
 }
-/// The same; if it does not, a compiler error says why.
+/// Whether an operator takes elements of type T; if it does not, a compiler error says why.
 template <class T, class Op>
 constexpr bool is_combinable() {
   if constexpr (operation_of<Op> != SF_USER) {

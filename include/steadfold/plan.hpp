@@ -238,7 +238,7 @@ class Plan : public detail::SinglePlan {
                                    [&](auto& held) { return detail::call_of(held, rows, options); });
   }
 
-  /// The same for the name of a function: Plan<double>(sf::sum, rows, comm).
+  /// Takes the function sf::sum in place of an operator: Plan<double>(sf::sum, rows, comm).
   template <class C, class = detail::if_group<C>>
   Plan(detail::Sum<T>& /*sum*/, std::uint64_t rows, const C& comm, const Options& options = {})
       : Plan(plus, rows, comm, options) {}
@@ -264,7 +264,7 @@ class Plan : public detail::SinglePlan {
     detail::must_last<R, S>();
     this->start_on(detail::run_of<T, Result>(first, detail::Beside<T>(second), result));
   }
-  /// The same to a variable.
+  /// Starts a run whose result goes to a variable, which must stay until the run has ended.
   template <class R>
   void start(R&& first, Result& result) {
     start(std::forward<R>(first), View<Result>(&result, 1));
@@ -280,7 +280,7 @@ class Plan : public detail::SinglePlan {
                                           const Options& options = {}) {
     return of_count(SF_REDUCE, op, count, comm, options);
   }
-  /// The same for scan, exscan and reduce_scatter.
+  /// MPI's shape of scan, exscan and reduce_scatter; in the last one rank r gets blocks[r] elements.
   template <class Op, class C, class = detail::if_group<C>>
   static VectorPlan<T, Result> of_scan(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
     return of_count(SF_SCAN, op, count, comm, options);

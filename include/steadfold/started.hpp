@@ -32,7 +32,7 @@ struct UnderWay {
   sf_request* request = nullptr;
 };
 
-/// The same to a value, or to none.
+/// A call under way to a value of type T, or to none.
 template <class T>
 struct UnderWayTo : UnderWay {
   virtual T take() = 0;
@@ -200,22 +200,22 @@ Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const
   if constexpr (detail::needs_no_axes<R>())
     return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// The same with a second vector (sf::dot), or a mask (sf::masked_sum).
+/// Starts a reduction that takes a second vector (sf::dot), or a mask (sf::masked_sum).
 template <class Op, class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
   detail::must_last<R, S>();
   if constexpr (detail::needs_no_axes<R>())
     return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x, y), op, options);
 }
-/// The same for the name of a function: start(sf::sum, x, comm).
+/// Starts the sum; takes the function sf::sum in place of an operator: start(sf::sum, x, comm).
 template <class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
   return steadfold::start(plus, std::forward<R>(x), comm, options);
 }
 
-/// The same over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its elements must
-/// stay. `y`: the factors of a dot product.
+/// Starts a reduction over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its
+/// elements must stay. `y`: the factors of a dot product.
 template <class Op, class T, class C, class = detail::if_group<C>>
 Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
                                         const Options& options = {}) {
@@ -293,7 +293,7 @@ Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& c
   return detail::start_plan<Plan<T, Result>, T, Result>(
       op, steadfold::group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
 }
-/// The same in MPI's shape: Plan<T>::of_vectors.
+/// Starts to bind a plan in MPI's shape, that of Plan<T>::of_vectors.
 template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                                      const Options& options = {}) {

@@ -117,7 +117,7 @@ typedef struct sf_arrays {
 /* Makes it arrays of nothing, and writes `size`: sizeof *arrays, where the caller is compiled. */
 sf_status sf_arrays_init(sf_arrays* arrays, size_t size);
 
-/* The same as a value. */
+/* Returns arrays of nothing, with `size` written. */
 static inline sf_arrays sf_arrays_default(void) {
   sf_arrays arrays;
   sf_arrays_init(&arrays, sizeof arrays);
@@ -184,7 +184,7 @@ typedef struct sf_call {
  * compiled. SF_INVALID_ARGUMENT, and nothing is written, if no release had so short a struct. */
 sf_status sf_call_init(sf_call* call, size_t size);
 
-/* The same as a value. */
+/* Returns a call whose fields have their defaults, with `size` written. */
 static inline sf_call sf_call_default(void) {
   sf_call call;
   sf_call_init(&call, sizeof call);

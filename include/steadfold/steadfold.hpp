@@ -23,12 +23,12 @@ template <class Result = void, class R>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const LocalOptions& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, options);
 }
-/// The same over all ranks. If there is a root, other ranks get a NaN (integers: 0).
+/// The sum of all elements of all ranks. If there is a root, other ranks get a NaN (integers: 0).
 template <class Result = void, class R, class C, class = detail::if_group<C>>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const C& comm, const Options& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, comm, options);
 }
-/// The same of parts of an array, see Axes; with weights, the sums of products.
+/// The sums of parts of an array, see Axes; with weights, the sums of products.
 template <class T>
 detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, const LocalOptions& options = {}) {
   return plus(x, axes, options);
@@ -73,7 +73,7 @@ template <class R, class Op>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& options = {}) {
   return detail::reduce_rows(detail::Here(), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// The same over all ranks. Without a layout the elements are in rank order.
+/// All elements of all ranks, combined by `op` as above. Without a layout the elements are in rank order.
 template <class R, class Op, class C, class = detail::if_group<C>>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_rows(detail::Waiting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);

@@ -61,8 +61,9 @@ sf_status sf_accumulator_assign(sf_accumulator* to, const sf_accumulator* from);
 sf_status sf_accumulator_add(sf_accumulator* accumulator, const void* elements, uint64_t rows, uint32_t threads);
 sf_status sf_accumulator_subtract(sf_accumulator* accumulator, const void* elements, uint64_t rows, uint32_t threads);
 
-/* The same for the products of two factors, as many of each, to accumulators of SF_PRODUCTS (others:
- * SF_INVALID_ARGUMENT). `second` may be `first`. A row counts as one. */
+/* Adds the products first[i] * second[i] of `rows` rows of `columns` elements, or subtracts them, in accumulators of
+ * SF_PRODUCTS (others: SF_INVALID_ARGUMENT). `second` may be `first`. A row of products counts as one row. `threads`
+ * and SF_UNSUPPORTED are as in sf_accumulator_add. */
 sf_status sf_accumulator_add_products(sf_accumulator* accumulator, const void* first, const void* second, uint64_t rows,
                                       uint32_t threads);
 sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const void* first, const void* second,
@@ -107,9 +108,9 @@ sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, u
  * refused: a checksum covers them all. */
 sf_status sf_accumulator_read(const void* bytes, uint64_t size, sf_accumulator** accumulator);
 
-/* The same in a form that has one size for all accumulators of a shape, for messages between machines of one byte
- * order, and that can be merged as it is: as what steadfold_mpi.h gives to MPI, or by any other layer. Not for files.
- * pack writes that many bytes; unpack makes `accumulator` what was packed, if it has the same shape. 0 for NULL. */
+/* The accumulator packed for messages between machines of one byte order. All accumulators of a shape have one packed
+ * size (0 for NULL), and packed ones are merged as they are: by MPI, see steadfold_mpi.h, or by any other layer. Not
+ * for files. pack writes that many bytes; unpack makes `accumulator` what was packed, if it has the same shape. */
 uint64_t sf_accumulator_packed_size(const sf_accumulator* accumulator);
 sf_status sf_accumulator_pack(const sf_accumulator* accumulator, void* packed, uint64_t size);
 sf_status sf_accumulator_unpack(sf_accumulator* accumulator, const void* packed, uint64_t size);

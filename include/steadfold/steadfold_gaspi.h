@@ -55,7 +55,7 @@ typedef sf_gaspi_return (*sf_gaspi_reduce_operation)(const void* one, const void
 sf_gaspi_return sf_gaspi_allreduce(const void* send, void* receive, uint32_t num, sf_gaspi_operation operation,
                                    sf_gaspi_datatype datatype, sf_group* group, sf_gaspi_timeout timeout_ms);
 
-/* The same with an operation and a state of your own, of elements of any size. */
+/* Combines elements of any size by an operation of your own, which gets `state`; all else is as sf_gaspi_allreduce. */
 sf_gaspi_return sf_gaspi_allreduce_user(const void* send, void* receive, uint32_t num, size_t element_size,
                                         sf_gaspi_reduce_operation operation, void* state, sf_group* group,
                                         sf_gaspi_timeout timeout_ms);

@@ -50,7 +50,8 @@ sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_
  * `result` may be written in part; so it may after a failed one-shot call. */
 sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void* result);
 
-/* The same in two phases: memory given to start must stay valid until the run ends. test sets *done; wait blocks. */
+/* Runs a plan in two phases: start, then test, which sets *done, or wait, which blocks. Memory given to start must stay
+ * valid until the run ends. */
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result);
 sf_status sf_plan_test(sf_plan* plan, int* done);
 sf_status sf_plan_wait(sf_plan* plan);

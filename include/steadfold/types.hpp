@@ -207,7 +207,7 @@ inline constexpr bool is_borrowed<std::span<T, size>> = true;
 namespace detail {
 template <class R>
 using bare_t = std::remove_cv_t<std::remove_reference_t<R>>;
-/// The same, of the standard's views too, which C++17 does not have.
+/// Whether elements outlive the range, by is_borrowed or, for views since C++20, by std::ranges::enable_borrowed_range.
 template <class R, class = void>
 inline constexpr bool outlives = is_borrowed<R>;
 #if __cplusplus >= 202002L

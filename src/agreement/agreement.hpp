@@ -41,7 +41,7 @@ struct Member {
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };
 
-/// The same on all ranks.
+/// What all ranks have agreed on for one call or a bundle; equal on every rank.
 struct Agreement {
   std::vector<Member> members;  // one call, or those of a bundle; all have one root
   std::uint64_t digest = 0;     // of all members
@@ -61,7 +61,7 @@ struct Agreement {
   }
 };
 
-/// The same for what was agreed, which must outlive it.
+/// The context of the agreed schedule, for the first member and rank 0. `agreed` must outlive it.
 schedule::Context context_of(const Agreement& agreed) noexcept;
 
 /// What a rank asks its group for.
@@ -94,9 +94,10 @@ struct Means {
 /// nothing to agree on.
 Agreement conclude(std::span<const std::span<const std::byte>> proposals, const Means& means = {});
 
-/// The same for ranks that have compared digests and so know that their calls are the same and usable. They tell each
-/// other what follows from no call, if there is such a thing, which all ranks know alike.
+/// Whether ranks must still tell each other their rows, once digests have shown that their calls agree and are usable.
+/// All ranks get one answer.
 bool need_to_tell(std::span<const Call> calls);
+/// This rank's rows as bytes: their number, or the fingerprint of its interval list, or the list itself.
 std::vector<std::byte> tell(std::span<const Call> calls);
 /// What all ranks told, by rank, or nothing if there was nothing, with this rank's own calls. Throws as `conclude`.
 /// Nothing comes of it where interval lists are not whole: proposals say what is wrong.

@@ -39,7 +39,8 @@ std::string by_rounds(std::span<const Description> calls) {
   return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
-/// The same for a bundle, of which no model knows: node by node where that always pays.
+/// The schedule of a bundle, which no model covers: two_level if that always pays and every call may take it, else the
+/// one of the fewest rounds.
 std::string by_rounds(std::span<const Description> calls, const order::Nodes* nodes) {
   const schedule::Spec two_level = schedule::parse("two_level");
   const auto may_take_it = [&](const Description& call) { return may_take_groups(two_level, call); };

@@ -33,7 +33,7 @@ const char* text_of(const std::exception& wrong) noexcept;
 
 /// The exception being handled as a failure: itself, if it is one.
 Failure caught_failure();
-/// The same and its status, which is there even if there is no memory for a text.
+/// The exception being handled as a failure, and its status; `nullopt` if memory runs out. `status` is always set.
 std::optional<Failure> caught_failure(Status& status) noexcept;
 
 /// What the rank says whose operator failed.

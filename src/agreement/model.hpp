@@ -39,9 +39,9 @@ class Sizes {
 std::optional<double> modelled_seconds(schedule::Context context, const Sizes& sizes, Count columns,
                                        const transport::LogGP& link = assumed_link);
 
-/// The same if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
-/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if
-/// these are more than some ten thousand. Cost: O(steps of that node).
+/// Seconds if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
+/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if the
+/// row has no formulas, or that node has more than 65536 steps. Cost: O(steps of that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
                                           const Sizes& sizes, Count columns,
                                           const transport::LogGP& link = assumed_link);

@@ -109,7 +109,7 @@ struct Operator {
   /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)): what a tree's nodes come to. `result`
   /// may be one of them. Null for user operators.
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// The same, a NaN made canonical.
+  /// Folds as `fold_right` and makes a NaN canonical. Null for user operators.
   void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;

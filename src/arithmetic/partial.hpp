@@ -267,9 +267,9 @@ class PreparedMerge {
   /// Writes what the kind's `merge` writes, bit for bit, and returns its size. 0: an operand is not as expected, or
   /// there is too little room; the kind's own merge says what is wrong.
   virtual Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) = 0;
-  /// The same where the merged partial has all rows, and then what the kind's `finish` makes of it: a value, which is a
+  /// Merges into a partial that has all rows, and writes what the kind's `finish` makes of it: a value, which is a
   /// header and, behind it or in `out.values`, one row of results. `room` is what `merge` needs. Returns the size of
-  /// `out.head` that was used; 0 as above.
+  /// `out.head` that was used; 0 as `merge`.
   virtual Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) = 0;
 };
 
@@ -368,7 +368,7 @@ MergedHeader merge_headers(std::span<const std::byte> left, std::span<const std:
 
 /// Writes a header alone; returns its size.
 Bytes write_failure(std::span<std::byte> out, Header header, Status status) noexcept;
-/// The same as a partial.
+/// Writes a header alone to `out.head`; returns it as a failed partial.
 inline Partial failed(const Room& out, const Header& header, Status status) noexcept {
   return out.head.first(write_failure(out.head, header, status));
 }

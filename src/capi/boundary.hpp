@@ -38,7 +38,7 @@ class OwnCall {
   agreement::Call call_;
 };
 
-/// The same for several calls.
+/// Several calls as the library's own type, and what they point to. Throws as OwnCall.
 class OwnCalls {
  public:
   OwnCalls(const sf_call* calls, size_t count, int32_t ranks);
@@ -82,7 +82,7 @@ sf_status caught(Body body) noexcept {
   }
 }
 
-/// The same in the promised environment.
+/// Runs `body` in the promised floating-point environment; no exception leaves.
 template <class Body>
 sf_status guarded(Body body) noexcept {
   return caught([&] {

@@ -65,7 +65,7 @@ class PlanInUse {
   steadfold::session::Stay stay_;
 };
 
-/// The same for calls that send messages.
+/// A plan for the length of a call that sends messages. Throws Failure if its transport can send nothing any more.
 PlanInUse ready(const sf_plan* plan) {
   require(plan).plan->require_usable();
   return PlanInUse(plan);

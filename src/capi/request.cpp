@@ -67,7 +67,7 @@ bool test(sf_request& request, const GroupInUse& group) {
   return true;
 }
 
-/// The same after as many polls as there is time for; `ends`: whether to stop before that.
+/// Polls until the call has ended, the deadline is over or `ends()` is true. Returns whether the call has ended.
 template <class Ends>
 bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline, Ends ends) {
   if (request.has_ended) return true;

@@ -50,7 +50,7 @@ class Lifter {
     return builder().finish_alone(element_count, result, spare);
   }
 
-  /// The same for what a first sweep finds out, of the kind's `survey_bytes`.
+  /// Writes what a first sweep over the rows finds out, by threads as `lift`. `out` has the kind's `survey_bytes`.
   void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
  private:

@@ -161,7 +161,7 @@ HWY_INLINE hn::Mask<D> cascade_vector(D d, const auto& columns, hn::Vec<D>& resu
   return cascade_vector(d, columns.rows.size(), term, result);
 }
 
-/// The same with terms that are pre-rounded, where some have to be.
+/// Sums a vector of columns as cascade_vector. If terms lie far below a column's largest, small ones are pre-rounded.
 template <class D>
 HWY_INLINE hn::Mask<D> cascade_pre_rounded(D d, const auto& columns, int bin_count, hn::TFromD<D> part,
                                            hn::Vec<D>& result) {

@@ -29,7 +29,7 @@ using Shares = std::uint64_t (*)(const void* first, const void* second, order::C
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
 
-/// The same for several columns at once, each with its own scale and extractors.
+/// What SharesOfColumns takes and writes: as Shares, for several columns at once, each with its scale and extractors.
 struct ColumnShares {
   EachColumn<double> scale;
   std::array<EachColumn<double>, 4> extractors;  // of the bins

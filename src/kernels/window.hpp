@@ -62,7 +62,8 @@ HighestExponent highest_exponent(Target target, Terms terms) noexcept;
 /// So many rows leave no window that is as high as window_top says.
 inline constexpr Count most_rows_of_columns = 256;
 
-/// The same for several columns at once, each with a window of its own. All rows of a column fit, or it has no sums.
+/// What AddColumnsToWindows takes and writes: several columns at once, each with a window of its own. Either all rows
+/// of a column fit its window, or the column has no sums.
 struct ColumnWindows {
   EachColumn<std::int64_t> top;                                   // one that is possible
   std::array<EachColumn<std::int64_t>, most_window_levels> sums;  // written

@@ -42,7 +42,7 @@ struct GridAxis {
 struct Grid {
   std::array<GridAxis, 3> axes;
 
-  /// The same with every number of ranks spelt out: one that is 0 is what the others leave of `rank_count`.
+  /// This grid with every number of ranks filled in: one that is 0 becomes what the others leave of `rank_count`.
   Grid resolved(Rank rank_count) const noexcept;
   /// Why so many ranks cannot hold this; "problem (why), suggestion".
   std::optional<std::string> fault(Rank rank_count) const;

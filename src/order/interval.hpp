@@ -97,7 +97,8 @@ class IntervalSet {
   /// Adds an interval. Returns false and leaves the set unchanged if it overlaps one in the set. Cost: O(intervals),
   /// O(1) at the end.
   bool add(Interval interval);
-  /// The same for all intervals of another set. Cost: O(intervals of both).
+  /// Adds all intervals of another set. Returns false and leaves this set unchanged if any overlap. Cost: O(intervals
+  /// of both).
   bool add(const IntervalSet& others);
 
   std::span<const Interval> intervals() const noexcept { return intervals_; }

@@ -29,7 +29,7 @@ class Layout {
   /// Rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// The same from a closed form, without a table.
+  /// Ranks hold these shares, in rank order. Keeps the closed form, no table.
   static Layout contiguous(const TwoShares& shares);
 
   /// What a grid's rule says, which must be resolved and without fault. No lists are kept.

@@ -45,8 +45,8 @@ class TwoShares {
   Count last_share_;
 };
 
-/// The same from a table of ascending starts, the first of them 0: the last rank that starts at or before `x`, which is
-/// never an empty one.
+/// The rank that holds element `x`, which is below the element count. `starts[i]` is where rank i starts; the first is
+/// 0, and they ascend. Takes the last rank that starts at or before `x`, so never an empty one. Cost: O(log ranks).
 inline Rank rank_of(std::span<const Index> starts, Index x) noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
 }

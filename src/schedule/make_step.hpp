@@ -52,7 +52,7 @@ constexpr Step in_any_order(Step step, bool any_order = true) {
   return step;
 }
 
-/// The same step; if `has_next`, the next step goes in the same message.
+/// Marks whether the next step goes in the step's message.
 constexpr Step with_next(Step step, bool has_next = true) {
   step.more = has_next;
   return step;

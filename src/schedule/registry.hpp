@@ -198,7 +198,7 @@ enum class Operator : std::uint8_t { commutative, ordered, idempotent };
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
 
-/// The same for a schedule with its parameters: the schedules it is made of must be able to serve the call too.
+/// Why the schedule, or one of those it is made of, cannot serve the call; `nullopt` if all can.
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    Operator kind);
 

@@ -427,7 +427,8 @@ Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> call
   co_return agreement::conclude(parts_of(gathered), means_);
 }
 
-/// The same for calls that the handshake has found to be the same on all ranks.
+/// Agrees on calls that the handshake has found equal on all ranks. Ranks exchange only their rows, or nothing; if
+/// interval lists are not whole, `agree` finds out why.
 Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> calls) {
   std::optional<Agreement> agreed;
   std::optional<Failure> failure;

@@ -78,7 +78,7 @@ class Group {
   void advance_another();
   /// Throws Failure, with the reason, if the transport can send nothing any more, or this rank has left out a call.
   void require_usable() const;
-  /// The same if no other thread may move calls on.
+  /// Throws Failure, with the reason, if no other thread may move calls on.
   void require_threads() const;
   /// Whether a call under way uses memory that another call is about to use.
   bool conflicts(const agreement::Footprint& other) const noexcept;
@@ -89,7 +89,7 @@ class Group {
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started operation);
 
-  // The same calls, waiting until they are done. A barrier, and a reduction of a shape made before, allocates nothing.
+  // Blocking forms of the calls above. A barrier, and a reduction of a shape made before, allocates nothing.
   void reduce(const Call& call, const Data& data);
   std::unique_ptr<Plan> bind(std::span<const Call> calls);
   RankOrder rank_order(Count rows);
@@ -102,7 +102,7 @@ class Group {
   void in_turn(const Body& body) {
     answered(body, [this](Failure why) { refuse(std::move(why)); });
   }
-  /// The same for `body()` that starts one.
+  /// Starts one of these calls, `body()`. What it throws before the call has its place is told to the other ranks.
   template <class Body>
   Started start_in_turn(const Body& body) {
     return answered(body, [this](Failure why) { return start_refusal(std::move(why)); });

@@ -123,7 +123,7 @@ Found by_threads(Call call) {
   return found;
 }
 
-/// The same rows on other ranks.
+/// The results of a call whose rows are dealt to ranks in several ways.
 Found by_layouts(const Call& call) {
   Turns turns;
   if (is_vectors(call)) return {bits_of(call, one_row_per_rank(5)), bits_of(call, one_row_per_rank(5, 2))};

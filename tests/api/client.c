@@ -56,8 +56,8 @@ static int sum_exactly(const double* x, uint64_t rows, double* called, double* k
   return wrong;
 }
 
-/* The same sum over the groups of a communicator, of its Fortran handle, and of a team with one worker per rank; and by
- * a bundle. */
+/* Five exact sums: over the groups of a communicator, of its Fortran handle, and of a team with one worker per rank;
+ * and two by a bundle. */
 static int sum_over_groups(const double* x, uint64_t rows, double* sums) {
   sf_call calls[2];
   sf_group* groups[3];

@@ -79,7 +79,7 @@ Outcome outcome_of(const Call& call) {
   }
 }
 
-/// The same by the C interface.
+/// What sf_reduce_local, in the C interface, comes to.
 template <class Result>
 Outcome outcome_in_c(const sf_call& call, const void* first, const void* second = nullptr) {
   Result result{};

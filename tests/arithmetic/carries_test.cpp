@@ -78,7 +78,7 @@ TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
   }
 }
 
-/// The same for columns that share vectors, or come one by one: of ten columns, one is empty of all but one term.
+/// Ten columns, pushed as rows or one column at a time. One of them has only zeros behind its first term.
 TEST(CarriesOfBins, ComeInEveryColumn) {
   constexpr Count rows = (Count{1} << 24) + 64;
   constexpr Count columns = 10;

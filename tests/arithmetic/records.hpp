@@ -136,7 +136,7 @@ inline Part built(const PartialKind& kind, const Table& table, std::vector<Inter
   return built(kind, *kind.builder(), table, intervals);
 }
 
-/// The same partial, its values apart from its head as far as anybody is told.
+/// A partial in two pieces, head and values, which only happen to touch in memory.
 inline arithmetic::Partial with_values_apart(const PartialKind& kind, const Record& record) {
   const auto head = std::span<const std::byte>(record).first(kind.values_apart()->head_bytes(record));
   return {head, record.data() + head.size()};

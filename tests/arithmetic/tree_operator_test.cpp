@@ -44,7 +44,7 @@ int naive(const void* left, const void* right, void* result, std::size_t count, 
   return 0;
 }
 
-/// The same with right: it breaks where a result overwrites its right operand, which never happens.
+/// Reads its right operand while it writes the result: wrong only if these were one memory, which never happens.
 int naive_about_right(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   const auto* b = static_cast<const double*>(right);
   auto* to = static_cast<double*>(result);

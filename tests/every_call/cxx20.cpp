@@ -1,4 +1,4 @@
-// The same calls, compiled as C++20.
+// Every call of the C++ API, compiled as C++20.
 #include "every_call/every_call.hpp"
 
 #include <cmath>

@@ -21,7 +21,7 @@ namespace steadfold::test {
 /// What every call came to. Collective over the group; all ranks have the same data, and take their parts.
 [[gnu::visibility("default")]] Transcript transcript_in_cxx17(Group group);
 [[gnu::visibility("default")]] Transcript transcript_in_cxx20(Group group);
-/// The same in C (c.c), of most calls: under the names that they have in the others.
+/// What most of these calls came to in C (c.c), under the names that they have in C++.
 [[gnu::visibility("default")]] Transcript transcript_in_c(Group group);
 /// What calls on doubles should come to, under the same names, by references that share nothing with the library.
 [[gnu::visibility("default")]] Transcript transcript_of_references();

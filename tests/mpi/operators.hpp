@@ -102,7 +102,7 @@ inline constexpr auto mix_hashes = [](const Hash& l, const Hash& r) noexcept {
   return Hash{{mixed(l.words[0], r.words[0])}};
 };
 
-/// The same on arrays, as a naive author writes it who knows that the result may be the left operand.
+/// mix_hashes on arrays. Reads the left operand before it writes the result, which may be the same memory.
 struct MixArrays {
   void operator()(const Hash* left, const Hash* right, Hash* result, std::size_t count) const {
     for (std::size_t i = 0; i < count; ++i) {

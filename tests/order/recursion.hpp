@@ -59,8 +59,8 @@ inline std::vector<DyadicNode> maximal_nodes(std::uint64_t begin, std::uint64_t 
   return nodes;
 }
 
-/// The same from left to right, for any indices: the largest power of two that divides the start and fits, found by
-/// doubling.
+/// The maximal full dyadic nodes inside [begin, end), ascending, for any indices. Each is the largest power of two that
+/// divides its start and fits, found by doubling.
 inline std::vector<DyadicNode> nodes_from_left(std::uint64_t begin, std::uint64_t end) {
   std::vector<DyadicNode> nodes;
   while (begin < end) {

@@ -60,7 +60,7 @@ Spent simulated(const Case& c, const std::vector<Count>& counts, transport::Topo
   return prediction::simulated_run(*row, context, layout, sizes, topology, per_operation, row->port_count(context));
 }
 
-/// The same sum on real bytes.
+/// What the sum takes when simulated ranks carry it out on real bytes.
 Spent carried_out(const Case& c, const std::vector<Count>& counts,
                   arithmetic::Sweep sweep = arithmetic::Sweep::single_sweep) {
   const Deal deal = contiguous_deal(counts);
@@ -147,7 +147,6 @@ TEST_P(Predictions, CountEveryAdditionOnce) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Predictions, testing::Values(1, 2, 3, 4, 5, 7, 8, 13),
                          testing::PrintToStringParamName());
 
-/// The same, of more rank counts.
 class Formulas : public testing::TestWithParam<Rank> {};
 
 /// What the checker proved, also where links are shared and messages overtake each other.

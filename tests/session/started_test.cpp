@@ -44,7 +44,7 @@ struct Planned {
   }
 };
 
-/// The same facts on every rank from `shared`, elements from `own`.
+/// A random call: what must be equal on all ranks is drawn from `shared`, this rank's rows and elements from `own`.
 Planned planned(std::mt19937_64& shared, std::mt19937_64& own, Rank p) {
   Planned made;
   made.is_barrier = shared() % 8 == 0;

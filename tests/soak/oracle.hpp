@@ -18,7 +18,7 @@ struct Expected {
 /// The reduction of the first `rows` rows, all columns.
 Expected reduced(const Member& member, const Elements& all, std::uint64_t rows);
 
-/// The same for members that select elements by a mask or by labels.
+/// The reduction of the first `rows` rows of a member that selects elements by a mask or by labels.
 Expected reduced_selected(const Member& member, const Elements& all, std::uint64_t rows);
 
 /// By rank: one where all ranks get (parts of) the same.

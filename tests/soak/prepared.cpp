@@ -19,7 +19,7 @@ std::shared_ptr<const Prepared> prepare(Case made, std::uint64_t run) {
   auto prepared = std::make_shared<Prepared>();
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     Member& m = made.members[i];
-    // The same call over another layout, so that what is kept of the first does not do; then the first again.
+    // Odd runs deal the rows to ranks in another way, so that nothing kept for the layout of even runs fits.
     if (made.form == Form::one_shot && made.wrong == Wrong::nothing && run % 2 == 1) {
       Random random(mixed(made.seed, made.number, 3));
       deal_again(random, m);

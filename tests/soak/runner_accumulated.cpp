@@ -29,7 +29,7 @@ sf_status change(sf_accumulator* to, const Member& m, const sf_arrays& given, bo
   return (adds ? sf_accumulator_add_arrays : sf_accumulator_subtract_arrays)(to, &arrays, 0);
 }
 
-/// The same accumulator out of its bytes.
+/// Writes the accumulator as bytes and puts the one that is read from these in its place.
 sf_status read_again(Accumulator& accumulator) {
   std::uint64_t size = 0;
   sf_accumulator_write(accumulator.get(), nullptr, 0, &size);

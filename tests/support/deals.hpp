@@ -63,7 +63,7 @@ inline Deal cyclic(Turns& turns, Count rows, Rank p) {
   return deal;
 }
 
-/// The same as a rule: the rows as an array of two axes on a grid of ranks.
+/// A random rule: the rows as an array of two axes, which are dealt in blocks to a grid of ranks.
 inline Dealt by_rule(Turns& turns, Count rows, Rank p) {
   const auto some_divisor = [&](Count n) {
     Count divisor = 1 + turns.next(std::max<Count>(n, 1));

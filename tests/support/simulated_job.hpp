@@ -204,7 +204,7 @@ Memory memory_of(const std::vector<T>& elements, Count columns, const std::vecto
   return memory;
 }
 
-/// The same call on every rank but for the rows it brings. `deal` must outlive the calls.
+/// One call per rank: `common`, with the rank's rows. `deal` must outlive the calls.
 inline std::vector<Call> calls_for(const Call& common, const Deal& deal) {
   std::vector<Call> calls(deal.size(), common);
   for (std::size_t i = 0; i < deal.size(); ++i) {

@@ -141,7 +141,8 @@ double Search::explore() {
   return executions = sum;
 }
 
-/// The same where this worker goes on: a load may read any store that the worker knows of no later one than.
+/// How many executions lead from here to the ends of all workers if this worker takes the next step. A load may read
+/// the latest store that the worker knows of, or any later one.
 double Search::explore(std::size_t worker) {
   const Operation next = state_.workers[worker].next;
   const std::size_t last = state_.last[next.place];

@@ -213,7 +213,7 @@ TEST(ThreadsStress, Feeds) {
   stress_feed<4>(3, 3, 50'000 / fewer);
 }
 
-/// The same tree on all workers: each is linked to a random one of those before it, in a random order.
+/// A random tree, equal on all workers: in a random order, each is linked to a random one of those before it.
 Parents random_tree(std::uint64_t seed, std::uint64_t operation, std::size_t workers) {
   std::uint64_t state = mixed(seed, operation);
   std::array<std::size_t, most_workers> order{};

@@ -36,7 +36,7 @@ class SimulatedJob {
   std::unique_ptr<Ranks> ranks_;
 };
 
-/// The same, once, with one column.
+/// Rank 0's result of a SimulatedJob that has one column and is run once.
 double simulated_sum(std::span<const double> elements, const order::TwoShares& shares, const SimulatedSum& asked);
 
 }  // namespace steadfold::command::studies

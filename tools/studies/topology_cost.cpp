@@ -16,7 +16,7 @@ constexpr const char* network = "two_level:size=8:links=1";
 constexpr Rank rank_counts[] = {8, 16, 64, 256, 1024};
 constexpr Count lengths[] = {1, 512, 32768, 1048576};
 
-/// The same network, but rank i is on node i modulo the number of nodes.
+/// Deals ranks to the nodes of a network in turn: rank i is on node i modulo the number of nodes.
 class RoundRobin final : public transport::Topology {
  public:
   RoundRobin(std::unique_ptr<transport::Topology> nodes, Rank rank_count)

@@ -88,7 +88,7 @@ HYPRE_Real noted_product(void* x, void* y) {
   noted.push_back(unnoted_product(x, y));
   return noted.back();
 }
-/// The same with hypre's own inner product if `dot` is plain; all else stays, the control differs in nothing else.
+/// Has the solver's inner products noted. If `dot` is plain, these are hypre's own; nothing else of the solver changes.
 template <class Data>
 void note_products(HYPRE_Solver solver, const std::string& dot) {
   auto& functions = *reinterpret_cast<Data*>(solver)->functions;

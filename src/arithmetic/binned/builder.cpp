@@ -242,7 +242,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// The same where the block is one column of several.
+  /// Calls `take(tile)` for a block that is one column of several. Contiguous elements are taken as they are.
   template <class Take>
   void for_each_tile_of_column(const Block& block, const Take& take) {
     const bool in_a_row = block.row_stride == sizeof(Element);

@@ -63,7 +63,7 @@ class ExactState {
     add_rows(first, second, rows, way);
     rows_ += way == Way::added ? static_cast<std::int64_t>(rows) : -static_cast<std::int64_t>(rows);
   }
-  /// The same for one column, whose terms are contiguous. No rows are counted: `set_rows` says how many there are.
+  /// Adds contiguous terms of one column, or takes them away. Counts no rows: `set_rows` says how many there are.
   virtual void add_terms(Count column, const std::byte* first, const std::byte* second, Count rows,
                          Way way) noexcept = 0;
   /// Adds a state of the same shape, or takes it away; it may be this one. Both have room.

@@ -21,7 +21,7 @@ struct NoPadding {};
 /// The index where no element was selected.
 inline constexpr Index no_index = ~Index{0};
 
-/// The same bytes for the same pair, on every machine.
+/// A value and its index. No byte is undefined, so pairs of equal bits have equal bytes.
 template <class T>
 struct Located {
   T value{};

@@ -207,8 +207,8 @@ void Intake::for_each_column(const Operands& data, Count rows, const Strides& st
   }
 }
 
-/// The same where elements of a row stand near each other: all columns of some rows are copied at once, each in a
-/// piece.
+/// `take(column, rows before, block)` where elements of a row stand near each other: copies all columns of some rows at
+/// once, each column in one piece.
 template <class Take>
 void Intake::for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   const bool is_whole = data.first != nullptr && (!shape_.has_factors || data.second != nullptr);

@@ -132,7 +132,7 @@ class Strides {
   }
   /// Where an operand of the row and column that the operands name stands.
   const std::byte* place(const Operands& operands, Operand operand) const noexcept;
-  /// The same where strides are direct.
+  /// Where an operand of the row and column that the operands name stands, if strides are direct.
   const std::byte* direct_place(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
     if (begin == nullptr) return nullptr;

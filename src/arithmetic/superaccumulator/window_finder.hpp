@@ -39,7 +39,7 @@ class WindowFinder {
   std::uint32_t next_wait_ = 0;
 };
 
-/// The same for rows of several columns, where lanes of the kernels are columns.
+/// Finds windows for rows of several columns; each lane of the kernels is a column.
 class ColumnWindowFinder {
  public:
   using Found = kernels::ColumnWindows;

@@ -17,7 +17,7 @@ class NodeStack {
   /// Values of `columns` elements are kept in `storage` from position `first` on.
   NodeStack(const Operator& op, order::Count columns, std::byte* storage, order::Count first = 0)
       : NodeStack(op, columns, op.element_bytes * columns, storage, first) {}
-  /// The same where values, those that are appended too, stand `stride` bytes apart. `made`: see Changes.
+  /// Keeps values in `storage`, `stride` bytes apart; values that are appended stand so too. `made`: see Changes.
   NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first,
             order::Count made = 0)
       : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first), changes_(made) {}

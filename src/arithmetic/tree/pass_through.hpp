@@ -54,7 +54,7 @@ inline int pass_through(const Operator& op, order::Count columns, order::Bytes s
   if (op.canonicalise != nullptr) op.canonicalise(values, columns);
   return 0;
 }
-/// The same in one attempt.
+/// n1 op (n2 op (n3 ...)) as above, in one attempt: fails with operator_failed if an operation fails or is postponed.
 inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                            order::Count count, std::byte* values, std::byte* spare) {
   Changes changes;

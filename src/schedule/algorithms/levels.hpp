@@ -64,7 +64,7 @@ class Levels {
     nested.context.rank = place() - own().first;
     return nested;
   }
-  /// The same of a group of so many ranks, for formulas.
+  /// The reduce of a group of `ranks` ranks to its leader, seen from the leader. Formulas use it.
   Nested inner_of(Rank ranks) const {
     Nested nested = named("inner", *defaults_.inner);
     nested.context.rank = nested.context.root = 0;
@@ -81,7 +81,7 @@ class Levels {
     nested.context.root = root_group();
     return nested;
   }
-  /// The same with every block as long as the longest: formulas for rounds want blocks of one length.
+  /// `outer` with every block as long as the longest: formulas for rounds want blocks of one length.
   Nested outer_of_even_blocks() const {
     Nested nested = outer();
     if (!context_.scatters()) return nested;

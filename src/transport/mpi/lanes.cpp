@@ -106,7 +106,7 @@ std::span<Word> Lanes::arrived_words() noexcept {
 
 /// How many messages each target has taken out, as it is being read: nobody may look before the read has ended.
 std::span<Word> Lanes::credits_read() noexcept { return std::span(memory_).last(3 * ranks_).first(ranks_); }
-/// The same as far as this rank knows.
+/// How many messages each target had taken out when this rank last read it.
 std::span<Word> Lanes::credits_seen() noexcept { return std::span(memory_).last(2 * ranks_).first(ranks_); }
 /// How many messages this rank took out of each source's.
 std::span<Word> Lanes::credits_given() noexcept { return std::span(memory_).last(ranks_); }

@@ -18,7 +18,7 @@ namespace steadfold::transport {
 /// rank drives, it is that one. Throws std::runtime_error where the memory has no room for it.
 std::vector<std::unique_ptr<Transport>> make_node_transports(std::vector<std::unique_ptr<Transport>> inner,
                                                              Neighbourhood among, bool one_drives);
-/// The same for a process that is one rank.
+/// make_node_transports for a process that is one rank.
 std::unique_ptr<Transport> make_node_transport(std::unique_ptr<Transport> inner, Neighbourhood among);
 
 }  // namespace steadfold::transport

@@ -17,8 +17,8 @@ namespace steadfold::transport {
 /// their endpoints. `shares_cores`: there are more workers than cores, so whoever waits yields.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores);
 
-/// The same for the workers of this process among those of all; their endpoints cannot add words. `node`: what
-/// Outside::share_node gave.
+/// One transport per worker of this process, which reaches the workers of all processes. Words are added only if
+/// `outside` is null. `node`: what Outside::share_node gave.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
                                                                const std::shared_ptr<Outside>& outside,
                                                                const Neighbourhood& node, bool shares_cores);

@@ -239,7 +239,7 @@ class Parameters {
     if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
     return static_cast<Rank>(number);
   }
-  /// The same for a parameter that must be given.
+  /// A whole number, at least `least`, which must be given.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
     return take_whole(key, least);

@@ -399,7 +399,7 @@ TEST_F(ArrayTest, StartedCallsReadArrays) {
   EXPECT_TRUE(are(results, by_level([](auto& x, auto&) { return sum(x); })));
 }
 
-/// The same in C++; arrays, axes and options may go as soon as they have been given, the elements stay.
+/// In C++ arrays, axes and options may go as soon as they have been given; the elements stay.
 TEST_F(ArrayTest, PlansBundlesAndStartedCallsOfCpp) {
   const auto axes = [&] { return Axes{.keep = {0}, .where = part.ocean(), .weights = part.weights()}; };
   const auto dots = by_level([](auto& x, auto& w) { return dot(x, w); });

@@ -19,7 +19,7 @@ void expect_by(const std::string& schedule, const T& wanted, Options options, co
   EXPECT_TRUE(is(call(options), wanted)) << what << " by " << text_of(options);
 }
 
-/// The same on every rank.
+/// True at every other call, the first included. Ranks get equal answers, since they ask equally often.
 inline bool every_other_time() {
   static bool answer = false;
   return answer = !answer;

@@ -36,7 +36,7 @@ class GaspiTest : public testing::Test {
     Random random(seed_of("gaspi_test", 77) + world.index());
     return numbers<T>(count, random);
   }
-  /// The same as the calls in C that wait.
+  /// The result that is due: what the blocking call in C makes of these elements.
   template <class T>
   std::vector<T> due(const std::vector<T>& mine, sf_operation operation, sf_type type) {
     sf_call call = sf_call_default();

@@ -339,7 +339,7 @@ TEST_F(ReduceTest, RanksMayRememberDifferentCalls) {
   }
 }
 
-/// The same shape and number of rows, another layout.
+/// Calls that differ in nothing but the layout, one after the other.
 TEST_F(ReduceTest, LayoutsOfOneSizeAreNotMixedUp) {
   const std::size_t n = 12 * world.count();
   for (int round = 0; round < 30; ++round) {

@@ -31,7 +31,7 @@ void expect_refused(sf_status status, const char* word, const char* what) {
   const std::string text = sf_error_text();
   check(text.find(word) != std::string::npos, std::string(what) + " says '" + text + "'");
 }
-/// The same of a call in C++, which throws.
+/// The call in C++ throws SF_INVALID_ARGUMENT, with a text that has this word.
 template <class Call>
 void expect_thrown(const Call& call, const char* word, const char* what) {
   const Outcome outcome = outcome_of(call);

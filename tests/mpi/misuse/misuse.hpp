@@ -42,7 +42,7 @@ class MisuseTest : public testing::Test {
     }
   }
 
-  /// The same for a C function.
+  /// The C function returns `status` on every rank; its error text has these words; the next call is right.
   void expect_status(sf_status status, const Words& words, const std::string& what,
                      const std::function<sf_status()>& call) {
     expect_error(status, words, what, [&] {

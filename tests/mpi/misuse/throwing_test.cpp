@@ -35,7 +35,7 @@ struct Bomb {
   }
 };
 
-/// The same on arrays, where many calls are one.
+/// A bomb on arrays: one call subtracts many elements, and each counts as a call of the bomb.
 struct ArrayBomb {
   Bomb bomb;
   void operator()(const double* a, const double* b, double* result, std::size_t count) const {
