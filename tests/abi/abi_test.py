@@ -20,7 +20,7 @@ COMPILER = os.environ["STEADFOLD_CC"]
 LIBRARIES = [Library(path) for path in os.environ["STEADFOLD_SHARED_LIBRARIES"].split(":")]  # libsteadfold is the first
 RECORDED_ON = "x86_64"  # sizes and offsets depend on the processor
 ADVICE = """take back what breaks programs, unless no release has this SONAME yet or it becomes another
-(docs/architecture.md, "The binary interface"), then: cmake --build build/release --target record_abi"""
+(docs/rooms/capi.md, "The binary interface"), then: cmake --build build/release --target record_abi"""
 
 
 @functools.cache

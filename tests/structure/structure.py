@@ -28,7 +28,11 @@ MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 LONGEST = 500
+LONGEST_PLAN = 150  # docs/architecture.md: what does not fit there goes to a room's page
 SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # that pages leave out
+CODE = re.compile(r"`([^`\n]+)`")  # in pages
+NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:::\w+)*")
+FILE = re.compile(r"(?<![\w./])[a-z]\w*\.(?:hpp|h|cpp|c|py|toml)\b")
 # Names that belong to the compiler and its libraries, and those of theirs that are used here.
 RESERVED = re.compile(r"\b(?:_[A-Z]\w*|\w*__\w*)")
 OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:cplusplus|VA_ARGS__|extension__|restrict|int128|float128|SIZEOF_FLOAT128__"
@@ -41,6 +45,10 @@ def sources(directory):
 
 def includes(path):
     return [name for _, name in INCLUDE.findall(path.read_text())]
+
+
+def pages_of_rooms():
+    return {page.stem: page for page in (ROOT / "docs/rooms").glob("*.md")}
 
 
 def room_of(include):
@@ -133,12 +141,54 @@ class Structure(unittest.TestCase):
         tops = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith(".") and p.name != "build")
         path = re.compile(rf"(?<![\w./$-])(?:(?:{tops})/)?(?:(?:{rooms}|{tops})/)[a-z0-9_/.]*[a-z0-9_](?![\w*])")
         faults = []
-        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/*.svg")]:
             for name in path.findall(page.read_text()):
                 there = [found for root in (ROOT, ROOT / "src", ROOT / "tests") for found in root.glob(f"{name}*")]
                 if not any(p.name in (Path(name).name, *(f"{Path(name).name}{s}" for s in SUFFIXES)) for p in there):
                     faults.append(f"{page.relative_to(ROOT)} names {name} (there is no such file), say where it is now")
         self.expect_none(faults)
+
+    def test_names_that_pages_of_rooms_mention_are_there(self):
+        """What stands between backticks; the parts of a qualified name stand in one file."""
+        suffixes = {".cpp", ".hpp", ".h", ".c", ".py", ".toml", ".f90", ".cmake", ".map", ".sh", ".inc", ""}
+        folders = ("src", "include", "program", "tools", "bench", "python", "fortran", "surface", "tests", "cmake", "scripts")
+        files = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file() and p.suffix in suffixes]
+        files += [ROOT / "dev", ROOT / "src/CMakeLists.txt", *ROOT.glob("*.toml")]
+        words = [set(re.findall(r"\w+", path.read_text(errors="ignore"))) for path in files]
+        file_names = {path.name for path in files}
+        faults = []
+        for page in [ROOT / "docs/architecture.md", *pages_of_rooms().values()]:
+            text = page.read_text()
+            for name in sorted({name for code in CODE.findall(text) for name in NAME.findall(code)}):
+                parts = set(name.split("::"))
+                if not any(parts <= each for each in words):
+                    faults.append(f"{page.relative_to(ROOT)} mentions {name} (no file has it), say what it is called now")
+            for name in sorted(set(FILE.findall(text)) - file_names):
+                faults.append(f"{page.relative_to(ROOT)} mentions {name} (there is no such file), say where it is now")
+        self.expect_none(faults)
+
+    def test_architecture_leads_to_a_page_of_every_room(self):
+        plan = (ROOT / "docs/architecture.md").read_text()
+        self.assertLessEqual(len(plan.splitlines()), LONGEST_PLAN, "lines in docs/architecture.md, move some to docs/rooms")
+        pages = pages_of_rooms()
+        self.assertEqual(set(re.findall(r"\]\(rooms/(\w+)\.md\)", plan)), set(pages), "links to pages, and pages")
+        self.assertEqual({p.name for p in (ROOT / "src").iterdir() if p.is_dir()} - set(pages), set(), "rooms without a page")
+        for page in [ROOT / "docs/architecture.md", *pages.values()]:
+            for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+                self.assertTrue((page.parent / link).exists(), f"{page.name} leads to {link}")
+        drawn = re.findall(r'class="name"[^>]*>(\w+)', (ROOT / "docs/architecture.svg").read_text())
+        self.assertEqual(SEES.keys() - set(drawn), set(), "rooms that docs/architecture.svg does not show")
+
+    def test_pages_of_rooms_say_what_they_may_see_and_where_to_begin(self):
+        for room, page in pages_of_rooms().items():
+            if room == "README":
+                continue
+            text = page.read_text()
+            self.assertIn("\n## Where to begin\n", text, room)
+            seen = re.search(r"\n## What it may see\n(.*?)\n## ", text, re.DOTALL)
+            self.assertTrue(seen, f"{room} says nothing under 'What it may see'")
+            if room in SEES:
+                self.assertEqual(set(re.findall(r"\]\((\w+)\.md\)", seen[1])), SEES[room] - {"steadfold"}, room)
 
     def test_files_stay_short(self):
         faults = []
