@@ -205,8 +205,8 @@ def allreduce():
 
 FIGURES = {
     "sums": (sums, "README.md"),
-    "solver": (solver, "README.md"),
-    "ocean": (ocean, "README.md"),
+    "solver": (solver, "docs/solvers.md"),
+    "ocean": (ocean, "docs/fortran.md"),
     "pipelined": (pipelined, "docs/solvers.md"),
     "search": (search, "docs/phylogenetics.md"),
     "climate": (climate, "docs/climate.md"),

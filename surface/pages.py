@@ -1,6 +1,12 @@
-"""Tables within pages: what stands between two comments that name one."""
+"""Tables within pages, and programs that they quote: what stands between two comments that name one."""
 
-from tables import METHODS, classes, enumerations, listing, operations
+from functools import partial
+from pathlib import Path
+from textwrap import dedent
+
+from tables import METHODS, ROOT, classes, enumerations, listing, operations
+
+FENCES = {".c": "c", ".cpp": "cpp", ".f90": "fortran", ".py": "python"}
 
 
 def table(head, rows):
@@ -52,18 +58,35 @@ def calls_of_operations():
     return table(["you want", "call", "what the bits are"], rows)
 
 
+def quoted(path, is_call):
+    """A first program, or of its paragraphs the call alone: the last one but one."""
+    text = (ROOT / path).read_text().rstrip()
+    if is_call:
+        text = dedent(text.split("\n\n")[-2])
+    return f"```{FENCES[Path(path).suffix]}\n{text}\n```"
+
+
+def quotations():
+    whole = {f"{FIRST}/sum.cpp": partial(quoted, f"{FIRST}/sum.cpp", False)}
+    return whole | {f"{FIRST}/{name}, call": partial(quoted, f"{FIRST}/{name}", True)
+                    for name in ("sum.c", "sum.f90", "sum_mpi4py.py")}
+
+
+FIRST = "examples/first"
 PAGES = {
-    "README.md": {"operations": calls_of_operations},
+    "README.md": quotations(),
+    "docs/calls.md": {"operations": calls_of_operations},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
 BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"
+QUOTED = "<!-- {}: quoted by ./dev surface -->\n"
 
 
 def page(text, tables):
     for name, make in tables.items():
-        begin = BEGIN.format(name)
+        begin = (QUOTED if name.startswith(FIRST) else BEGIN).format(name)
         before, found, rest = text.partition(begin)
         if not found or END not in rest:
-            raise ValueError(f"no place for the table '{name}': {begin}")
+            raise ValueError(f"no place for '{name}': {begin}")
         text = before + begin + make() + "\n" + rest[rest.index(END):]
     return text

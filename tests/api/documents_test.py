@@ -79,8 +79,11 @@ class Documents(unittest.TestCase):
                         count += 1
         self.assertGreaterEqual(count, 8)
 
+    def test_the_readme_is_short(self):
+        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 150)
+
     def test_links_lead_somewhere(self):
-        for page in PAGES:
+        for page in [*PAGES, ROOT / "README.md", ROOT / "docs/calls.md"]:
             links = re.findall(r"\]\(([^)#:]+)\)", prose(page))
             self.assertGreater(len(links), 3)
             for link in links:

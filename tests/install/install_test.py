@@ -106,22 +106,18 @@ class Installed(unittest.TestCase):
                         self.assertEqual(done.returncode == 0, name == other, done.stderr)
                         self.assertEqual(LINKS[name] in done.stderr, name != other, done.stderr)
 
-    def test_the_compile_line_of_the_readme(self):
-        """On the build directory and on the installed tree; programs are found what they are linked with."""
-        [line] = re.findall(r"`(mpicxx .* -lsteadfold_mpi .*)`", (SOURCE / "README.md").read_text())
-        self.assertEqual(line.count("build/lib"), 2)
+    def test_the_compile_lines_of_the_page(self):
+        """For both MPI libraries, without CMake and pkg-config; programs are found what they are linked with."""
+        lines = re.findall(r"^mpicxx.* -lsteadfold_mpi .*$", (SOURCE / "docs/install.md").read_text(), re.MULTILINE)
+        self.assertEqual(len(lines), 2)
         (self.room / "app.cpp").symlink_to(PROJECT / "client.cpp")
-        (self.room / "include").symlink_to(self.prefix / "include")
-        (self.room / "build").symlink_to(BUILD)
-        (self.room / "installed").symlink_to(self.prefix)
-        installed = f"installed/{self.library('libsteadfold.a').parent.name}"
+        (self.room / "DIRECTORY").symlink_to(self.prefix)
         for name in LIBRARIES:
-            first = name == "openmpi" or "openmpi" not in LIBRARIES and name == next(iter(LIBRARIES))
-            for place in ("build/lib", installed) if first else (f"build/{name}/lib", f"{installed}/{name}"):
-                words = line.replace("mpicxx", self.compiler(name, "cpp")[0]).replace("build/lib", place)
-                program = self.room / f"readme_{place.replace('/', '_')}"
-                output("sh", "-c", f"{words} -o {program.name}", cwd=self.room)
-                self.expect_result(name, program)
+            line = next(each for each in lines if ("mpich" in each) == (name == "mpich" and "openmpi" in LIBRARIES))
+            words = line.replace(line.split()[0], self.compiler(name, "cpp")[0])
+            words = words.replace("DIRECTORY/lib", f"DIRECTORY/{self.library('libsteadfold.a').parent.name}")
+            output("sh", "-c", f"{words.replace('rpath,', 'rpath,$PWD/')} -o page_{name}", cwd=self.room)
+            self.expect_result(name, self.room / f"page_{name}")
 
     def test_documentation(self):
         told = re.search(r"`(share/doc/\S+)/`", (SOURCE / "docs/install.md").read_text())[1]
